@@ -19,18 +19,20 @@ const internal = "github.com/nexus-ai-builder/nexus/internal/"
 // may lists the floors each floor may import. A floor may import itself.
 var may = map[string][]string{
 	"nexus":  {},
-	"decide": {"nexus"},
-	"sys":    {"nexus"},
-	"work":   {"nexus", "decide", "sys"},
-	"run":    {"nexus", "decide", "sys", "work"},
+	"stack":  {"nexus"},
+	"decide": {"nexus", "stack"},
+	"sys":    {"nexus", "stack"},
+	"work":   {"nexus", "stack", "decide", "sys"},
+	"run":    {"nexus", "stack", "decide", "sys", "work"},
+	"app":    {"nexus", "stack", "decide", "sys", "work", "run"},
 	"face":   {"nexus", "decide", "sys"},
 }
 
-// root wires the program together, so it and its rooms alone may import every
-// floor.
-const root = "face/cli"
+// caller is the face that starts everything: it and its packages alone may call
+// app, and import other faces and the floors below app.
+const caller = "face/cli"
 
-func isRoot(name string) bool { return name == root || strings.HasPrefix(name, root+"/") }
+func isCaller(name string) bool { return name == caller || strings.HasPrefix(name, caller+"/") }
 
 // shared is the room that every face may draw with; it shows nothing itself.
 const shared = "face/view"
@@ -47,10 +49,10 @@ const oracle = "the module internal/oracle"
 var homes = map[string][]string{
 	"database/sql":            {"sys/journal"},
 	"modernc.org/":            {"sys/journal"},
-	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/sandbox/toolchain", "sys/testenv"},
+	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
 	"go.temporal.io/":         {"run/temporal"},
 	"charm.land/":             {"face/tui", "face/view"},
-	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/wire"},
+	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/progress"},
 	"html/template":           {nowhere},
 	"text/template":           {nowhere},
 	"github.com/anthropics/":  {oracle},
@@ -59,7 +61,7 @@ var homes = map[string][]string{
 	"github.com/knadh/koanf":  {"sys/config"},
 	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/policy/chain", "decide/screen"},
 	"github.com/zalando/":     {"sys/key"},
-	"github.com/reviewdog/":   {"work/gate/parse/lint"},
+	"github.com/reviewdog/":   {"stack/read/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},
 	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcptest"},
 	"github.com/sourcegraph/": {"sys/lsp"},
@@ -134,10 +136,10 @@ func checkImport(t *testing.T, name, imp string) {
 	from, _, _ := strings.Cut(name, "/")
 	if dep, ok := strings.CutPrefix(imp, internal); ok {
 		to, _, _ := strings.Cut(dep, "/")
-		if !isRoot(name) && to != from && !slices.Contains(may[from], to) {
+		if !isCaller(name) && to != from && !slices.Contains(may[from], to) {
 			t.Errorf("imports %s: floor %q may not import floor %q", dep, from, to)
 		}
-		if from == "face" && to == "face" && !isRoot(name) && dep != shared && !strings.HasPrefix(dep, name+"/") {
+		if from == "face" && to == "face" && !isCaller(name) && dep != shared && !strings.HasPrefix(dep, name+"/") {
 			t.Errorf("imports %s: faces do not know each other", dep)
 		}
 		return
@@ -147,7 +149,7 @@ func checkImport(t *testing.T, name, imp string) {
 			t.Errorf("imports %s, which lives in %s", imp, strings.Join(home, ", "))
 		}
 	}
-	if (from == "decide" || from == "nexus") && slices.Contains(impure, imp) {
+	if (from == "decide" || from == "nexus" || from == "stack") && slices.Contains(impure, imp) {
 		t.Errorf("imports %s: floor %q decides and does not act", imp, from)
 	}
 }

@@ -2,9 +2,6 @@ package nexus
 
 import (
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 // Fact is something that happened in a run. The sum is closed: every fact is
@@ -85,13 +82,13 @@ type (
 	ResultReviewed struct{}
 	// FaultsSought intends to find out why criteria are not met on what landed.
 	FaultsSought struct {
-		Attempt AttemptID         `json:"attempt"` // "fix.1": whose checks and session say it
-		Faults  []criterion.Fault `json:"faults"`
+		Attempt AttemptID        `json:"attempt"` // "fix.1": whose checks and session say it
+		Faults  []CriterionFault `json:"faults"`
 	}
 	// FaultsFound says why.
 	FaultsFound struct {
-		Attempt AttemptID         `json:"attempt"`
-		Faults  []criterion.Fault `json:"faults"`
+		Attempt AttemptID        `json:"attempt"`
+		Faults  []CriterionFault `json:"faults"`
 	}
 	// FixesPlanned takes the run back to its tasks. Those that mend what was
 	// found stand before it.
@@ -392,10 +389,10 @@ type (
 	}
 	// ChecksProved says which tests show criteria that came without a check.
 	ChecksProved struct {
-		Attempt AttemptID         `json:"attempt"`
-		Tree    string            `json:"tree"`   // that they pass on
-		Handin  string            `json:"handin"` // blob: what named them
-		Checks  []criterion.Check `json:"checks"`
+		Attempt AttemptID        `json:"attempt"`
+		Tree    string           `json:"tree"`   // that they pass on
+		Handin  string           `json:"handin"` // blob: what named them
+		Checks  []CriterionCheck `json:"checks"`
 	}
 	// RedSeen says what fails on the base of an attempt, held against what its
 	// task names. It stands before anybody works.
@@ -410,9 +407,9 @@ type (
 	// CriteriaWeighed says of each criterion whose check is a gate what bears on
 	// it, on a tree that the gates let through. It stands before their verdict.
 	CriteriaWeighed struct {
-		Attempt  AttemptID         `json:"attempt"`
-		Tree     string            `json:"tree"`
-		Criteria []criterion.Shown `json:"criteria"`
+		Attempt  AttemptID        `json:"attempt"`
+		Tree     string           `json:"tree"`
+		Criteria []CriterionShown `json:"criteria"`
 	}
 	// IsolationBroken says that a role changed what it may not. It was undone.
 	IsolationBroken struct {
@@ -569,11 +566,11 @@ type (
 	}
 	// NetworkJudged says which hosts a tool call or a gate asked for.
 	NetworkJudged struct {
-		Attempt AttemptID       `json:"attempt,omitzero"` // whose gate it is
-		Session SessionID       `json:"session,omitzero"` // whose call it is
-		Call    string          `json:"call,omitzero"`
-		Gate    string          `json:"gate,omitzero"`
-		Hosts   []hosts.Reached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
+		Attempt AttemptID     `json:"attempt,omitzero"` // whose gate it is
+		Session SessionID     `json:"session,omitzero"` // whose call it is
+		Call    string        `json:"call,omitzero"`
+		Gate    string        `json:"gate,omitzero"`
+		Hosts   []HostReached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
 	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {

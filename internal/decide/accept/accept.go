@@ -17,7 +17,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // State is what is known of a criterion.
@@ -32,22 +31,22 @@ const (
 
 // Row is one criterion with its evidence.
 type Row struct {
-	ID          string              `json:"id"` // T1/AC-2
-	Task        nexus.TaskID        `json:"task"`
-	Criterion   string              `json:"criterion"`
-	Fingerprint string              `json:"fingerprint"` // of its text and its check: evidence of another text is none
-	Check       string              `json:"check,omitzero"`
-	Shown       *criterion.Shown    `json:"shown,omitempty"` // what bears on it, where its check is a gate
-	Test        string              `json:"test,omitzero"`   // that was written for it, as it came without a check
-	File        string              `json:"file,omitzero"`
-	Stale       bool                `json:"stale,omitzero"` // that was written when it said something else
-	State       State               `json:"state"`
-	Why         string              `json:"why,omitzero"` // why not met
-	Evidence    *Evidence           `json:"evidence,omitempty"`
-	Waived      *Waiver             `json:"waived,omitempty"`
-	Rejected    *Waiver             `json:"rejected,omitempty"` // a person looked, and it is not met
-	Verifier    *nexus.CriterionMet `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
-	Fixes       []Fix               `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
+	ID          string                `json:"id"` // T1/AC-2
+	Task        nexus.TaskID          `json:"task"`
+	Criterion   string                `json:"criterion"`
+	Fingerprint string                `json:"fingerprint"` // of its text and its check: evidence of another text is none
+	Check       string                `json:"check,omitzero"`
+	Shown       *nexus.CriterionShown `json:"shown,omitempty"` // what bears on it, where its check is a gate
+	Test        string                `json:"test,omitzero"`   // that was written for it, as it came without a check
+	File        string                `json:"file,omitzero"`
+	Stale       bool                  `json:"stale,omitzero"` // that was written when it said something else
+	State       State                 `json:"state"`
+	Why         string                `json:"why,omitzero"` // why not met
+	Evidence    *Evidence             `json:"evidence,omitempty"`
+	Waived      *Waiver               `json:"waived,omitempty"`
+	Rejected    *Waiver               `json:"rejected,omitempty"` // a person looked, and it is not met
+	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
+	Fixes       []Fix                 `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
 }
 
 // Evidence is what shows a criterion.
@@ -113,7 +112,7 @@ func Find(s *state.State, id string) (nexus.Criterion, bool) {
 
 // Fingerprint stands for a criterion's text and check, whatever their blanks.
 func Fingerprint(c nexus.Criterion) string {
-	return criterion.Fingerprint(c.Text, c.Check)
+	return nexus.Fingerprint(c.Text, c.Check)
 }
 
 // Gate returns the name of the gate that shows a criterion, empty where none
@@ -309,7 +308,7 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 			return
 		}
 	}
-	if s.By == criterion.Literal && len(e.Old) > 0 {
+	if s.By == nexus.LiteralBearing && len(e.Old) > 0 {
 		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still finds what it found before the work began: %s", e.Gate, few(e.Old))
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // ran returns a run whose tasks have four criteria, as the gates of its last
@@ -22,7 +21,7 @@ func ran(status nexus.TaskStatus, tree string, evidence ...nexus.Evidence) *stat
 	}}, Status: status}
 	a := &state.Attempt{ID: "T1.1"}
 	for _, n := range []int{1, 4} {
-		a.Weighed.Criteria = append(a.Weighed.Criteria, criterion.Shown{Number: n, Of: state.Fingerprint(t.Task, n), By: criterion.New, Tests: []string{"TestNew"}, Why: "so"})
+		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionShown{Number: n, Of: state.Fingerprint(t.Task, n), By: nexus.NewBearing, Tests: []string{"TestNew"}, Why: "so"})
 	}
 	t.Attempts = append(t.Attempts, a)
 	s.Tasks = append(s.Tasks, t)
@@ -148,7 +147,7 @@ func TestGroups(t *testing.T) {
 	add := func(id nexus.TaskID, group string, status nexus.TaskStatus, criteria ...nexus.Criterion) {
 		t := &state.Task{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status, Attempts: []*state.Attempt{{}}}
 		for n := range criteria {
-			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, criterion.Shown{Number: n + 1, Of: state.Fingerprint(t.Task, n+1), By: criterion.Turned})
+			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, nexus.CriterionShown{Number: n + 1, Of: state.Fingerprint(t.Task, n+1), By: nexus.TurnedBearing})
 		}
 		s.Tasks = append(s.Tasks, t)
 	}

@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Work is what is known of a task's tree that its gates let through.
@@ -35,21 +34,24 @@ type Work struct {
 	// is not there; nil: nobody looked.
 	Without *nexus.TestsProved
 	Hollow  bool // these could only not be loaded there, and look at nothing
+	// Renamed says that the change does nothing but rename what the task's title
+	// says.
+	Renamed bool
 }
 
 // Weigh says of each criterion whose check is a gate what shows it. That a gate
 // passes because nothing got worse lets a change land, and shows nothing: only
 // what bears on the criterion does. See docs/acceptance.md for the rules.
-func Weigh(w Work) []criterion.Shown {
-	var all []criterion.Shown
+func Weigh(w Work) []nexus.CriterionShown {
+	var all []nexus.CriterionShown
 	for i, c := range w.Task.Criteria {
 		gate, command := Gate(c)
 		if gate == "" || command {
 			continue
 		}
-		s := criterion.Shown{Number: i + 1, Of: state.Fingerprint(w.Task, i+1), Gate: gate}
+		s := nexus.CriterionShown{Number: i + 1, Of: state.Fingerprint(w.Task, i+1), Gate: gate}
 		w.show(&s, c)
-		ended := w.ended(evidence.Of(w.Now, gate))
+		ended := w.ended(nexus.EvidenceOf(w.Now, gate))
 		for _, test := range s.Tests {
 			if ended[test] == "pass" {
 				s.Seen = append(s.Seen, test)
@@ -89,6 +91,9 @@ func See(t nexus.Task, b Base) nexus.RedSeen {
 	}
 	for _, w := range wishes {
 		for _, name := range w.Tests {
+			if slices.ContainsFunc(b.Own, func(o Before) bool { return !o.Base.Passed() && strings.Contains(t.Criteria[o.Number-1].Check, name) }) {
+				continue // the command that runs it fails
+			}
 			if one := (Wishes{{Tests: []string{name}}}); !slices.ContainsFunc(b.Said, func(b nexus.Evidence) bool { return slices.ContainsFunc(b.Findings, one.Mean) }) {
 				s.Green = once(s.Green, name)
 			}
@@ -147,7 +152,7 @@ func once(all []string, s string) []string {
 // not. Checks are what
 // was tried of tests that somebody wrote for them; waived are those that a
 // person does without.
-func Unshown(t nexus.Task, weighed []criterion.Shown, checks []criterion.Check, waived []int) (open []int, why string) {
+func Unshown(t nexus.Task, weighed []nexus.CriterionShown, checks []nexus.CriterionCheck, waived []int) (open []int, why string) {
 	for _, s := range weighed {
 		if s.By != "" || s.Left || slices.Contains(waived, s.Number) || s.Number > len(t.Criteria) {
 			continue
@@ -156,7 +161,7 @@ func Unshown(t nexus.Task, weighed []criterion.Shown, checks []criterion.Check, 
 			continue // a test of what is to stay as it was passes without the change, too
 		}
 		text := s.Why
-		i := slices.IndexFunc(checks, func(c criterion.Check) bool { return c.Number == s.Number && c.Of == s.Of })
+		i := slices.IndexFunc(checks, func(c nexus.CriterionCheck) bool { return c.Number == s.Number && c.Of == s.Of })
 		if i >= 0 {
 			c := checks[i]
 			if c.Proved || c.Command == "" && c.Why != "" {
@@ -172,8 +177,8 @@ func Unshown(t nexus.Task, weighed []criterion.Shown, checks []criterion.Check, 
 	return open, why
 }
 
-func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
-	now, base := evidence.Of(w.Now, s.Gate), evidence.Of(w.Base, s.Gate)
+func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
+	now, base := nexus.EvidenceOf(w.Now, s.Gate), nexus.EvidenceOf(w.Base, s.Gate)
 	meant, left := w.meant(c)
 	turned := w.turned()
 	switch {
@@ -182,26 +187,37 @@ func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
 	case len(left) > 0:
 		s.Why = fmt.Sprintf("%s failed before the work began, and nothing shows that it passes now", nexus.Join(left))
 	case len(meant) > 0:
-		s.By, s.Tests, s.Why = criterion.Named, meant, "named, failed without the change and not with it: "+few(meant)
+		s.By, s.Tests, s.Why = nexus.NamedBearing, meant, "named, failed without the change and not with it: "+few(meant)
 	case clean(now) && literal(c.Text, s.Gate) && (!testing(now, s.Gate) || w.elsewhere(c)):
-		s.By, s.Why = criterion.Literal, "it asks for nothing else"
+		s.By, s.Why = nexus.LiteralBearing, "it asks for nothing else"
 	case clean(now) && base.State == nexus.Fail && !testing(now, s.Gate):
-		s.By, s.Why = criterion.Turned, fmt.Sprintf("gate %s failed without the change, and passes with it", s.Gate)
+		s.By, s.Why = nexus.TurnedBearing, fmt.Sprintf("gate %s failed without the change, and passes with it", s.Gate)
 	case len(turned) > 0:
-		s.By, s.Tests, s.Why = criterion.Turned, turned, "failed without the change, and pass with it: "+few(turned)
+		s.By, s.Tests, s.Why = nexus.TurnedBearing, turned, "failed without the change, and pass with it: "+few(turned)
 	case w.Without != nil && w.Without.Proof == nexus.ProofRed && !w.Hollow:
-		s.By, s.Tests, s.Own = criterion.New, w.Without.Tests, true
+		s.By, s.Tests, s.Own = nexus.NewBearing, w.Without.Tests, true
 		s.Why = "nothing shows it but tests that came with the change, and fail without the rest of it: " + few(w.Without.Tests)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
-		s.By, s.Tests, s.Why = criterion.New, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
+		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
+	case clean(now) && w.renames(c):
+		s.By, s.Why = nexus.LiteralBearing, "it asks for the new name alone, and the change does nothing but rename"
 	case stays(c.Text) && w.covered() != nil:
 		k := w.covered().New
-		s.By, s.Why = criterion.Covers, fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.Covered, k.Total)
+		s.By, s.Why = nexus.CoversBearing, fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.Covered, k.Total)
 	case w.words():
 		s.Left, s.Why = true, "the change is of words alone, which no test runs: a person must look"
 	default:
 		s.Why = w.nothing(s.Gate)
 	}
+}
+
+// renames reports whether a criterion asks for the new name of a change that
+// does nothing but rename: no test can fail without it for another reason.
+func (w Work) renames(c nexus.Criterion) bool {
+	r, is := strategy.Renames(w.Task)
+	text := strings.ToLower(c.Text)
+	about := regexp.MustCompile(`\b(?:re)?nam(?:e|es|ed|ing)\b|\bcalled\b`).MatchString(text) || strings.Contains(text, strings.ToLower(r.From))
+	return w.Renamed && is && about && strings.Contains(text, strings.ToLower(r.To))
 }
 
 // meant returns what was red on the base and that a criterion, or the task's
@@ -252,7 +268,7 @@ func (w Work) turned() []string {
 				all = append(all, f.Test)
 			}
 		}
-		if !named && w.steady(b, nexus.Finding{}) && clean(evidence.Of(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
+		if !named && w.steady(b, nexus.Finding{}) && clean(nexus.EvidenceOf(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
 			all = append(all, "gate "+b.Gate)
 		}
 	}
@@ -261,10 +277,10 @@ func (w Work) turned() []string {
 
 // Reds returns the gates whose failures on the base show criteria now, if they
 // are no accident.
-func (w Work) Reds(all []criterion.Shown) []string {
+func (w Work) Reds(all []nexus.CriterionShown) []string {
 	var gates []string
 	for _, s := range all {
-		if s.By != criterion.Named && s.By != criterion.Turned {
+		if s.By != nexus.NamedBearing && s.By != nexus.TurnedBearing {
 			continue
 		}
 		for _, b := range w.Base {
@@ -278,7 +294,7 @@ func (w Work) Reds(all []criterion.Shown) []string {
 
 // steady reports whether a test that failed on the base failed there again.
 func (w Work) steady(b nexus.Evidence, f nexus.Finding) bool {
-	e := evidence.Of(w.Again, b.Gate)
+	e := nexus.EvidenceOf(w.Again, b.Gate)
 	switch e.State {
 	case nexus.Pass:
 		return false
@@ -308,7 +324,7 @@ func (w Work) accidents() []string {
 // failed was seen to pass: one that was skipped or taken away does not.
 func (w Work) gone(b nexus.Evidence, f nexus.Finding) bool {
 	for _, e := range w.Now {
-		some := f.Test != "" && strings.HasPrefix(e.Gate, "related") && evidence.Of(w.Now, b.Gate).Gate == ""
+		some := f.Test != "" && strings.HasPrefix(e.Gate, "related") && nexus.EvidenceOf(w.Now, b.Gate).Gate == ""
 		if e.Gate != b.Gate && !some || !e.Passed() {
 			continue
 		}
@@ -347,7 +363,7 @@ func testing(e nexus.Evidence, gate string) bool {
 }
 
 func (w Work) tests() []string {
-	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !testfile.Part(f) })
+	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
 }
 
 // testsAlone reports whether the change is of nothing but tests.
@@ -357,7 +373,7 @@ func (w Work) testsAlone() bool { return len(w.Changed) > 0 && len(w.tests()) ==
 func (w Work) more() bool {
 	counted := false
 	for _, b := range w.Base {
-		e := evidence.Of(w.Now, b.Gate)
+		e := nexus.EvidenceOf(w.Now, b.Gate)
 		if !testing(e, b.Gate) || !e.Passed() {
 			continue
 		}

@@ -9,8 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // said is what a gate of tests said: how many passed, and which failed.
@@ -41,7 +39,7 @@ func TestWeigh(t *testing.T) {
 	ended := func(all map[string]string) func(nexus.Evidence) map[string]string {
 		return func(nexus.Evidence) map[string]string { return all }
 	}
-	covered := nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Tree: "t", Coverage: &nexus.Coverage{New: evidence.Share{Covered: 3, Total: 4}}}
+	covered := nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Tree: "t", Coverage: &nexus.Coverage{New: nexus.Share{Covered: 3, Total: 4}}}
 	both := func(base, now nexus.Evidence) accept.Work {
 		return accept.Work{Changed: code, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
 	}
@@ -49,18 +47,18 @@ func TestWeigh(t *testing.T) {
 	for name, c := range map[string]struct {
 		work        accept.Work
 		text, check string
-		by          criterion.Bearing
+		by          nexus.Bearing
 		why         string
 	}{
 		"a comment, and a green suite":          {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them bears on this criterion: none failed before the work began and passes now; the change has no test"},
 		"a comment, and a red suite":            {both(said(297, "m.TestA", "m.TestB"), old(297, "m.TestA", "m.TestB")), "it works", "test", "", "2 fail as they did before"},
 		"a comment, and a named test":           {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work began"},
 		"half of what it names":                 {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA and TestB pass", "test", "", "m.TestB failed before"},
-		"all that it names":                     {both(said(1, "m.TestA", "m.TestB"), said(3)), "TestA and TestB pass", "test", criterion.Named, "m.TestA, m.TestB"},
-		"one that it leaves alone":              {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA passes; leave TestB alone", "test", criterion.Named, "m.TestA"},
-		"by its place":                          {both(said(1, "m.TestA"), said(2)), "a_test.go:7 fails", "test", criterion.Named, "m.TestA"},
-		"by what it says":                       {both(said(1, "m.TestA"), said(2)), `size fails with "got 1536, want 1.5 KiB"`, "test", criterion.Named, "m.TestA"},
-		"red before, and green now":             {both(said(1, "m.TestA"), said(2)), "sizes are printed", "test", criterion.Turned, "m.TestA"},
+		"all that it names":                     {both(said(1, "m.TestA", "m.TestB"), said(3)), "TestA and TestB pass", "test", nexus.NamedBearing, "m.TestA, m.TestB"},
+		"one that it leaves alone":              {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA passes; leave TestB alone", "test", nexus.NamedBearing, "m.TestA"},
+		"by its place":                          {both(said(1, "m.TestA"), said(2)), "a_test.go:7 fails", "test", nexus.NamedBearing, "m.TestA"},
+		"by what it says":                       {both(said(1, "m.TestA"), said(2)), `size fails with "got 1536, want 1.5 KiB"`, "test", nexus.NamedBearing, "m.TestA"},
+		"red before, and green now":             {both(said(1, "m.TestA"), said(2)), "sizes are printed", "test", nexus.TurnedBearing, "m.TestA"},
 		"it was skipped":                        {both(said(1, "m.TestA"), said(1)), "sizes are printed", "test", "", "none failed before the work began and passes now"},
 		"one more is skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Now[0].Counts.Skipped = 1 }), "sizes are printed", "test", "", "none failed before the work began and passes now"},
 		"it was skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
@@ -70,22 +68,22 @@ func TestWeigh(t *testing.T) {
 			w.Ended = ended(map[string]string{"m.TestB": "pass", "m.TestC": "pass"})
 		}), "sizes are printed", "test", "", "none failed before"},
 		"it failed by accident":                          {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "sizes are printed", "test", "", "none failed before"},
-		"another fails by accident":                      {with(both(said(1, "m.TestA", "m.TestB"), said(3)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2, "m.TestB")} }), "sizes are printed", "test", criterion.Turned, "pass with it: m.TestB"},
+		"another fails by accident":                      {with(both(said(1, "m.TestA", "m.TestB"), said(3)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2, "m.TestB")} }), "sizes are printed", "test", nexus.TurnedBearing, "pass with it: m.TestB"},
 		"a named one failed by accident":                 {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "TestA passes", "test", "", "none failed before"},
-		"nobody could look again":                        {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{{Gate: "test", State: nexus.Timeout}} }), "sizes are printed", "test", criterion.Turned, "m.TestA"},
+		"nobody could look again":                        {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{{Gate: "test", State: nexus.Timeout}} }), "sizes are printed", "test", nexus.TurnedBearing, "m.TestA"},
 		"an exit code that was red by accident":          {with(both(nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "b"}, nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "sizes are printed", "test", "", "none failed before"},
 		"nobody says which pass, and one was taken away": {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "sizes are printed", "test", "", "none failed before"},
 		"nor where it is named":                          {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "TestA passes", "test", "", "m.TestA failed before"},
 		"it was taken away, and it was seen to pass": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
 			w.Undone, w.Ended = true, ended(map[string]string{"m.TestA": "pass"})
-		}), "sizes are printed", "test", criterion.Turned, "m.TestA"},
+		}), "sizes are printed", "test", nexus.TurnedBearing, "m.TestA"},
 		"it is flaky": {both(said(1, "m.TestA"), func() nexus.Evidence {
 			e := said(2)
 			e.Flaky = []nexus.Flake{{Test: "m.TestA"}}
 			return e
 		}()), "sizes are printed", "test", "", "none failed before"},
-		"a command that counts nothing":   {both(nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "b"}, nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}), "sizes are printed", "test", criterion.Turned, "gate test"},
-		"new tests, red without the work": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without = tested, red }), "sizes are printed", "test", criterion.New, "m.TestNew"},
+		"a command that counts nothing":   {both(nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "b"}, nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}), "sizes are printed", "test", nexus.TurnedBearing, "gate test"},
+		"new tests, red without the work": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without = tested, red }), "sizes are printed", "test", nexus.NewBearing, "m.TestNew"},
 		"new tests, green without the work": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofGreen}
 		}), "sizes are printed", "test", "", "pass without the rest of it, too"},
@@ -93,21 +91,21 @@ func TestWeigh(t *testing.T) {
 		"new tests, at fault themselves": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofBroken, Why: "no syntax"}
 		}), "sizes are printed", "test", "", "show nothing: no syntax"},
-		"tests were asked for":          {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", criterion.New, "a_test.go"},
+		"tests were asked for":          {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", nexus.NewBearing, "a_test.go"},
 		"tests, and none more":          {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", "", ""},
 		"tests, and code was asked for": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "sizes are printed", "test", "", ""},
-		"a test was changed":            {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed, w.Altered = []string{"a_test.go"}, true }), "there are tests for sizes", "test", criterion.New, ""},
+		"a test was changed":            {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed, w.Altered = []string{"a_test.go"}, true }), "there are tests for sizes", "test", nexus.NewBearing, ""},
 		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, and none"},
-		"behaviour stays, covered":      {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "behaviour stays", "test", criterion.Covers, "3 of 4 lines"},
+		"behaviour stays, covered":      {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "behaviour stays", "test", nexus.CoversBearing, "3 of 4 lines"},
 		"behaviour stays, not measured": {both(said(9), said(9)), "behaviour stays", "test", "", ""},
 		"new behaviour, covered":        {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "sizes are printed", "test", "", ""},
-		"it builds":                     {both(build(nexus.Pass), build(nexus.Pass)), "It builds", "build", criterion.Literal, ""},
+		"it builds":                     {both(build(nexus.Pass), build(nexus.Pass)), "It builds", "build", nexus.LiteralBearing, ""},
 		"it does not build worse":       {both(build(nexus.Fail), nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Old: []string{"a.go:1: no"}}), "It builds", "build", "", ""},
-		"it builds again":               {both(build(nexus.Fail), build(nexus.Pass)), "sizes are printed", "build", criterion.Turned, "gate build failed without the change"},
+		"it builds again":               {both(build(nexus.Fail), build(nexus.Pass)), "sizes are printed", "build", nexus.TurnedBearing, "gate build failed without the change"},
 		"a build shows nothing else":    {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "build", "", "gate build passes, and that does not bear"},
 		"a build, and new tests": {with(accept.Work{Changed: tested, Now: []nexus.Evidence{build(nexus.Pass), said(2)}, Base: []nexus.Evidence{build(nexus.Pass), said(1)}}, func(w *accept.Work) {
 			w.Without = red
-		}), "sizes are printed", "build", criterion.New, "m.TestNew"},
+		}), "sizes are printed", "build", nexus.NewBearing, "m.TestNew"},
 		"a gate that did not pass": {both(said(1), nexus.Evidence{Gate: "test", State: nexus.NotRun, Tree: "t"}), "sizes are printed", "test", "", "did not pass"},
 	} {
 		c.work.Task = nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check}}}
@@ -128,7 +126,7 @@ func TestWeighNothing(t *testing.T) {
 		return nexus.Evidence{Gate: "lint", State: state, Findings: found}
 	}
 	coverage := func(covered, total int) nexus.Evidence {
-		return nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Coverage: &nexus.Coverage{New: evidence.Share{Covered: covered, Total: total}}}
+		return nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Coverage: &nexus.Coverage{New: nexus.Share{Covered: covered, Total: total}}}
 	}
 	named := func(gate string, ended map[string]string) func(nexus.Evidence) map[string]string {
 		return func(e nexus.Evidence) map[string]string {
@@ -162,29 +160,29 @@ func TestWeighNothing(t *testing.T) {
 		altered     bool
 		base, now   []nexus.Evidence
 		ended       func(nexus.Evidence) map[string]string
-		by          criterion.Bearing
+		by          nexus.Bearing
 	}{
 		"code beside tests that were asked for":      {"there are tests for sizes", "test", "", "a.go a_test.go", true, all(said(1)), all(said(2)), nil, ""},
 		"a test task that changes code, too":         {"sizes are printed", "test", nexus.TestTask, "a.go a_test.go", true, all(said(1)), all(said(2)), nil, ""},
-		"a test task":                                {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(said(1)), all(said(2)), nil, criterion.New},
+		"a test task":                                {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(said(1)), all(said(2)), nil, nexus.NewBearing},
 		"a test task that nothing ran":               {"sizes are printed", "build", nexus.TestTask, "a_test.go", false, nil, all(nexus.Evidence{Gate: "build", State: nexus.Pass}), nil, ""},
-		"tests that nobody counts":                   {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(uncounted), all(uncounted), nil, criterion.New},
+		"tests that nobody counts":                   {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(uncounted), all(uncounted), nil, nexus.NewBearing},
 		"a linter that is silent again":              {"sizes are printed", "test", "", "a.go", false, all(lint(nexus.Fail, nexus.Finding{File: "a.go", Message: "x"}), said(2)), all(lint(nexus.Pass), said(2)), nil, ""},
 		"an exit code that was red and still is":     {"sizes are printed", "test", "", "a.go", false, all(unnamed), all(stale), nil, ""},
 		"a gate that passes now, another that fails": {"sizes are printed", "build", "", "a.go", false, all(said(1, "m.TestA")), all(nexus.Evidence{Gate: "build", State: nexus.Pass}, notRun), nil, ""},
-		"half of the lines":                          {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(2, 4)), nil, criterion.Covers},
+		"half of the lines":                          {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(2, 4)), nil, nexus.CoversBearing},
 		"less than half":                             {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(1, 4)), nil, ""},
 		"no lines":                                   {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(0, 0)), nil, ""},
 		"a build that is flaky":                      {"It builds", "build", "", "a.go", false, nil, all(nexus.Evidence{Gate: "build", State: nexus.Pass, Flaky: flaky.Flaky}), nil, ""},
 		"tests with a name of their own":             {"It passes", "test-unit", "", "a.go", false, nil, all(nexus.Evidence{Gate: "test-unit", State: nexus.Pass}), nil, ""},
 		"a gate that counts tests":                   {"check passes", "check", "", "a.go", false, nil, all(nexus.Evidence{Gate: "check", State: nexus.Pass, Counts: nexus.Counts{Passed: 3}}), nil, ""},
-		"a related test that is seen to pass":        {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(1)), named("related: go test", map[string]string{"m.TestA": "pass"}), criterion.Turned},
+		"a related test that is seen to pass":        {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(1)), named("related: go test", map[string]string{"m.TestA": "pass"}), nexus.TurnedBearing},
 		"related tests, and which nobody says":       {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(9)), nil, ""},
 		"related tests before the whole":             {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(1), old(1, "m.TestA")), named("related: go test", map[string]string{"m.TestA": "pass"}), ""},
 		"a test of another gate with that name":      {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(nexus.Evidence{Gate: "e2e", State: nexus.Pass}, old(1, "m.TestA")), named("e2e", map[string]string{"m.TestA": "pass"}), ""},
-		"nobody counts, and it is green now":         {"sizes are printed", "test", "", "a.go", false, all(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: said(0, "m.TestA").Findings}), all(uncounted), nil, criterion.Turned},
+		"nobody counts, and it is green now":         {"sizes are printed", "test", "", "a.go", false, all(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: said(0, "m.TestA").Findings}), all(uncounted), nil, nexus.TurnedBearing},
 		"it is quarantined and named":                {"TestA passes", "test", "", "a.go", false, all(said(1, "m.TestA")), all(quarantined), nil, ""},
-		"all that fail, one quarantined":             {"Fix the failing tests", "test", "", "a.go", false, all(said(1, "m.TestA", "m.TestB")), all(quarantined), nil, criterion.Named},
+		"all that fail, one quarantined":             {"Fix the failing tests", "test", "", "a.go", false, all(said(1, "m.TestA", "m.TestB")), all(quarantined), nil, nexus.NamedBearing},
 		"all that fail, one flaky":                   {"Fix the failing tests", "test", "", "a.go", false, all(said(1, "m.TestX", "m.TestB")), all(flaky), nil, ""},
 		"a command of a criterion that was red":      {"'sh TestA.sh' fails", "test", "", "a.go", false, all(nexus.Evidence{Gate: "accept: sh TestA.sh", State: nexus.Fail, Findings: said(0, "m.TestA").Findings}), all(said(2)), nil, ""},
 	} {
@@ -202,10 +200,10 @@ func TestWeighLiteral(t *testing.T) {
 	for name, c := range map[string]struct {
 		beside nexus.Criterion
 		now    nexus.Evidence
-		by     criterion.Bearing
+		by     nexus.Bearing
 	}{
-		"beside a command":    {nexus.Criterion{Text: "it greets", Check: "sh greet.sh"}, said(9), criterion.Literal},
-		"beside prose":        {nexus.Criterion{Text: "it greets"}, said(9), criterion.Literal},
+		"beside a command":    {nexus.Criterion{Text: "it greets", Check: "sh greet.sh"}, said(9), nexus.LiteralBearing},
+		"beside prose":        {nexus.Criterion{Text: "it greets"}, said(9), nexus.LiteralBearing},
 		"beside another gate": {nexus.Criterion{Text: "it builds", Check: "build"}, said(9), ""},
 		"an old failure":      {nexus.Criterion{Text: "it greets", Check: "sh greet.sh"}, old(9, "m.TestA"), ""},
 	} {
@@ -236,21 +234,21 @@ func TestWeighWords(t *testing.T) {
 func TestUnshown(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "a", Check: "test"}}}
 	of := state.Fingerprint(task, 1)
-	weighed := []criterion.Shown{{Number: 1, Of: of, Gate: "test", Why: "nothing bears on it"}}
+	weighed := []nexus.CriterionShown{{Number: 1, Of: of, Gate: "test", Why: "nothing bears on it"}}
 	for name, c := range map[string]struct {
-		checks []criterion.Check
+		checks []nexus.CriterionCheck
 		waived []int
 		open   bool
 	}{
 		"nobody said anything":     {nil, nil, true},
-		"a check was proved":       {[]criterion.Check{{Number: 1, Of: of, Command: "sh x", Proved: true}}, nil, false},
-		"a check was not":          {[]criterion.Check{{Number: 1, Of: of, Command: "sh x", Why: "it passes without the work"}}, nil, true},
-		"there can be none":        {[]criterion.Check{{Number: 1, Of: of, Why: "it is taste"}}, nil, false},
-		"a check of another text":  {[]criterion.Check{{Number: 1, Of: "x", Command: "sh x", Proved: true}}, nil, true},
-		"a check of another":       {[]criterion.Check{{Number: 2, Of: of, Command: "sh x", Proved: true}}, nil, true},
+		"a check was proved":       {[]nexus.CriterionCheck{{Number: 1, Of: of, Command: "sh x", Proved: true}}, nil, false},
+		"a check was not":          {[]nexus.CriterionCheck{{Number: 1, Of: of, Command: "sh x", Why: "it passes without the work"}}, nil, true},
+		"there can be none":        {[]nexus.CriterionCheck{{Number: 1, Of: of, Why: "it is taste"}}, nil, false},
+		"a check of another text":  {[]nexus.CriterionCheck{{Number: 1, Of: "x", Command: "sh x", Proved: true}}, nil, true},
+		"a check of another":       {[]nexus.CriterionCheck{{Number: 2, Of: of, Command: "sh x", Proved: true}}, nil, true},
 		"a person signed it":       {nil, []int{1}, false},
 		"a person signed another":  {nil, []int{2}, true},
-		"neither check nor reason": {[]criterion.Check{{Number: 1, Of: of}}, nil, true},
+		"neither check nor reason": {[]nexus.CriterionCheck{{Number: 1, Of: of}}, nil, true},
 	} {
 		if open, why := accept.Unshown(task, weighed, c.checks, c.waived); (len(open) > 0) != c.open || c.open && !strings.Contains(why, "T1/AC-1 is unknown: nothing bears on it") {
 			t.Errorf("%s: %v %s", name, open, why)
@@ -283,15 +281,15 @@ func TestBears(t *testing.T) {
 			t.Attempts[0].Weighed.Criteria[0].By, t.Attempts[0].Weighed.Criteria[0].Why = "", "297 tests passed"
 		}, accept.Unknown, "297 tests passed"},
 		"literal, and old findings": {func(t *state.Task, e *nexus.Evidence) {
-			t.Attempts[0].Weighed.Criteria[0].By, e.Old = criterion.Literal, []string{"a.go:1: no"}
+			t.Attempts[0].Weighed.Criteria[0].By, e.Old = nexus.LiteralBearing, []string{"a.go:1: no"}
 		}, accept.Unmet, "still finds"},
 		"a check was written": {func(t *state.Task, _ *nexus.Evidence) {
 			t.Attempts[0].Weighed.Criteria[0].By = ""
-			t.Attempts[0].Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(t.Task, 1), Test: "x", File: "x_test.sh", Command: "sh greet.sh", Proved: true}}
+			t.Attempts[0].Checks.Checks = []nexus.CriterionCheck{{Number: 1, Of: state.Fingerprint(t.Task, 1), Test: "x", File: "x_test.sh", Command: "sh greet.sh", Proved: true}}
 		}, accept.Met, ""},
 		"no machine can": {func(t *state.Task, _ *nexus.Evidence) {
 			t.Attempts[0].Weighed.Criteria[0].By = ""
-			t.Attempts[0].Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(t.Task, 1), Why: "it is taste"}}
+			t.Attempts[0].Checks.Checks = []nexus.CriterionCheck{{Number: 1, Of: state.Fingerprint(t.Task, 1), Why: "it is taste"}}
 		}, accept.Unknown, "no machine can check it: it is taste"},
 	} {
 		e := green("test")
@@ -338,6 +336,25 @@ func TestSee(t *testing.T) {
 	}
 }
 
+// TestSeeNamesOfAFailingCommand tells of a test that is to be written once: its
+// command fails, so that nobody is told that the test does not.
+func TestSeeNamesOfAFailingCommand(t *testing.T) {
+	const check = "go test -run '^TestNew$' ./..."
+	for name, c := range map[string]struct {
+		state nexus.GateState
+		want  nexus.RedSeen
+	}{
+		"it is not there":  {nexus.NotRun, nexus.RedSeen{Meant: []string{check}}},
+		"it is, and fails": {nexus.Fail, nexus.RedSeen{Meant: []string{check}}},
+		"it passes":        {nexus.Pass, nexus.RedSeen{Green: []string{"TestNew", check}}},
+	} {
+		own := []accept.Before{{Number: 1, Base: nexus.Evidence{State: c.state, Tree: "b"}}}
+		if diff := cmp.Diff(c.want, accept.See(nexus.Task{ID: "T1", Title: "TestNew passes", Criteria: []nexus.Criterion{{Text: "TestNew passes", Check: check}}}, accept.Base{Own: own})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // TestSeeSkippedWithoutNames counts the tests that do not run where the runner
 // does not name them.
 func TestSeeSkippedWithoutNames(t *testing.T) {
@@ -347,6 +364,29 @@ func TestSeeSkippedWithoutNames(t *testing.T) {
 		got := accept.See(nexus.Task{ID: "T1", Title: text, Criteria: []nexus.Criterion{{Text: text, Check: "test"}}}, accept.Base{Said: []nexus.Evidence{e}})
 		if diff := cmp.Diff(want, got.Aside); diff != "" {
 			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// TestWeighRename takes the suite for a criterion that asks for a new name, and
+// for no other, where the change does nothing but rename.
+func TestWeighRename(t *testing.T) {
+	green := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t", Counts: nexus.Counts{Passed: 3}}
+	for name, c := range map[string]struct {
+		title, text string
+		renamed     bool
+		by          nexus.Bearing
+	}{
+		"the new name":             {"Rename hello to greet", "It is called greet", true, nexus.LiteralBearing},
+		"both names":               {"Rename hello to greet", "greet takes the place of hello", true, nexus.LiteralBearing},
+		"the change does more":     {"Rename hello to greet", "It is called greet", false, ""},
+		"it asks for more":         {"Rename hello to greet", "greet prints two lines", true, ""},
+		"another name":             {"Rename hello to greet", "It is called bow", true, ""},
+		"the title says no rename": {"Add greet", "It is called greet", true, ""},
+	} {
+		w := accept.Work{Task: nexus.Task{ID: "T1", Title: c.title, Criteria: []nexus.Criterion{{Text: c.text, Check: "test"}}}, Changed: []string{"a.go"}, Base: []nexus.Evidence{green}, Now: []nexus.Evidence{green}, Renamed: c.renamed}
+		if all := accept.Weigh(w); len(all) != 1 || all[0].By != c.by {
+			t.Errorf("%s: %+v", name, all)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // Before is what the command of a criterion says where the change is not there.
@@ -20,32 +19,35 @@ type Before struct {
 	Start  *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
 }
 
-// Command says whether the command of a criterion, which passes with the
-// change, shows it. One that passes without the change too shows nothing,
+// Command says whether the command of a criterion shows it. One that does not
+// pass with the change shows nothing, whatever it did before. One that passes without the change too shows nothing,
 // unless it fails there once the tests of the change are added, or nothing was
 // to become different.
-func Command(w Work, b Before) criterion.Shown {
+func Command(w Work, b Before) nexus.CriterionShown {
 	c := w.Task.Criteria[b.Number-1]
 	gate, _ := Gate(c)
-	s := criterion.Shown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
+	s := nexus.CriterionShown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
+	now := nexus.EvidenceOf(w.Now, gate)
 	switch failed := b.Base.State == nexus.Fail || b.Base.State == nexus.Timeout; {
+	case now.Gate != "" && !now.Passed():
+		s.Why = fmt.Sprintf("the command does not pass with the change: %s", cmp.Or(now.Why, string(now.State)))
 	case failed:
-		s.By, s.Why = criterion.Turned, "the command failed without the change, and passes with it"
+		s.By, s.Why = nexus.TurnedBearing, "the command failed without the change, and passes with it"
 	case c.Red && !b.Base.Passed():
 		s.Why = fmt.Sprintf("the command could not run without the change: %s: %s", b.Base.State, b.Base.Why)
 	case !b.Base.Passed():
-		s.By, s.Why = criterion.Turned, fmt.Sprintf("the command could not run without the change, and passes with it: %s", cmp.Or(b.Base.Why, string(b.Base.State)))
+		s.By, s.Why = nexus.TurnedBearing, fmt.Sprintf("the command could not run without the change, and passes with it: %s", cmp.Or(b.Base.Why, string(b.Base.State)))
 	case b.Start != nil && b.Start.State == nexus.Fail:
-		s.By, s.Why = criterion.Turned, "the command failed before the run, and passes now"
+		s.By, s.Why = nexus.TurnedBearing, "the command failed before the run, and passes now"
 	case c.Red:
 		s.Why = "the command passes without the change, too"
 	case b.Tests != nil && proof.Judge(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
-		s.By, s.Tests, s.Own = criterion.New, w.tests(), true
+		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
 		s.Why = "nothing shows it but tests that came with the change: with them the command fails, and passes with the rest of it"
 	case standing(c) != "":
-		s.By, s.Why = criterion.Literal, standing(c)
+		s.By, s.Why = nexus.LiteralBearing, standing(c)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)):
-		s.By, s.Tests, s.Why = criterion.New, w.tests(), "the tests that were asked for pass: "+few(w.tests())
+		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for pass: "+few(w.tests())
 	case w.words():
 		s.Left, s.Why = true, "the command passes without the change, too, which is of words alone: a person must look"
 	default:

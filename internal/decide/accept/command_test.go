@@ -6,16 +6,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // TestCommand takes a command for what it was without the change: one that the
 // goal says fails has to have failed, and one that somebody named may not have
 // passed.
 func TestCommand(t *testing.T) {
-	for was, by := range map[nexus.GateState][2]criterion.Bearing{
-		nexus.Fail: {criterion.Turned, criterion.Turned}, nexus.Timeout: {criterion.Turned, criterion.Turned}, nexus.Pass: {"", ""},
-		nexus.Environmental: {"", criterion.Turned}, nexus.NotRun: {"", criterion.Turned}, nexus.Unverifiable: {"", criterion.Turned},
+	for was, by := range map[nexus.GateState][2]nexus.Bearing{
+		nexus.Fail: {nexus.TurnedBearing, nexus.TurnedBearing}, nexus.Timeout: {nexus.TurnedBearing, nexus.TurnedBearing}, nexus.Pass: {"", ""},
+		nexus.Environmental: {"", nexus.TurnedBearing}, nexus.NotRun: {"", nexus.TurnedBearing}, nexus.Unverifiable: {"", nexus.TurnedBearing},
 	} {
 		for i, red := range []bool{true, false} {
 			task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it is round", Check: "sh x.sh", Red: red}}}
@@ -30,7 +29,7 @@ func TestCommand(t *testing.T) {
 // TestCommandOfAGoal has to have failed, also where the goal asks for no more
 // than that it passes.
 func TestCommandOfAGoal(t *testing.T) {
-	for red, by := range map[bool]criterion.Bearing{true: "", false: criterion.Literal} {
+	for red, by := range map[bool]nexus.Bearing{true: "", false: nexus.LiteralBearing} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "make sh x.sh pass", Check: "sh x.sh", Red: red}}}
 		if s := accept.Command(accept.Work{Task: task}, accept.Before{Number: 1, Base: green("accept: sh x.sh")}); s.By != by {
 			t.Errorf("read out of the goal %v: %+v", red, s)
@@ -49,19 +48,19 @@ func TestCommandThatPassesBefore(t *testing.T) {
 		changed []string
 		tests   *nexus.Evidence
 		start   *nexus.Evidence
-		by      criterion.Bearing
+		by      nexus.Bearing
 		left    bool
 	}{
 		"no test":                 {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, nil, "", false},
-		"a test that fails first": {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &fails, nil, criterion.New, false},
+		"a test that fails first": {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &fails, nil, nexus.NewBearing, false},
 		"a test that passes, too": {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &passes, nil, "", false},
 		"a broken test":           {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &broken, nil, "", false},
-		"another task did it":     {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, &fails, criterion.Turned, false},
+		"another task did it":     {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, &fails, nexus.TurnedBearing, false},
 		"nor did another":         {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, &passes, "", false},
-		"as it was":               {"existing tests stay green", nexus.CodeTask, []string{"a.go"}, nil, nil, criterion.Literal, false},
-		"the command alone":       {"go vet is clean", nexus.CodeTask, []string{"a.go"}, nil, nil, criterion.Literal, false},
+		"as it was":               {"existing tests stay green", nexus.CodeTask, []string{"a.go"}, nil, nil, nexus.LiteralBearing, false},
+		"the command alone":       {"go vet is clean", nexus.CodeTask, []string{"a.go"}, nil, nil, nexus.LiteralBearing, false},
 		"more than the command":   {"go vet is clean and sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, nil, "", false},
-		"tests were asked for":    {"sizes have tests", nexus.TestTask, []string{"b_test.go"}, nil, nil, criterion.New, false},
+		"tests were asked for":    {"sizes have tests", nexus.TestTask, []string{"b_test.go"}, nil, nil, nexus.NewBearing, false},
 		"tests, and code":         {"sizes are rounded", nexus.TestTask, []string{"a.go", "b_test.go"}, nil, nil, "", false},
 		"tests were not":          {"sizes are rounded", nexus.CodeTask, []string{"b_test.go"}, nil, nil, "", false},
 		"words alone":             {"the README is right", nexus.DocsTask, []string{"README.md"}, nil, nil, "", true},
@@ -81,12 +80,12 @@ func TestCommandOnWhatLanded(t *testing.T) {
 	red := own
 	red.State = nexus.Fail
 	for name, c := range map[string]struct {
-		by       criterion.Bearing
+		by       nexus.Bearing
 		check    bool
 		evidence []nexus.Evidence
 		want     accept.State
 	}{
-		"it failed before":               {criterion.Turned, false, []nexus.Evidence{own}, accept.Met},
+		"it failed before":               {nexus.TurnedBearing, false, []nexus.Evidence{own}, accept.Met},
 		"it passed before":               {"", false, []nexus.Evidence{own}, accept.Unknown},
 		"a check was written":            {"", true, []nexus.Evidence{own, written}, accept.Met},
 		"a check, and the command fails": {"", true, []nexus.Evidence{red, written}, accept.Unmet},
@@ -94,12 +93,24 @@ func TestCommandOnWhatLanded(t *testing.T) {
 	} {
 		s := ran(nexus.Landed, "t", c.evidence...)
 		a, of := s.Tasks[0].Attempts[0], state.Fingerprint(s.Tasks[0].Task, 2)
-		a.Weighed.Criteria = append(a.Weighed.Criteria, criterion.Shown{Number: 2, Of: of, Gate: own.Gate, By: c.by, Why: "so"})
+		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionShown{Number: 2, Of: of, Gate: own.Gate, By: c.by, Why: "so"})
 		if c.check {
-			a.Checks.Checks = []criterion.Check{{Number: 2, Of: of, Test: "new", File: "new_test.sh", Command: "sh new_test.sh", Proved: true}}
+			a.Checks.Checks = []nexus.CriterionCheck{{Number: 2, Of: of, Test: "new", File: "new_test.sh", Command: "sh new_test.sh", Proved: true}}
 		}
 		if r := accept.Of(s, nil).Rows[1]; r.State != c.want || r.State != accept.Met && r.Why == "" {
 			t.Errorf("%s: %s, %s", name, r.State, r.Why)
+		}
+	}
+}
+
+// TestCommandThatDoesNotPass shows nothing, and nobody is told that it passes.
+func TestCommandThatDoesNotPass(t *testing.T) {
+	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are rounded", Check: "go test -run TestX ."}}}
+	now := []nexus.Evidence{{Gate: "accept: go test -run TestX .", State: nexus.NotRun, Tree: "t", Why: "no test ran"}}
+	for _, base := range []nexus.GateState{nexus.NotRun, nexus.Fail, nexus.Environmental} {
+		s := accept.Command(accept.Work{Task: task, Now: now}, accept.Before{Number: 1, Base: nexus.Evidence{State: base, Tree: "b", Why: "no test ran"}})
+		if s.By != "" || s.Why != "the command does not pass with the change: no test ran" {
+			t.Errorf("%s: %+v", base, s)
 		}
 	}
 }

@@ -8,22 +8,21 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Fix is a task that was to mend a criterion.
 type Fix struct {
-	criterion.Fault
+	nexus.CriterionFault
 	Status nexus.TaskStatus `json:"status,omitzero"` // empty: it was not planned
 }
 
 // Faults returns the criteria that a check of their own finds unmet on what
 // landed, each check once. One that is red as it was when somebody looked
 // before is left out: mending it made no progress.
-func Faults(s *state.State) []criterion.Fault {
-	var all []criterion.Fault
+func Faults(s *state.State) []nexus.CriterionFault {
+	var all []nexus.CriterionFault
 	seen := map[string]bool{}
 	for _, r := range Of(s, nil).Rows {
 		e := r.Evidence
@@ -35,15 +34,15 @@ func Faults(s *state.State) []criterion.Fault {
 		if s.Fixes.Tried(r.ID, sign) {
 			continue
 		}
-		all = append(all, criterion.Fault{Criterion: r.ID, Task: next(s, len(all)), Signature: sign})
+		all = append(all, nexus.CriterionFault{Criterion: r.ID, Task: next(s, len(all)), Signature: sign})
 	}
 	return append(all, stale(s, len(all))...)
 }
 
 // stale returns the criteria of what landed whose check was written when they
 // said something else, n after those that are unmet: each once for what it says.
-func stale(s *state.State, n int) []criterion.Fault {
-	var all []criterion.Fault
+func stale(s *state.State, n int) []nexus.CriterionFault {
+	var all []nexus.CriterionFault
 	for _, t := range s.Tasks {
 		if t.Status != nexus.Landed || t.Landed == nil || s.Fixes.Of(t.ID) != nil {
 			continue
@@ -54,8 +53,8 @@ func stale(s *state.State, n int) []criterion.Fault {
 			if c.Check != "" || fresh || !written.Proved || s.Fixes.Tried(id, of) {
 				continue
 			}
-			all = append(all, criterion.Fault{
-				Criterion: id, Task: next(s, n+len(all)), Signature: of, Kind: criterion.Stale, By: ByRevision, Commit: t.Landed.Parent, Of: string(t.ID),
+			all = append(all, nexus.CriterionFault{
+				Criterion: id, Task: next(s, n+len(all)), Signature: of, Kind: nexus.FaultStale, By: ByRevision, Commit: t.Landed.Parent, Of: string(t.ID),
 				Why: "Its check was written when it said something else.", Judges: []string{written.File},
 			})
 		}
@@ -77,8 +76,8 @@ func shown(s *state.State, t *state.Task) nexus.Task {
 
 // anew returns the check that another task wrote for the n-th criterion of a
 // task, from 1, as it reads now.
-func anew(s *state.State, t *state.Task, n int) (criterion.Check, bool) {
-	return s.Fixes.Anew(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c criterion.Check, fresh bool) {
+func anew(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
+	return s.Fixes.Anew(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
 		if o := s.Task(nexus.TaskID(fix)); o != nil && o.Landed != nil {
 			c, fresh = o.Check(1)
 		}
@@ -90,9 +89,9 @@ func anew(s *state.State, t *state.Task, n int) (criterion.Check, bool) {
 const ByRevision = "revision"
 
 // Open reports whether a fault is still there.
-func Open(s *state.State, f criterion.Fault) bool {
+func Open(s *state.State, f nexus.CriterionFault) bool {
 	return slices.ContainsFunc(Of(s, nil).Rows, func(r Row) bool {
-		return r.ID == f.Criterion && (r.State == Unmet || f.Kind == criterion.Stale && r.Stale)
+		return r.ID == f.Criterion && (r.State == Unmet || f.Kind == nexus.FaultStale && r.Stale)
 	})
 }
 
@@ -132,14 +131,14 @@ const (
 
 // Mend returns the task that mends a fault. What judges the criterion may be
 // changed where the check is at fault, and nowhere else.
-func Mend(s *state.State, f criterion.Fault) nexus.Task {
+func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	own, _, _ := ParseID(f.Criterion)
 	c, _ := Find(s, f.Criterion)
 	t := nexus.Task{
 		ID: nexus.TaskID(f.Task), Title: fmt.Sprintf("Make %s true again", f.Criterion), Kind: nexus.CodeTask, Minutes: fixMinutes,
 		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which was seen red",
 	}
-	if f.Kind == criterion.Stale {
+	if f.Kind == nexus.FaultStale {
 		t.Strategy, t.Reason = nexus.TestAfter, ""
 	}
 	for _, id := range []nexus.TaskID{own, nexus.TaskID(f.Of)} {
@@ -147,12 +146,12 @@ func Mend(s *state.State, f criterion.Fault) nexus.Task {
 			t.Files = append(t.Files, task.Files...)
 		}
 	}
-	if f.Kind == criterion.Stale {
+	if f.Kind == nexus.FaultStale {
 		t.Files = append(t.Files, f.Judges...)
 	}
 	slices.Sort(t.Files)
 	t.Files = slices.Compact(t.Files)
-	if f.Kind == criterion.Stale {
+	if f.Kind == nexus.FaultStale {
 		t.Title = fmt.Sprintf("Make %s true as it reads now", f.Criterion)
 		t.Brief = fmt.Sprintf("%s has landed, and after that one of its criteria was revised. It says now: %s\nWhat checked it before is in %s, and asks for what it said then. ", own, c.Text, strings.Join(f.Judges, ", ")) +
 			"Change the work where it does not do what the criterion says now, and tests where they ask for what it no longer says. Where the work does it already, change nothing. A tester writes the new check after you."
@@ -160,13 +159,13 @@ func Mend(s *state.State, f criterion.Fault) nexus.Task {
 	}
 	order := "The work is wrong, and the check is right. Change the work, so that what landed since stays true as well."
 	switch f.Kind {
-	case criterion.Test:
+	case nexus.FaultInTest:
 		t.Title = fmt.Sprintf("Mend the check of %s", f.Criterion)
 		order = "The check is wrong, and the work is right. Change the check so that it asks what the criterion says, no less, and leave the work as it is. A verifier reads why."
-		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !testfile.Part(name) }) {
+		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !stack.ServesTests(name) }) {
 			t.Kind, t.Strategy, t.Reason = nexus.TestTask, "", ""
 		}
-	case criterion.Both:
+	case nexus.FaultInBoth:
 		order = "The work is wrong, and its check too. Change both: the check so that it asks what the criterion says, no less. A verifier reads why."
 	default: // source, and what nobody said
 		t.Keep = f.Judges
@@ -175,7 +174,7 @@ func Mend(s *state.State, f criterion.Fault) nexus.Task {
 	return t
 }
 
-func brief(s *state.State, f criterion.Fault, c nexus.Criterion, own nexus.TaskID) string {
+func brief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.TaskID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s has landed, and this is not true of what all tasks came to: %s\n", own, c.Text)
 	gate, _ := Gate(c)
@@ -221,10 +220,10 @@ func fixes(s *state.State, id string) []Fix {
 	var all []Fix
 	own, n, _ := ParseID(id)
 	for _, f := range s.Fixes.About(id) {
-		if t := s.Task(own); f.Kind == criterion.Stale && t != nil && f.Signature != state.Fingerprint(t.Task, n) {
+		if t := s.Task(own); f.Kind == nexus.FaultStale && t != nil && f.Signature != state.Fingerprint(t.Task, n) {
 			continue
 		}
-		x := Fix{Fault: f}
+		x := Fix{CriterionFault: f}
 		if t := s.Task(nexus.TaskID(f.Task)); t != nil {
 			x.Status = s.StatusOf(t)
 		}

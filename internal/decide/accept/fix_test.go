@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 func red(message string) nexus.Evidence {
@@ -65,14 +64,14 @@ func TestStale(t *testing.T) {
 	task := plan(nexus.Task{ID: "T1", Title: "Greet", Files: []string{"a.go"}, Criteria: []nexus.Criterion{{Text: "it greets"}}})
 	task.Status = nexus.Landed
 	a := &state.Attempt{ID: "T1.1"}
-	a.Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(task.Task, 1), File: "old_test.sh", Command: "sh old_test.sh", Proved: true}}
+	a.Checks.Checks = []nexus.CriterionCheck{{Number: 1, Of: state.Fingerprint(task.Task, 1), File: "old_test.sh", Command: "sh old_test.sh", Proved: true}}
 	task.Attempts, task.Landed = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: "T1.1", Parent: "p"}
 	if all := accept.Faults(s); len(all) != 0 {
 		t.Fatalf("nothing was revised: %+v", all)
 	}
 	task.Criteria = []nexus.Criterion{{Text: "it sings"}}
 	all := accept.Faults(s)
-	if len(all) != 1 || all[0].Kind != criterion.Stale || all[0].Criterion != "T1/AC-1" || all[0].Commit != "p" || !accept.Open(s, all[0]) {
+	if len(all) != 1 || all[0].Kind != nexus.FaultStale || all[0].Criterion != "T1/AC-1" || all[0].Commit != "p" || !accept.Open(s, all[0]) {
 		t.Fatalf("%+v", all)
 	}
 	fix := accept.Mend(s, all[0])
@@ -99,15 +98,15 @@ func TestStale(t *testing.T) {
 func TestAnew(t *testing.T) {
 	const gate = nexus.AcceptGate + "sh new_test.sh"
 	for name, c := range map[string]struct {
-		edit  func(fix *state.Task, k *criterion.Check)
+		edit  func(fix *state.Task, k *nexus.CriterionCheck)
 		state accept.State
 		why   string
 		tried int
 	}{
-		"it landed":        {func(*state.Task, *criterion.Check) {}, accept.Met, "", 1},
-		"it did not land":  {func(fix *state.Task, _ *criterion.Check) { fix.Status, fix.Landed = nexus.Parked, nil }, accept.Unknown, "stale", 1},
-		"it was not shown": {func(_ *state.Task, k *criterion.Check) { k.Proved, k.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing: it passes without", 1},
-		"said before":      {func(_ *state.Task, k *criterion.Check) { k.Of = "another" }, accept.Unknown, "stale", 1},
+		"it landed":        {func(*state.Task, *nexus.CriterionCheck) {}, accept.Met, "", 1},
+		"it did not land":  {func(fix *state.Task, _ *nexus.CriterionCheck) { fix.Status, fix.Landed = nexus.Parked, nil }, accept.Unknown, "stale", 1},
+		"it was not shown": {func(_ *state.Task, k *nexus.CriterionCheck) { k.Proved, k.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing: it passes without", 1},
+		"said before":      {func(_ *state.Task, k *nexus.CriterionCheck) { k.Of = "another" }, accept.Unknown, "stale", 1},
 		"revised again":    {nil, accept.Unknown, "stale", 0},
 	} {
 		s := state.New("r")
@@ -119,9 +118,9 @@ func TestAnew(t *testing.T) {
 		}
 		task := planned(nexus.Task{ID: "T1", Title: "Greet", Criteria: []nexus.Criterion{{Text: "it greets"}}})
 		s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{{Gate: gate, State: nexus.Pass, Tree: "t"}}}}
-		wrote := func(task *state.Task, file string) *criterion.Check {
+		wrote := func(task *state.Task, file string) *nexus.CriterionCheck {
 			a := &state.Attempt{ID: nexus.AttemptID(task.ID + ".1")}
-			a.Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "greets", File: file, Command: "sh " + file, Proved: true}}
+			a.Checks.Checks = []nexus.CriterionCheck{{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "greets", File: file, Command: "sh " + file, Proved: true}}
 			task.Attempts, task.Landed, task.Status = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: a.ID, Parent: "p"}, nexus.Landed
 			return &a.Checks.Checks[0]
 		}
@@ -154,7 +153,7 @@ func TestFaultsOfBothKinds(t *testing.T) {
 	task.Attempts, task.Landed = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: "T1.1", Parent: "p"}
 	for n := range 2 {
 		task.Criteria = append(task.Criteria, nexus.Criterion{Text: "it hums"})
-		a.Checks.Checks = append(a.Checks.Checks, criterion.Check{Number: len(task.Criteria), Of: "another text", File: "x_test.sh", Command: fmt.Sprintf("sh x_test.sh %d", n), Proved: true})
+		a.Checks.Checks = append(a.Checks.Checks, nexus.CriterionCheck{Number: len(task.Criteria), Of: "another text", File: "x_test.sh", Command: fmt.Sprintf("sh x_test.sh %d", n), Proved: true})
 	}
 	var tasks []string
 	for _, f := range accept.Faults(s) {
@@ -177,18 +176,18 @@ func TestMend(t *testing.T) {
 	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{red("hello")}}}
 	tests, script := []string{"a_test.go"}, []string{"check.sh"}
 	for name, c := range map[string]struct {
-		f        criterion.Fault
+		f        nexus.CriterionFault
 		kind     nexus.TaskKind
 		strategy nexus.Strategy
 		keep     []string
 		says     string
 	}{
-		"source":        {criterion.Fault{Kind: criterion.Source, Judges: tests}, nexus.CodeTask, nexus.NoTest, tests, "Change the work"},
-		"nobody said":   {criterion.Fault{Judges: script}, nexus.CodeTask, nexus.NoTest, nil, ""},
-		"test":          {criterion.Fault{Kind: criterion.Test, Judges: tests}, nexus.TestTask, "", nil, "A verifier reads why"},
-		"a script":      {criterion.Fault{Kind: criterion.Test, Judges: script}, nexus.CodeTask, nexus.NoTest, nil, "Change the check"},
-		"both":          {criterion.Fault{Kind: criterion.Both, Judges: tests}, nexus.CodeTask, nexus.NoTest, nil, "Change both"},
-		"source, first": {criterion.Fault{Kind: criterion.Source, Judges: script, Why: "Red from c2 on."}, nexus.CodeTask, nexus.NoTest, script, "Red from c2 on."},
+		"source":        {nexus.CriterionFault{Kind: nexus.FaultInSource, Judges: tests}, nexus.CodeTask, nexus.NoTest, tests, "Change the work"},
+		"nobody said":   {nexus.CriterionFault{Judges: script}, nexus.CodeTask, nexus.NoTest, nil, ""},
+		"test":          {nexus.CriterionFault{Kind: nexus.FaultInTest, Judges: tests}, nexus.TestTask, "", nil, "A verifier reads why"},
+		"a script":      {nexus.CriterionFault{Kind: nexus.FaultInTest, Judges: script}, nexus.CodeTask, nexus.NoTest, nil, "Change the check"},
+		"both":          {nexus.CriterionFault{Kind: nexus.FaultInBoth, Judges: tests}, nexus.CodeTask, nexus.NoTest, nil, "Change both"},
+		"source, first": {nexus.CriterionFault{Kind: nexus.FaultInSource, Judges: script, Why: "Red from c2 on."}, nexus.CodeTask, nexus.NoTest, script, "Red from c2 on."},
 	} {
 		c.f.Criterion, c.f.Task = "T1/AC-2", "FIX-1"
 		if c.f.Kind == "" { // what zero means
@@ -209,28 +208,30 @@ func TestMend(t *testing.T) {
 func TestChecks(t *testing.T) {
 	const command = "go test -run TestGreet ."
 	for name, c := range map[string]struct {
-		edit  func(c *criterion.Check, task *nexus.Task)
+		edit  func(c *nexus.CriterionCheck, task *nexus.Task)
 		state accept.State
 		why   string
 		stale bool
 	}{
-		"proved":                   {func(*criterion.Check, *nexus.Task) {}, accept.Met, "", false},
-		"not proved":               {func(c *criterion.Check, _ *nexus.Task) { c.Proved, c.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing", false},
-		"left to people":           {func(c *criterion.Check, _ *nexus.Task) { *c = criterion.Check{Number: 1, Of: c.Of, Why: "taste"} }, accept.Unknown, "no machine can check it: taste", false},
-		"another text":             {func(_ *criterion.Check, task *nexus.Task) { task.Criteria[0].Text = "it greets twice" }, accept.Unknown, "stale", true},
-		"another task":             {func(_ *criterion.Check, task *nexus.Task) { task.Brief = "in French" }, accept.Unknown, "stale", true},
-		"only blanks":              {func(_ *criterion.Check, task *nexus.Task) { task.Criteria[0].Text = " it  greets" }, accept.Met, "", false},
-		"of another criterion":     {func(c *criterion.Check, _ *nexus.Task) { c.Number = 2 }, accept.Unknown, "nothing checks it", false},
-		"it was not run at last":   {func(c *criterion.Check, _ *nexus.Task) { c.Command += " -v" }, accept.Unknown, "did not run", false},
-		"the plan has a check now": {func(_ *criterion.Check, task *nexus.Task) { task.Criteria[0].Check = "sh x.sh" }, accept.Unknown, "did not run", false},
+		"proved":     {func(*nexus.CriterionCheck, *nexus.Task) {}, accept.Met, "", false},
+		"not proved": {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Proved, c.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing", false},
+		"left to people": {func(c *nexus.CriterionCheck, _ *nexus.Task) {
+			*c = nexus.CriterionCheck{Number: 1, Of: c.Of, Why: "taste"}
+		}, accept.Unknown, "no machine can check it: taste", false},
+		"another text":             {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Criteria[0].Text = "it greets twice" }, accept.Unknown, "stale", true},
+		"another task":             {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Brief = "in French" }, accept.Unknown, "stale", true},
+		"only blanks":              {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Criteria[0].Text = " it  greets" }, accept.Met, "", false},
+		"of another criterion":     {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Number = 2 }, accept.Unknown, "nothing checks it", false},
+		"it was not run at last":   {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Command += " -v" }, accept.Unknown, "did not run", false},
+		"the plan has a check now": {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Criteria[0].Check = "sh x.sh" }, accept.Unknown, "did not run", false},
 	} {
 		s := ran(nexus.Landed, "t", nexus.Evidence{Gate: "accept: " + command, State: nexus.Pass, Tree: "t"})
 		task := s.Tasks[0]
 		task.Task = nexus.Task{ID: "T1", Title: "Greet", Criteria: []nexus.Criterion{{Text: "it greets"}}}
-		k := criterion.Check{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "TestGreet", File: "greet_test.go", Command: command, Proved: true}
+		k := nexus.CriterionCheck{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "TestGreet", File: "greet_test.go", Command: command, Proved: true}
 		c.edit(&k, &task.Task)
 		a := &state.Attempt{ID: "T1.1"}
-		a.Checks.Checks = []criterion.Check{k}
+		a.Checks.Checks = []nexus.CriterionCheck{k}
 		task.Attempts, task.Landed = []*state.Attempt{a, {ID: "T1.2"}}, &nexus.TrainLanded{Attempt: "T1.1"}
 		r := accept.Of(s, nil).Rows[0]
 		if r.State != c.state || r.Stale != c.stale || !strings.Contains(r.Why, c.why) || (r.State == accept.Met) != (r.Why == "") {

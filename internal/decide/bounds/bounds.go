@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 //go:embed sinks.txt
@@ -74,19 +74,19 @@ const most = 50
 
 // Judge holds a change to its bounds, and returns those that it passes, or
 // that could not be told. What only warns is a pass with remarks.
-func Judge(r done.Rules, m Measured) []nexus.Evidence {
+func Judge(r nexus.DoneRules, m Measured) []nexus.Evidence {
 	var all []nexus.Evidence
-	for _, b := range done.Bounds() {
+	for _, b := range nexus.DoneBounds() {
 		mode := r.Modes[b.Name]
-		if mode == "" || mode == done.Off || mode == done.Auto && (!m.Run || m.Cover == nil) || m.Run && !b.Run || !m.Run && !b.Task {
+		if mode == "" || mode == nexus.BoundOff || mode == nexus.BoundAuto && (!m.Run || m.Cover == nil) || m.Run && !b.Run || !m.Run && !b.Task {
 			continue
 		}
 		found, unsure := find(b.Name, r, m)
 		if !m.Whole && unsure == "" {
 			unsure = "the change is too large to be read"
 		}
-		if (b.Name == done.Deletion || b.Name == done.Built) && m.Task == nil && mode == done.Block {
-			mode = done.Warn
+		if (b.Name == nexus.DeletionBound || b.Name == nexus.BuiltBound) && m.Task == nil && mode == nexus.BoundBlock {
+			mode = nexus.BoundWarn
 		}
 		if e, told := shown(b, mode, found, unsure, m.Tree, m.Cover); told {
 			all = append(all, e)
@@ -97,23 +97,23 @@ func Judge(r done.Rules, m Measured) []nexus.Evidence {
 
 // Decides reports whether a bound's evidence decides: one that blocks and was
 // passed, or could not be told.
-func Decides(r done.Rules, e nexus.Evidence) bool {
-	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, done.Prefix)] == done.Block
+func Decides(r nexus.DoneRules, e nexus.Evidence) bool {
+	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] == nexus.BoundBlock
 }
 
-func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree string, c *Cover) (nexus.Evidence, bool) {
-	e := nexus.Evidence{Gate: done.Prefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
+func shown(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *Cover) (nexus.Evidence, bool) {
+	e := nexus.Evidence{Gate: nexus.DonePrefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
 	n, grave, most := len(found), 0, most
-	if b.Name == done.Deletion {
+	if b.Name == nexus.DeletionBound {
 		most = n // each is explained by its name
 	}
 	for i, f := range found[:min(n, most)] {
 		f.Gate, f.Code = e.Gate, b.Name
 		switch {
 		case f.Severity == nexus.Suggestion:
-		case mode == done.Block && f.Explained != "":
+		case mode == nexus.BoundBlock && f.Explained != "":
 			f.Severity = nexus.Minor
-		case mode == done.Block:
+		case mode == nexus.BoundBlock:
 			f.Severity = nexus.Major
 			grave++
 		default:
@@ -122,7 +122,7 @@ func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree str
 		found[i] = f
 	}
 	e.Findings = found[:min(n, most)]
-	if b.Name == done.Coverage && c != nil {
+	if b.Name == nexus.CoverageBound && c != nil {
 		if c.Command != "" || len(c.How) > 0 {
 			e.Command = "measure what tests go through: " + cmp.Or(c.Command, strings.Join(c.How, ", "))
 		}
@@ -163,8 +163,8 @@ func places(found []nexus.Finding) string {
 			all = append(all, at)
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	if len(all) == 0 { // it is about the change as a whole
+		return ": " + legible.Cut(found[0].Message, 100)
 	}
 	text := ": " + strings.Join(all[:min(len(all), listed)], ", ")
 	if more := len(all) - listed; more > 0 {
@@ -173,27 +173,27 @@ func places(found []nexus.Finding) string {
 	return text
 }
 
-func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
+func find(name string, r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure string) {
 	switch name {
-	case done.Scope:
+	case nexus.ScopeBound:
 		return outside(m), ""
-	case done.Large:
+	case nexus.LargeBound:
 		return large(r, m), ""
-	case done.Deletion:
+	case nexus.DeletionBound:
 		return taken(r, m), ""
-	case done.Built:
+	case nexus.BuiltBound:
 		return built(m), ""
-	case done.Secrets:
+	case nexus.SecretsBound:
 		return private(m), ""
-	case done.Sinks:
+	case nexus.SinksBound:
 		return lines(m, known(sinkTable), false), ""
-	case done.Left:
+	case nexus.LeftBound:
 		return lines(m, known(leftTable), true), ""
-	case done.Licences:
+	case nexus.LicencesBound:
 		return licences(r, m)
-	case done.Coverage:
+	case nexus.CoverageBound:
 		return covered(r, m)
-	case done.Audit:
+	case nexus.AuditBound:
 		if m.Audit == nil {
 			return nil, "nobody looked"
 		}
@@ -209,7 +209,7 @@ func outside(m Measured) []nexus.Finding {
 	}
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !m.planned(f.Path) && !testfile.Part(f.Path) && !lock(f.Path) {
+		if !m.planned(f.Path) && !stack.ServesTests(f.Path) && !lock(f.Path) {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "the plan of the task does not name this file",
 				Advice: "Take the change to it back, or say in the summary why the task needs it.",
@@ -229,7 +229,7 @@ func (m Measured) planned(file string) bool {
 }
 
 // large says that a change is too large to be read well.
-func large(r done.Rules, m Measured) []nexus.Finding {
+func large(r nexus.DoneRules, m Measured) []nexus.Finding {
 	files, lines := 0, 0
 	for _, f := range m.Files {
 		if !lock(f.Path) {
@@ -257,7 +257,7 @@ func private(m Measured) []nexus.Finding {
 		}
 		key := slices.Contains([]string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".netrc", ".pgpass"}, base)
 		for _, end := range []string{".p12", ".pfx", ".jks", ".keystore"} {
-			key = key || strings.HasSuffix(base, end) && !testfile.Part(f.Path)
+			key = key || strings.HasSuffix(base, end) && !stack.ServesTests(f.Path)
 		}
 		if (env || key) && !f.Gone {
 			found = append(found, nexus.Finding{
@@ -274,7 +274,7 @@ func private(m Measured) []nexus.Finding {
 func lines(m Measured, rules []sink, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if testfile.Part(f.Path) || lock(f.Path) || comments && prose(f.Path) {
+		if stack.ServesTests(f.Path) || lock(f.Path) || comments && prose(f.Path) {
 			continue
 		}
 		end := strings.TrimPrefix(strings.ToLower(stdpath.Ext(f.Path)), ".")
@@ -336,7 +336,7 @@ func known(table string) []sink {
 
 // licences names dependencies that the rules do not allow, and those of which
 // nobody knows.
-func licences(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
+func licences(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure string) {
 	var unknown []string
 	for _, d := range m.Deps {
 		if d.Licence == "" {
@@ -358,7 +358,7 @@ func licences(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 
 // refused says why a licence expression may not be kept, empty where it may:
 // one of its alternatives has nothing but parts that are allowed.
-func refused(expression string, r done.Rules) string {
+func refused(expression string, r nexus.DoneRules) string {
 	expression = strings.NewReplacer("(", " ", ")", " ").Replace(expression)
 	why := ""
 	for either := range strings.SplitSeq(expression, " OR ") {

@@ -9,8 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 func file(path string, added ...string) bounds.File {
@@ -30,7 +28,7 @@ func made(path string, added ...string) bounds.File {
 func judged(all []nexus.Evidence) []string {
 	var got []string
 	for _, e := range all {
-		text := fmt.Sprintf("%s %s", strings.TrimPrefix(e.Gate, done.Prefix), e.State)
+		text := fmt.Sprintf("%s %s", strings.TrimPrefix(e.Gate, nexus.DonePrefix), e.State)
 		for _, f := range e.Findings {
 			text += fmt.Sprintf("; %s:%d %s", f.File, f.Line, f.Severity)
 		}
@@ -61,6 +59,8 @@ func TestEachBound(t *testing.T) {
 		"lines written anew":        {bounds.Measured{Files: []bounds.File{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
 		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
 		"a program that was built":  {bounds.Measured{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.File{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
+		"each compiled format":      {bounds.Measured{Task: &bounds.Task{}, Files: []bounds.File{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
+		"nobody to explain it":      {bounds.Measured{Files: []bounds.File{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
 		"one that is taken away":    {bounds.Measured{Files: []bounds.File{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
 		"a shell":                   {bounds.Measured{Files: []bounds.File{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
 		"not read to its end":       {bounds.Measured{Files: []bounds.File{file("a.go")}, Whole: false}, []string{"unwhole"}},
@@ -68,9 +68,9 @@ func TestEachBound(t *testing.T) {
 		"a licence that none knows": {bounds.Measured{Deps: []bounds.Dependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
 	} {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
-		got := judged(bounds.Judge(done.Default(), c.m))
+		got := judged(bounds.Judge(nexus.DefaultDone(), c.m))
 		if !c.m.Whole {
-			if len(got) != len(done.Bounds())-2 {
+			if len(got) != len(nexus.DoneBounds())-2 {
 				t.Errorf("%s: %v", name, got)
 			}
 			for _, g := range got {
@@ -86,9 +86,21 @@ func TestEachBound(t *testing.T) {
 	}
 }
 
+// TestWhatToLookAt says it of a change as a whole, too.
+func TestWhatToLookAt(t *testing.T) {
+	many := make([]bounds.File, 21)
+	for i := range many {
+		many[i] = file(fmt.Sprintf("f%d.go", i))
+	}
+	all := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: many, Whole: true})
+	if len(all) != 1 || !strings.HasPrefix(all[0].Why, "1 to look at: ") || !strings.Contains(all[0].Why, "21 files") {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestCoverage(t *testing.T) {
-	r := done.Default()
-	r.Modes = map[string]done.Mode{done.Coverage: done.Block}
+	r := nexus.DefaultDone()
+	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
 	for name, c := range map[string]struct {
 		cover *bounds.Cover
 		want  string
@@ -125,21 +137,21 @@ func TestCoverage(t *testing.T) {
 // as the target wants is wrong, the rest is told. What nobody measured is no
 // percent.
 func TestNewLines(t *testing.T) {
-	r := done.Default()
-	r.Modes = map[string]done.Mode{done.Coverage: done.Block}
-	row := func(file string, from, lines int) evidence.Uncovered {
-		return evidence.Uncovered{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
+	r := nexus.DefaultDone()
+	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
+	row := func(file string, from, lines int) nexus.Uncovered {
+		return nexus.Uncovered{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
 	}
-	rows := []evidence.Uncovered{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
+	rows := []nexus.Uncovered{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
 	for name, c := range map[string]struct {
 		is   nexus.Coverage
 		want string
 	}{
 		"nothing measured": {nexus.Coverage{}, "pass"},
-		"enough":           {nexus.Coverage{New: evidence.Share{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
-		"a little":         {nexus.Coverage{New: evidence.Share{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
-		"too few":          {nexus.Coverage{New: evidence.Share{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
-		"none":             {nexus.Coverage{New: evidence.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
+		"enough":           {nexus.Coverage{New: nexus.Share{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
+		"a little":         {nexus.Coverage{New: nexus.Share{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
+		"too few":          {nexus.Coverage{New: nexus.Share{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
+		"none":             {nexus.Coverage{New: nexus.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
 		"unknown":          {nexus.Coverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
 	} {
 		all := bounds.Judge(r, bounds.Measured{Whole: true, Cover: &bounds.Cover{Now: 90, Measured: &c.is}})
@@ -155,7 +167,7 @@ func TestNewLines(t *testing.T) {
 		}
 	}
 	if got := bounds.Summary(nexus.Coverage{
-		Lines: evidence.Covered{Share: evidence.Share{Covered: 1, Total: 2}, Before: &evidence.Share{Covered: 3, Total: 4}}, New: evidence.Share{Covered: 1, Total: 3},
+		Lines: nexus.Covered{Share: nexus.Share{Covered: 1, Total: 2}, Before: &nexus.Share{Covered: 3, Total: 4}}, New: nexus.Share{Covered: 1, Total: 3},
 	}); got != "lines 50.0 % (-25.0), new lines 33.3 % (1 of 3)" {
 		t.Error(got)
 	}
@@ -165,24 +177,24 @@ func TestNewLines(t *testing.T) {
 // heard of.
 func TestModes(t *testing.T) {
 	m := bounds.Measured{Whole: true, Files: []bounds.File{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.Dependency{{Name: "x@1"}}}
-	for mode, want := range map[done.Mode][3]string{
-		done.Off:   {"", "", ""},
-		done.Warn:  {"pass false", "pass false", "unverifiable false"},
-		done.Block: {"fail true", "fail true", "unverifiable true"},
+	for mode, want := range map[nexus.BoundMode][3]string{
+		nexus.BoundOff:   {"", "", ""},
+		nexus.BoundWarn:  {"pass false", "pass false", "unverifiable false"},
+		nexus.BoundBlock: {"fail true", "fail true", "unverifiable true"},
 	} {
-		r := done.Default()
+		r := nexus.DefaultDone()
 		for n := range r.Modes {
 			r.Modes[n] = mode
 		}
 		got := map[string]string{}
 		for _, e := range bounds.Judge(r, m) {
-			got[strings.TrimPrefix(e.Gate, done.Prefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
+			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
 		}
-		if have := [3]string{got[done.Secrets], got[done.Sinks], got[done.Licences]}; have != want {
+		if have := [3]string{got[nexus.SecretsBound], got[nexus.SinksBound], got[nexus.LicencesBound]}; have != want {
 			t.Errorf("%s: %v", mode, have)
 		}
 	}
-	if got := bounds.Judge(done.Rules{}, m); got != nil {
+	if got := bounds.Judge(nexus.DoneRules{}, m); got != nil {
 		t.Errorf("no rules: %v", got)
 	}
 }
@@ -196,7 +208,7 @@ func TestSinks(t *testing.T) {
 	}
 	for end, lines := range harm {
 		for _, l := range lines {
-			if got := bounds.Judge(done.Default(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 1 {
+			if got := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 1 {
 				t.Errorf("%s: %s is not found", end, l)
 			}
 		}
@@ -207,7 +219,7 @@ func TestSinks(t *testing.T) {
 		"ts": {`regexp.exec(text)`, `el.textContent = name`, `el.innerHTML = ""`}, "c": {`snprintf(a, 4, "x");`}, "rs": {`// unsafe { x }`}, "sh": {`medieval x`},
 	} {
 		for _, l := range lines {
-			if got := bounds.Judge(done.Default(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 0 {
+			if got := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 0 {
 				t.Errorf("%s: %s is found: %+v", end, l, got)
 			}
 		}
@@ -243,6 +255,6 @@ func FuzzRead(f *testing.F) {
 		if n > strings.Count(text, "\n")+1 {
 			t.Errorf("%d lines of %q", n, text)
 		}
-		bounds.Judge(done.Default(), bounds.Measured{Files: bounds.Read(text), Whole: true})
+		bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: bounds.Read(text), Whole: true})
 	})
 }

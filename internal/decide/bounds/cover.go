@@ -6,13 +6,11 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // covered says that tests go through too little. Work on what had too little
 // before is only held to making it no worse.
-func covered(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
+func covered(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure string) {
 	c := m.Cover
 	switch {
 	case c == nil:
@@ -32,7 +30,7 @@ func covered(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 }
 
 // whole holds the whole tree to its bounds.
-func whole(r done.Rules, c *Cover, least float64, was string) []nexus.Finding {
+func whole(r nexus.DoneRules, c *Cover, least float64, was string) []nexus.Finding {
 	switch {
 	case c.Had && c.Now < c.Before-float64(r.Drop):
 		return []nexus.Finding{{
@@ -49,7 +47,7 @@ func whole(r done.Rules, c *Cover, least float64, was string) []nexus.Finding {
 // fresh holds new lines to their bounds, and names those that no test goes
 // through. Where they are too few, as many as the target wants are what is
 // wrong, the longest rows first; the others are only told.
-func fresh(r done.Rules, c nexus.Coverage) []nexus.Finding {
+func fresh(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	var found []nexus.Finding
 	percent, known := c.New.Percent()
 	missing := 0 // lines that the target wants
@@ -100,7 +98,7 @@ func Summary(c nexus.Coverage) string {
 	var parts []string
 	for _, s := range []struct {
 		what string
-		of   evidence.Covered
+		of   nexus.Covered
 	}{{"lines", c.Lines}, {"branches", c.Branches}, {"functions", c.Functions}, {"statements", c.Statements}} {
 		now, known := s.of.Percent()
 		if !known {

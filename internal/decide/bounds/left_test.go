@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // TestLeft finds what is left in a change, line by line, and nothing in code
 // that only looks like it.
 func TestLeft(t *testing.T) {
-	r := done.Default()
-	r.Modes = map[string]done.Mode{done.Left: done.Warn}
+	r := nexus.DefaultDone()
+	r.Modes = map[string]nexus.BoundMode{nexus.LeftBound: nexus.BoundWarn}
 	for line, path := range map[string]string{
 		"<<<<<<< HEAD": "a.go", ">>>>>>> theirs": "a.unknown",
 		"// ... rest of the code": "a.go", "# ... existing code ...": "a.py", "  // rest of the implementation remains": "a.ts", "/* your code here */": "a.c", "<!-- ... other fields -->": "a.vue",

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // TestLicences takes one alternative that is allowed, wants all parts of it to
@@ -31,7 +31,7 @@ func TestLicences(t *testing.T) {
 		{"ISC", nil, nil, "allowed_licences"},
 		{"LGPL-3.0", nil, denied, ""},
 	} {
-		r := done.Rules{Modes: map[string]done.Mode{done.Licences: done.Block}, Licences: c.allowed, Denied: c.denied}
+		r := nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.LicencesBound: nexus.BoundBlock}, Licences: c.allowed, Denied: c.denied}
 		said := ""
 		for _, e := range bounds.Judge(r, bounds.Measured{Whole: true, Run: true, Deps: []bounds.Dependency{{Name: "x@1", Licence: c.licence}}}) {
 			for _, f := range e.Findings {

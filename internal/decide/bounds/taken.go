@@ -9,13 +9,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // taken names the files that a change deletes or rewrites and its task does not
 // name, each with what its submission says. A file that was moved is not
 // deleted, and one that tools write is nobody's.
-func taken(r done.Rules, m Measured) []nexus.Finding {
+func taken(r nexus.DoneRules, m Measured) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
 		what := ""
@@ -51,12 +50,12 @@ func taken(r done.Rules, m Measured) []nexus.Finding {
 // stub is from how many lines on a file is rewritten where none of them stays.
 const stub = 5
 
-func rewritten(r done.Rules, f File) bool {
+func rewritten(r nexus.DoneRules, f File) bool {
 	return f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was || f.Removed >= stub && f.Removed == f.Was
 }
 
 // Counted reports whether it matters how many lines a file had before.
-func (f File) Counted(r done.Rules) bool {
+func (f File) Counted(r nexus.DoneRules) bool {
 	return !f.New && !f.Gone && f.Removed > 0 && (len(f.Added) == 0 || r.Rewritten > 0 && f.Removed >= min(stub, r.Rewritten))
 }
 
@@ -93,7 +92,7 @@ func Taken(all []nexus.Evidence) []nexus.Finding {
 	var found []nexus.Finding
 	for _, e := range all {
 		for _, f := range e.Findings {
-			if (e.Gate == done.Prefix+done.Deletion || e.Gate == done.Prefix+done.Built) && f.Name != "" && f.Explained != "" {
+			if (e.Gate == nexus.DonePrefix+nexus.DeletionBound || e.Gate == nexus.DonePrefix+nexus.BuiltBound) && f.Name != "" && f.Explained != "" {
 				found = append(found, f)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // TestTaken holds which files are deleted or rewritten beyond a task, and what
@@ -67,8 +66,8 @@ func TestTaken(t *testing.T) {
 		"a name that ends like it":    {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"see very-old.go"}}, state: nexus.Fail},
 		"another file of that folder": {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"change lib/new.go"}}, state: nexus.Fail},
 	} {
-		r := done.Default()
-		r.Modes = map[string]done.Mode{done.Deletion: done.Block}
+		r := nexus.DefaultDone()
+		r.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
 		var state nexus.GateState
 		var names []string
 		all := bounds.Judge(r, bounds.Measured{Files: c.files, Planned: c.plan, Whole: true, Task: c.task})
@@ -83,6 +82,17 @@ func TestTaken(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.names, names); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestTakenOfEachBound holds that what is deleted and what is built is agreed to
+// by name where it is explained, and nothing else.
+func TestTakenOfEachBound(t *testing.T) {
+	explained, plain := nexus.Finding{Name: "a", Explained: "needed"}, nexus.Finding{Name: "b"}
+	for name, want := range map[string]int{nexus.DeletionBound: 1, nexus.BuiltBound: 1, nexus.ScopeBound: 0} {
+		if got := bounds.Taken([]nexus.Evidence{{Gate: nexus.DonePrefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // CriteriaGate is the cause of a round in which a tester writes checks for
@@ -40,11 +39,11 @@ func weighed(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step 
 
 // refuted returns a check that somebody wrote for a criterion and that the tree
 // as it is fails, for what it asks and not for a fault of its own.
-func refuted(a *state.Attempt) (criterion.Check, bool) {
-	if i := slices.IndexFunc(a.Checks.Checks, func(c criterion.Check) bool { return c.Red }); i >= 0 && a.Checks.Tree == a.Last().Verdict.Tree {
+func refuted(a *state.Attempt) (nexus.CriterionCheck, bool) {
+	if i := slices.IndexFunc(a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Red }); i >= 0 && a.Checks.Tree == a.Last().Verdict.Tree {
 		return a.Checks.Checks[i], true
 	}
-	return criterion.Check{}, false
+	return nexus.CriterionCheck{}, false
 }
 
 // tried counts the rounds that a cause had.

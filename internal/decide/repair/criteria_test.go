@@ -8,7 +8,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // TestUnshown lets nothing reach a reviewer of whose criteria nothing is shown:
@@ -18,7 +17,7 @@ func TestUnshown(t *testing.T) {
 	const why = "T1/AC-1 is unknown: nothing bears on it"
 	green := join(wrote(1, coder, ""), verdict(nexus.Pass, ""))
 	asked := join(green, wrote(2, tester, repair.CriteriaGate), verdict(nexus.Pass, ""))
-	red := []nexus.Fact{nexus.ChecksProved{Attempt: "T1.1", Tree: "t", Checks: []criterion.Check{{Number: 1, File: "x_test.sh", Command: "sh x_test.sh", Red: true, Why: "it fails"}}}}
+	red := []nexus.Fact{nexus.ChecksProved{Attempt: "T1.1", Tree: "t", Checks: []nexus.CriterionCheck{{Number: 1, File: "x_test.sh", Command: "sh x_test.sh", Red: true, Why: "it fails"}}}}
 	author := repair.Step{
 		Move: repair.Write, Role: nexus.Coder, Cause: nexus.AcceptGate + "sh x_test.sh", Why: "it fails",
 		Findings: []nexus.Finding{{Gate: nexus.AcceptGate + "sh x_test.sh", File: "x_test.sh", Message: "criterion 1: it fails"}},

@@ -88,7 +88,7 @@ func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 }
 
 // Best returns what the next attempt at a task starts from where a person names
-// nothing else; false where nothing is kept. See [keep.Best].
+// nothing else; false where nothing is kept. See [state.BestTree].
 func Best(t *state.Task) (state.Tree, bool) {
 	return state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }

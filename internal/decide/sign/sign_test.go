@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/sign"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // ran returns a run one of whose tasks landed, with criteria that nothing
@@ -28,8 +27,8 @@ func ran(t *testing.T) (*state.State, accept.Table, []sign.Item) {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"},
-		nexus.CriteriaWeighed{Attempt: "T1.1", Tree: "t", Criteria: []criterion.Shown{
-			{Number: 1, Of: state.Fingerprint(nexus.Task{Title: "Greet", Criteria: []nexus.Criterion{{Text: "tests pass"}}}, 1), By: criterion.Turned},
+		nexus.CriteriaWeighed{Attempt: "T1.1", Tree: "t", Criteria: []nexus.CriterionShown{
+			{Number: 1, Of: state.Fingerprint(nexus.Task{Title: "Greet", Criteria: []nexus.Criterion{{Text: "tests pass"}}}, 1), By: nexus.TurnedBearing},
 		}},
 		nexus.VerdictGiven{Attempt: "T1.1", Tree: "t", State: nexus.Pass},
 		nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Approved: true},

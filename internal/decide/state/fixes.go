@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // Fixes keeps what was done about criteria that are not met on what landed:
@@ -16,7 +15,7 @@ import (
 type Fixes struct {
 	Rounds  int               // times that faults were looked for
 	Planned int               // times that tasks were planned for them
-	All     []criterion.Fault // of all rounds, in order
+	All     []nexus.CriterionFault // of all rounds, in order
 	Round   nexus.AttemptID   // the last round
 	Found   bool              // what it is about was found, and nothing is planned for it yet
 
@@ -43,15 +42,15 @@ func (b *Fixes) Apply(f nexus.Fact) {
 }
 
 // Last returns the faults of the last round.
-func (b *Fixes) Last() []criterion.Fault { return b.All[b.from:] }
+func (b *Fixes) Last() []nexus.CriterionFault { return b.All[b.from:] }
 
 // Tried reports whether a failure of a criterion was looked at before.
 func (b *Fixes) Tried(name, signature string) bool {
-	return slices.ContainsFunc(b.All, func(f criterion.Fault) bool { return f.Criterion == name && f.Signature == signature })
+	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
 // Of returns what a task mends, nil where it is no such task.
-func (b *Fixes) Of(task nexus.TaskID) *criterion.Fault {
+func (b *Fixes) Of(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
 			return &b.All[i]
@@ -62,9 +61,9 @@ func (b *Fixes) Of(task nexus.TaskID) *criterion.Fault {
 
 // Anew returns the check of a criterion that was written when it read as of
 // stands for; by says what a task wrote, if it landed.
-func (b *Fixes) Anew(name, of string, by func(task string) (criterion.Check, bool)) (c criterion.Check, ok bool) {
+func (b *Fixes) Anew(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
 	for _, f := range b.About(name) {
-		if f.Kind != criterion.Stale || f.Signature != of {
+		if f.Kind != nexus.FaultStale || f.Signature != of {
 			continue
 		}
 		if own, there := by(f.Task); there {
@@ -77,15 +76,15 @@ func (b *Fixes) Anew(name, of string, by func(task string) (criterion.Check, boo
 // Without returns the commit without the work of a criterion whose check a task
 // writes anew, empty where it does not.
 func (b *Fixes) Without(task nexus.TaskID) string {
-	if f := b.Of(task); f != nil && f.Kind == criterion.Stale {
+	if f := b.Of(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit
 	}
 	return ""
 }
 
 // About returns what was found of a criterion, in order.
-func (b *Fixes) About(name string) []criterion.Fault {
-	var all []criterion.Fault
+func (b *Fixes) About(name string) []nexus.CriterionFault {
+	var all []nexus.CriterionFault
 	for _, f := range b.All {
 		if f.Criterion == name {
 			all = append(all, f)

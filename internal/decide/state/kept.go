@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // Reach is how far a tree got with the gates. A higher one is better.
@@ -155,7 +154,7 @@ func OpenFindings(r *Round) []nexus.Finding {
 		return v.Findings
 	}
 	if v := r.Verdict; v != nil && red(v.State) {
-		return evidence.Of(r.Evidence, v.Gate).Findings
+		return nexus.EvidenceOf(r.Evidence, v.Gate).Findings
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // Task is a task and what became of it so far.
@@ -64,7 +63,7 @@ func (t *Task) Current() *Attempt {
 
 // Check returns the test that the work brought along for its n-th criterion,
 // from 1, and whether that was written for what the task says now.
-func (t *Task) Check(n int) (c criterion.Check, fresh bool) {
+func (t *Task) Check(n int) (c nexus.CriterionCheck, fresh bool) {
 	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return c, false
@@ -80,7 +79,7 @@ func (t *Task) Check(n int) (c criterion.Check, fresh bool) {
 // Shows returns what was found to show the n-th criterion, from 1, whose check
 // is a gate: of the attempt that landed, and else of the last one. Fresh says
 // that the criterion still says what it said then.
-func (t *Task) Shows(n int) (s criterion.Shown, fresh bool) {
+func (t *Task) Shows(n int) (s nexus.CriterionShown, fresh bool) {
 	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return s, false
@@ -105,7 +104,7 @@ func (t *Task) worked() *Attempt {
 
 // Fingerprint stands for what a task and its n-th criterion, from 1, say.
 func Fingerprint(t nexus.Task, n int) string {
-	return criterion.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
+	return nexus.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
 }
 
 // Shown returns the task with the checks that its work brought along: for

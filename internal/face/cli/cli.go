@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -28,11 +29,11 @@ import (
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
-	a := &frame.App{
-		In: in, Out: out, Err: err, Env: os.Getenv, Environ: os.Environ(), Flags: map[string]string{},
+	a := frame.New(in, out, err, app.App{
+		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
 		Mask: secret.New(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
-	}
+	})
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
 	failure := cmp.Or(c.ExecuteContext(ctx), a.Lost)
@@ -40,7 +41,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 	return frame.ExitCode(ctx, failure)
 }
 
-func root(a *frame.App) *cobra.Command {
+func root(a *frame.Console) *cobra.Command {
 	root := a.Parent("nexus", "takes a goal and brings back landed commits")
 	a.Root(root)
 	group := func(id, title string, commands []*cobra.Command) {

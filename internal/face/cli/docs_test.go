@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -71,7 +72,7 @@ func TestDocs(t *testing.T) {
 }
 
 func testRoot() *cobra.Command {
-	return root(&frame.App{Out: new(bytes.Buffer), Err: new(bytes.Buffer), Env: os.Getenv, Flags: map[string]string{}})
+	return root(frame.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
 }
 
 func walk(c *cobra.Command, f func(*cobra.Command)) {

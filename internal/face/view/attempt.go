@@ -205,7 +205,7 @@ func describeSession(f nexus.Fact) (about, text string) {
 		}
 		return string(f.Session), Because(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judged(f.Judged)), f.About)
 	case nexus.ToolsAnswered:
-		return string(f.Session), "tool results handed back"
+		return string(f.Session), "tool results given back"
 	case nexus.SessionCompacted:
 		return string(f.Session), fmt.Sprintf("compacted from about %s to %s tokens: %s", Number(f.Before), Number(f.After), f.Why)
 	case nexus.SessionEnded:

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // describeFix says what happened, in words that may be from outside. It is empty
@@ -44,16 +43,16 @@ func describeFix(f nexus.Fact) string {
 }
 
 // describeFault says where a fault lies, and why.
-func describeFault(f criterion.Fault) string {
+func describeFault(f nexus.CriterionFault) string {
 	where := "the work is wrong"
 	switch f.Kind {
-	case criterion.Test:
+	case nexus.FaultInTest:
 		where = "its check is wrong"
-	case criterion.Both:
+	case nexus.FaultInBoth:
 		where = "the work and its check are wrong"
-	case criterion.Stale:
+	case nexus.FaultStale:
 		where = "its check is stale"
-	case criterion.Source:
+	case nexus.FaultInSource:
 	}
 	text := f.Criterion + ": " + where
 	if f.Why != "" {

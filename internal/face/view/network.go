@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 // shown is how many hosts a line names.
@@ -15,7 +14,7 @@ const shown = 8
 
 // NetworkRefused reports whether a host was not let through.
 func NetworkRefused(f nexus.NetworkJudged) bool {
-	return slices.ContainsFunc(f.Hosts, func(h hosts.Reached) bool { return !h.Allowed })
+	return slices.ContainsFunc(f.Hosts, func(h nexus.HostReached) bool { return !h.Allowed })
 }
 
 // describeNetwork says what a fact is about and what happened, in words that may be
@@ -37,7 +36,7 @@ func describeNetwork(f nexus.NetworkJudged) (about, text string) {
 	return about, text
 }
 
-func host(h hosts.Reached) string {
+func host(h nexus.HostReached) string {
 	name := fmt.Sprintf("%s:%d", h.Host, h.Port)
 	if strings.Contains(h.Host, ":") {
 		name = fmt.Sprintf("[%s]:%d", h.Host, h.Port)

@@ -15,7 +15,7 @@ import (
 // the last tree: a task that landed later may have undone what one before had
 // shown. None keeps another from being judged, and what they need of the gates
 // before them is made once for all.
-func (w *World) accept(ctx context.Context, c shop.Case, v state.View, evidence []nexus.Evidence, d run.Desk) ([]nexus.Evidence, error) {
+func (m *Machine) accept(ctx context.Context, c shop.Case, v state.View, evidence []nexus.Evidence, d run.Desk) ([]nexus.Evidence, error) {
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {
@@ -33,7 +33,7 @@ func (w *World) accept(ctx context.Context, c shop.Case, v state.View, evidence 
 	if len(done) == 0 {
 		return evidence, nil
 	}
-	all, err := w.Shop.Judge(ctx, c, d)
+	all, err := m.Shop.Judge(ctx, c, d)
 	for _, e := range all {
 		if done[e.Gate] {
 			evidence = append(evidence, e)

@@ -32,14 +32,14 @@ type Regression struct {
 // do not wait. It returns what is red, in words for the planner. That fails
 // nothing, and where it cannot be tried that is recorded, and fails nothing
 // either.
-func (w *World) earlier(ctx context.Context, v state.View, d run.Desk) ([]string, error) {
-	g := &w.Regression
+func (m *Machine) earlier(ctx context.Context, v state.View, d run.Desk) ([]string, error) {
+	g := &m.Regression
 	if g.Past == nil || g.Sample <= 0 || !g.tried.CompareAndSwap(false, true) {
 		return nil, nil
 	}
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
-	all, err := w.sample(spare, v)
+	all, err := m.sample(spare, v)
 	if err != nil || len(all) == 0 {
 		return nil, ended(ctx, err)
 	}
@@ -51,7 +51,7 @@ func (w *World) earlier(ctx context.Context, v state.View, d run.Desk) ([]string
 			old = append(old, shop.Old{Gate: one, As: then, Why: "it was met when that run landed: " + e.Text})
 		}
 	}
-	judged, err := w.Shop.Bases.Earlier(spare, w.Shop, v.Goal.Base, old, g.Time, d)
+	judged, err := m.Shop.Bases.Earlier(spare, m.Shop, v.Goal.Base, old, g.Time, d)
 	if err != nil {
 		if err := ended(ctx, err); err != nil {
 			return nil, err
@@ -84,12 +84,12 @@ const maxHistory = 1_000
 
 // sample chooses what is tried: of runs whose work is part of the base, be it
 // their very commits or, after a squash, their tree.
-func (w *World) sample(ctx context.Context, v state.View) ([]regress.Earlier, error) {
-	all, err := w.Regression.Past(ctx)
+func (m *Machine) sample(ctx context.Context, v state.View) ([]regress.Earlier, error) {
+	all, err := m.Regression.Past(ctx)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	git := w.Shop.Trees.Git()
+	git := m.Shop.Trees.Git()
 	out, err := git.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", v.Goal.Base)
 	if err != nil {
 		return nil, err
@@ -111,5 +111,5 @@ func (w *World) sample(ctx context.Context, v state.View) ([]regress.Earlier, er
 		}
 	}
 	some = regress.Order(some, v.Goal.Base)
-	return some[:min(len(some), w.Regression.Sample)], nil
+	return some[:min(len(some), m.Regression.Sample)], nil
 }

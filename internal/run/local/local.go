@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
-// World is this machine. Its fields are read only once it acts.
-type World struct {
+// Machine is this machine. Its fields are read only once it acts.
+type Machine struct {
 	Shop   *shop.Shop
 	Branch string // to publish to; empty means nexus/<run>
 	Notes  bool   // what is published gets notes of its evidence
@@ -32,57 +32,57 @@ type World struct {
 }
 
 // Now implements [run.World].
-func (w *World) Now() time.Time { return w.Shop.Now() }
+func (m *Machine) Now() time.Time { return m.Shop.Now() }
 
 // Alarm implements [run.World].
-func (w *World) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(w.Now())) }
+func (m *Machine) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(m.Now())) }
 
 // Act implements [run.World].
-func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.Desk) ([]nexus.Fact, error) {
+func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.Desk) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.PlanSought:
-		return w.plan(ctx, v, d)
+		return m.plan(ctx, v, d)
 	case nexus.RoutesSought:
-		return w.route(ctx, f, v, d)
+		return m.route(ctx, f, v, d)
 	case nexus.FaultsSought:
-		return diagnose.Find(ctx, w.Shop, v, f.Faults, d)
+		return diagnose.Find(ctx, m.Shop, v, f.Faults, d)
 	case nexus.SplitSought:
-		return w.split(ctx, f, v, d)
+		return m.split(ctx, f, v, d)
 	case nexus.AttemptStarted:
-		if _, err := w.earlier(ctx, v, d); err != nil {
+		if _, err := m.earlier(ctx, v, d); err != nil {
 			return nil, err
 		}
-		return attempt.Work(ctx, w.Shop, v, d)
+		return attempt.Work(ctx, m.Shop, v, d)
 	case nexus.AttemptResumed:
 		if v.Merge != nil && v.Merge.ID == f.Attempt {
-			return w.land(ctx, v, d)
+			return m.land(ctx, v, d)
 		}
-		return attempt.Work(ctx, w.Shop, v, d)
+		return attempt.Work(ctx, m.Shop, v, d)
 	case nexus.TrainDeparted:
-		return w.land(ctx, v, d)
+		return m.land(ctx, v, d)
 	case nexus.LandingSought:
-		return land.Home(ctx, w.Shop, v, d)
+		return land.Home(ctx, m.Shop, v, d)
 	case nexus.ResultReviewed:
-		return w.review(ctx, v, d)
+		return m.review(ctx, v, d)
 	case nexus.ResultOffered:
-		return w.publish(ctx, v, d)
+		return m.publish(ctx, v, d)
 	default:
 		return nil, fmt.Errorf("nobody knows how to act on %s", nexus.Kind(intent))
 	}
 }
 
 // land lands an attempt, and puts its worktree away once it landed.
-func (w *World) land(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	if err := Begin(ctx, w.Shop, v); err != nil {
+func (m *Machine) land(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	if err := Begin(ctx, m.Shop, v); err != nil {
 		return nil, err
 	}
-	facts, err := land.Land(ctx, w.Shop, v, d)
+	facts, err := land.Land(ctx, m.Shop, v, d)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range facts {
 		if f, ok := f.(nexus.TrainLanded); ok {
-			err = errors.Join(err, w.Shop.Trees.Drop(ctx, v.Run, f.Attempt))
+			err = errors.Join(err, m.Shop.Trees.Drop(ctx, v.Run, f.Attempt))
 		}
 	}
 	return facts, err
@@ -103,8 +103,8 @@ func Begin(ctx context.Context, s *shop.Shop, v state.View) error {
 
 // review judges the last tree of the run by its gates. It was judged when it
 // landed, so that this costs nothing but a look.
-func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	s := w.Shop
+func (m *Machine) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	s := m.Shop
 	hash, err := s.Trees.Git().Tree(ctx, v.Tip)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 	}
 	sum := repair.Sum("", nexus.Task{}, hash, evidence)
 	if sum.State == nexus.Pass {
-		if evidence, err = w.accept(ctx, c, v, evidence, d); err != nil {
+		if evidence, err = m.accept(ctx, c, v, evidence, d); err != nil {
 			return nil, err
 		}
 		sum = repair.Sum("", nexus.Task{}, hash, evidence)
@@ -141,19 +141,19 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 
 // publish puts what landed on a branch of the user's repository, and moves
 // the target along when that was asked for.
-func (w *World) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	f := nexus.ResultPublished{Branch: w.Branch, Commit: v.Tip}
+func (m *Machine) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	f := nexus.ResultPublished{Branch: m.Branch, Commit: v.Tip}
 	if f.Branch == "" {
 		f.Branch = "nexus/" + string(v.Run)
 	}
-	if held, err := w.held(ctx, v, f.Branch, d); err != nil || held != "" {
+	if held, err := m.held(ctx, v, f.Branch, d); err != nil || held != "" {
 		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err
 	}
-	if err := w.Shop.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
+	if err := m.Shop.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
 	}
-	if w.Notes {
-		if err := w.note(ctx, v); err != nil {
+	if m.Notes {
+		if err := m.note(ctx, v); err != nil {
 			if ctx.Err() != nil {
 				return nil, err
 			}
@@ -161,7 +161,7 @@ func (w *World) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.
 		}
 	}
 	if v.Goal.Land {
-		if moved := w.moveTarget(ctx, v, &f); moved != nil {
+		if moved := m.moveTarget(ctx, v, &f); moved != nil {
 			return []nexus.Fact{*moved}, nil
 		}
 	}
@@ -170,7 +170,7 @@ func (w *World) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.
 
 // moveTarget moves the target along, or says in f why not. It returns where
 // the target is when what landed must be merged onto it first.
-func (w *World) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPublished) *nexus.TargetMoved {
+func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPublished) *nexus.TargetMoved {
 	target := v.Goal.Target
 	commit, was := v.Tip, v.Goal.Base
 	if m := v.Homing.Merged; m != nil {
@@ -186,11 +186,11 @@ func (w *World) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPub
 	case v.Homing.Refused != "":
 		f.Why = fmt.Sprintf("%s was not moved: it has new commits, and %s", target, v.Homing.Refused)
 		return nil
-	case w.Protected(target):
+	case m.Protected(target):
 		f.Why = fmt.Sprintf("%s was not moved: git.protected names it", target)
 		return nil
 	}
-	err := w.Shop.Trees.Land(ctx, target, commit, was)
+	err := m.Shop.Trees.Land(ctx, target, commit, was)
 	if moved, ok := errors.AsType[*git.MovedError](err); ok {
 		return &nexus.TargetMoved{Target: target, Commit: moved.At}
 	}
@@ -200,18 +200,18 @@ func (w *World) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPub
 	}
 	if f.Target = target; commit != v.Tip {
 		f.Merged = commit
-	} else if now, err := w.Shop.Trees.Branch(ctx, target); err == nil && now != commit { // it held what landed before
+	} else if now, err := m.Shop.Trees.Branch(ctx, target); err == nil && now != commit { // it held what landed before
 		f.Merged = now
 	}
 	return nil
 }
 
 // Protected reports whether Nexus never moves a branch.
-func (w *World) Protected(branch string) bool { return git.Matches(w.Shields, branch) }
+func (m *Machine) Protected(branch string) bool { return git.Matches(m.Shields, branch) }
 
 // held says why what landed is not published yet: the run's level of approval
 // wants a person to agree, and nobody did.
-func (w *World) held(ctx context.Context, v state.View, branch string, d run.Desk) (string, error) {
+func (m *Machine) held(ctx context.Context, v state.View, branch string, d run.Desk) (string, error) {
 	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil { // who asked for it agrees to it
 		return "", nil
 	}
@@ -219,7 +219,7 @@ func (w *World) held(ctx context.Context, v state.View, branch string, d run.Des
 	if v.Goal.Land && v.Goal.Target != "" {
 		text += ", and move " + v.Goal.Target + " along"
 	}
-	changed, err := w.Shop.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
+	changed, err := m.Shop.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
 	if err != nil {
 		return "", err
 	}
@@ -230,7 +230,7 @@ func (w *World) held(ctx context.Context, v state.View, branch string, d run.Des
 	if found := critical.Of(files); len(found) > 0 {
 		text += ", which touch " + critical.Line(found)
 	}
-	answer, err := w.Shop.Consent(ctx, "", text+"?", d)
+	answer, err := m.Shop.Consent(ctx, "", text+"?", d)
 	switch {
 	case shop.Waits(err):
 		return "a person must agree to it: nexus status names the question, nexus approve agrees", nil

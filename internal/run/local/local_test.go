@@ -63,7 +63,7 @@ func TestCrashWhilePublishing(t *testing.T) {
 		}
 		return made
 	}
-	w := &local.World{Shop: s, Notes: true}
+	w := &local.Machine{Shop: s, Notes: true}
 	var proofs []state.Proof
 	for i, name := range []string{"one", "two"} {
 		tip := commit(name, base)
@@ -139,7 +139,7 @@ func TestCrashAfterLanding(t *testing.T) {
 	if err := s.Trees.Move(t.Context(), land.Ref("r"), landed, base); err != nil {
 		t.Fatal(err)
 	}
-	facts, err := (&local.World{Shop: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
+	facts, err := (&local.Machine{Shop: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -162,7 +162,7 @@ func TestReviewJudgesTheTip(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(left.Dir, "dirt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &local.World{Shop: s}
+	w := &local.Machine{Shop: s}
 	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}}
 	facts, err := w.Act(t.Context(), nexus.ResultReviewed{}, v, desk{})
 	if err != nil || len(facts) != 1 {

@@ -10,22 +10,22 @@ import (
 
 // note writes beside each published commit what was shown of its tree, in the
 // user's repository. It says the same however often it is called.
-func (w *World) note(ctx context.Context, v state.View) error {
+func (m *Machine) note(ctx context.Context, v state.View) error {
 	edits := map[string]git.NoteEdit{}
 	for _, p := range v.Proofs {
 		for i := range p.Evidence { // the view's own copy
 			e := &p.Evidence[i]
-			e.Command, e.Toolchain, e.Why = w.mask(e.Command), w.mask(e.Toolchain), w.mask(e.Why)
+			e.Command, e.Toolchain, e.Why = m.mask(e.Command), m.mask(e.Toolchain), m.mask(e.Why)
 		}
 		edits[p.Commit] = attest.Of(v.Run, p).Into
 	}
-	return w.Shop.Trees.Note(ctx, edits)
+	return m.Shop.Trees.Note(ctx, edits)
 }
 
 // mask takes keys out of what leaves the private state.
-func (w *World) mask(text string) string {
-	if w.Shop.Mask == nil {
+func (m *Machine) mask(text string) string {
+	if m.Shop.Mask == nil {
 		return text
 	}
-	return string(w.Shop.Mask([]byte(text)))
+	return string(m.Shop.Mask([]byte(text)))
 }

@@ -29,14 +29,14 @@ type planning struct {
 
 // plan lets the planner turn the goal into tasks, and hands back to it what
 // does not fit.
-func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	p := &planning{Shop: w.Shop, view: v, a: v.Attempt, desk: d}
+func (m *Machine) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	p := &planning{Shop: m.Shop, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", p.a.ID, nexus.Planner))
 	var err error
-	if p.tree, err = w.Shop.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
+	if p.tree, err = m.Shop.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan in: %w", err)
 	}
-	if p.red, err = w.earlier(ctx, v, d); err != nil {
+	if p.red, err = m.earlier(ctx, v, d); err != nil {
 		return nil, err
 	}
 	if err := p.Bases.Look(ctx, p.Shop, shop.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {

@@ -30,14 +30,14 @@ var errJudging = errors.New("no answer in time")
 // route asks a model how hard tasks are. Whatever goes wrong with that is an
 // answer as well: that there is none. Only an end of the run, a refused
 // budget and a fault of the journal are errors.
-func (w *World) route(ctx context.Context, f nexus.RoutesSought, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	p := &planning{Shop: w.Shop, view: v, a: v.Attempt, desk: d}
+func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	p := &planning{Shop: m.Shop, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
-	kept := w.kept(v, f.Tasks)
+	kept := m.kept(v, f.Tasks)
 	if routes, ok := recall(kept, f.Tasks); ok && !p.begun() {
 		return []nexus.Fact{nexus.RoutesTold{Attempt: f.Attempt, Routes: routes}}, nil
 	}
-	tree, err := w.Shop.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
+	tree, err := m.Shop.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
 	if err != nil {
 		return nil, fmt.Errorf("make a worktree to judge tasks in: %w", err)
 	}
@@ -64,17 +64,17 @@ func stops(err error) bool {
 
 // kept returns the file that keeps what the same model said of the same tasks
 // in an earlier run; empty where nobody can be asked.
-func (w *World) kept(v state.View, ids []nexus.TaskID) string {
-	role, ok := w.Shop.Roles[nexus.Router]
+func (m *Machine) kept(v state.View, ids []nexus.TaskID) string {
+	role, ok := m.Shop.Roles[nexus.Router]
 	if !ok {
 		return ""
 	}
-	m, err := w.Shop.Pick(role.Name, role.Tier, "")
+	model, err := m.Shop.Pick(role.Name, role.Tier, "")
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{m.Name, role.Prompt, string(plan.ComplexitySchema()), tasksText("", v.Tasks, ids)}, "\x00")))
-	return filepath.Join(w.Shop.State, "routes", hex.EncodeToString(sum[:])+".json")
+	sum := sha256.Sum256([]byte(strings.Join([]string{model.Name, role.Prompt, string(plan.ComplexitySchema()), tasksText("", v.Tasks, ids)}, "\x00")))
+	return filepath.Join(m.Shop.State, "routes", hex.EncodeToString(sum[:])+".json")
 }
 
 // recall reads what was kept. It is checked as an answer is: what does not

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // mutation is a bug that is planted in the engine.
@@ -23,12 +25,15 @@ type mutation struct {
 }
 
 // TestMutations plants each bug of mutations/, one at a time, and requires
-// that the simulator finds it. It runs nightly: NEXUS_MUTATE=1 for all, or a
-// part of a name; NEXUS_SIM_SEEDS says how many seeds a bug may survive.
+// that the simulator finds it, in a night; NEXUS_MUTATE has a part of a name,
+// or 1 for all, by day. NEXUS_SIM_SEEDS says how many seeds a bug may survive.
 //
 // The bug is laid over the module for one build; nothing is written to it.
 func TestMutations(t *testing.T) {
 	which := os.Getenv("NEXUS_MUTATE")
+	if which == "" && testenv.Nightly() {
+		which = "1"
+	}
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)

@@ -4,33 +4,70 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
+
+// The channels.
+const (
+	FileChannel     = "file"
+	WebChannel      = "web"
+	WebhookChannel  = "webhook"
+	TelegramChannel = "telegram"
+)
+
+// Channels say how people are asked.
+type Channels struct {
+	Order []string      // who is asked, one after the other; none: nobody
+	Wait  time.Duration // how long each has a question before the next is asked, too
+	Dir   string        // of files; empty: in the state of the repository
+
+	WebListen   string // address:port of the page
+	WebTokenEnv string // variable with the token of the page; empty: one is drawn
+
+	WebhookURL       string // where questions are sent
+	WebhookSecretEnv string // variable with the secret that both sides sign with
+	WebhookListen    string // address:port where answers come in
+	WebhookPublic    bool   // that may be reached from other machines
+	WebhookAnswers   string // address that the receiver is told to answer to; empty: the one listened at
+
+	Auto      []string      // triggers of questions that a model answers where nobody does
+	AutoAfter time.Duration // that people have before
+	AutoMoney nexus.Money   // for all its calls of a run
+
+	TelegramTokenEnv string   // variable with the token of the bot
+	TelegramChat     string   // number of the chat that is asked
+	TelegramUsers    []string // numbers of those who may answer; none: who the chat is with
+	TelegramBase     string   // address of the Bot API; empty: Telegram's own
+}
+
+// DefaultChannels returns the documented defaults: nobody is asked.
+func DefaultChannels() Channels {
+	return Channels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
+}
 
 // channelKeys are the settings of how people are asked who do not sit at the terminal.
 func channelKeys() []Key {
 	const who = "it decides who reads your questions and answers for you"
-	text := func(name string, k kind.Kind, doc string, at func(*channels.Settings) *string) Key {
+	text := func(name string, k kind.Kind, doc string, at func(*Channels) *string) Key {
 		return one("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).trusted(who)
 	}
 	return []Key{
-		one("channels.order", kind.List(channels.File, channels.Web, channels.Webhook, channels.Telegram), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
+		one("channels.order", kind.List(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
 		one("channels.wait", kind.Span(), "how long each of them has a question before the next is asked, too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
 		one("channels.auto.answers", kind.List("ambiguity"), "questions that a model of the tier fast answers where nobody does, if it is 70 % sure, for a cent at most each; never leave for a command or to publish", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
 		one("channels.auto.after", kind.Span(), "how long people have before it does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
 		one("channels.auto.money", kind.Dollars(), "dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
-		text("file.dir", kind.Text(), "directory of the channel file; without one, in the state of the repository", func(s *channels.Settings) *string { return &s.Dir }),
-		text("web.listen", kind.Text(), "address:port of the page; port 0 is one that is free", func(s *channels.Settings) *string { return &s.WebListen }),
-		text("web.token_env", kind.VarName(), "environment variable with the token of the page; without one, a token is drawn and printed", func(s *channels.Settings) *string { return &s.WebTokenEnv }),
-		text("webhook.url", kind.Address(), "where the channel webhook sends questions: https, or http on this machine", func(s *channels.Settings) *string { return &s.WebhookURL }),
-		text("webhook.secret_env", kind.VarName(), "environment variable with the secret, of 16 bytes at least, that questions and answers are signed with", func(s *channels.Settings) *string { return &s.WebhookSecretEnv }),
-		text("webhook.listen", kind.Text(), "address:port where answers come in", func(s *channels.Settings) *string { return &s.WebhookListen }),
+		text("file.dir", kind.Text(), "directory of the channel file; without one, in the state of the repository", func(s *Channels) *string { return &s.Dir }),
+		text("web.listen", kind.Text(), "address:port of the page; port 0 is one that is free", func(s *Channels) *string { return &s.WebListen }),
+		text("web.token_env", kind.VarName(), "environment variable with the token of the page; without one, a token is drawn and printed", func(s *Channels) *string { return &s.WebTokenEnv }),
+		text("webhook.url", kind.Address(), "where the channel webhook sends questions: https, or http on this machine", func(s *Channels) *string { return &s.WebhookURL }),
+		text("webhook.secret_env", kind.VarName(), "environment variable with the secret, of 16 bytes at least, that questions and answers are signed with", func(s *Channels) *string { return &s.WebhookSecretEnv }),
+		text("webhook.listen", kind.Text(), "address:port where answers come in", func(s *Channels) *string { return &s.WebhookListen }),
 		one("channels.webhook.public", kind.Boolean(), "webhook.listen may be an address that other machines reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).trusted(who),
-		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *channels.Settings) *string { return &s.TelegramTokenEnv }),
-		text("telegram.chat", kind.Matching("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that is asked", func(s *channels.Settings) *string { return &s.TelegramChat }),
+		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *Channels) *string { return &s.TelegramTokenEnv }),
+		text("telegram.chat", kind.Matching("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that is asked", func(s *Channels) *string { return &s.TelegramChat }),
 		one("channels.telegram.users", kind.Texts(), "numbers of those who may answer; without any, who the chat is with, where that is one person", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).trusted(who),
-		text("telegram.base_url", kind.Address(), "address of a Bot API server of your own", func(s *channels.Settings) *string { return &s.TelegramBase }),
-		text("webhook.answers", kind.Address(), "address that the receiver is told to answer to, where a proxy stands in front of webhook.listen", func(s *channels.Settings) *string { return &s.WebhookAnswers }),
+		text("telegram.base_url", kind.Address(), "address of a Bot API server of your own", func(s *Channels) *string { return &s.TelegramBase }),
+		text("webhook.answers", kind.Address(), "address that the receiver is told to answer to, where a proxy stands in front of webhook.listen", func(s *Channels) *string { return &s.WebhookAnswers }),
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Config is everything that can be set. The zero Config is not usable; begin
@@ -31,7 +29,7 @@ type Config struct {
 	Checks     string // when testers write checks for criteria without one: auto, always or off
 	Mutation   Mutation
 	Regression Regression
-	Done       done.Rules
+	Done       nexus.DoneRules
 	Personas   []string            // who reads a change; none: one reader, for everything
 	MapTokens  int                 // most of the map that the roles are shown; 0: none
 	Policy     Policy              // for every role, besides its own
@@ -40,7 +38,7 @@ type Config struct {
 	Languages  map[string]Language // language servers
 	Network    Network
 	Worktree   Environment
-	Channels   channels.Settings
+	Channels   Channels
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
@@ -168,14 +166,14 @@ func Default() Config {
 			Strategy: "auto",
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
-		Done:      done.Default(),
+		Done:      nexus.DefaultDone(),
 		MapTokens: 2_000, Notes: true, Checks: "auto",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
 		Precheck: Precheck{Dirty: "notice"},
 		Patience: 10 * time.Minute, Preset: "balanced",
-		Channels: channels.Default(),
+		Channels: DefaultChannels(),
 	}
 }
 

@@ -1,19 +1,19 @@
 package config
 
 import (
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
 // doneKeys are the settings of the definition of done.
 func doneKeys() []Key {
 	var keys []Key
-	for _, b := range done.Bounds() {
-		modes, doc := []string{string(done.Off), string(done.Warn), string(done.Block)}, b.Doc+"; warn tells of it, block sends it back to the coder"
-		if b.Name == done.Coverage {
-			modes, doc = append(modes, string(done.Auto)), doc+"; auto tells of it at the end of a run, where the stack says how it is measured and that takes no longer than two minutes"
+	for _, b := range nexus.DoneBounds() {
+		modes, doc := []string{string(nexus.BoundOff), string(nexus.BoundWarn), string(nexus.BoundBlock)}, b.Doc+"; warn tells of it, block sends it back to the coder"
+		if b.Name == nexus.CoverageBound {
+			modes, doc = append(modes, string(nexus.BoundAuto)), doc+"; auto tells of it at the end of a run, where the stack says how it is measured and that takes no longer than two minutes"
 		}
-		keys = append(keys, entry("done."+b.Name, kind.Words(modes...), doc, b.Name, func(c *Config) *map[string]done.Mode { return &c.Done.Modes }))
+		keys = append(keys, entry("done."+b.Name, kind.Words(modes...), doc, b.Name, func(c *Config) *map[string]nexus.BoundMode { return &c.Done.Modes }))
 	}
 	return append(keys,
 		one("done.files", kind.Whole(0, 100_000), "most files of the work on one task, see done.large-diff; 0: no bound", func(c *Config) *int { return &c.Done.Files }),

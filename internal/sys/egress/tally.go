@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Decision is what became of one attempt to reach a host.
@@ -25,10 +25,10 @@ type Tally struct {
 }
 
 // Facts returns what was counted as the journal holds it.
-func Facts(all []Tally) []hosts.Reached {
-	var facts []hosts.Reached
+func Facts(all []Tally) []nexus.HostReached {
+	var facts []nexus.HostReached
 	for _, t := range all {
-		facts = append(facts, hosts.Reached{
+		facts = append(facts, nexus.HostReached{
 			Host: t.Host, Port: int(t.Port), Allowed: t.Allowed, Rule: t.Rule, Why: t.Why, Address: t.Address, Times: t.Times, Up: t.Up, Down: t.Down,
 		})
 	}

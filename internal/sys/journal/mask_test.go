@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
@@ -26,7 +25,7 @@ func TestMask(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
+	blobs, err := journal.OpenBlobs(filepath.Join(dir, "blobs"))
 	if err != nil {
 		t.Fatal(err)
 	}

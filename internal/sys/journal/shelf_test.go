@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,12 +100,20 @@ func TestVerifyNamesBlobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		facts := []nexus.Fact{nexus.PromptSent{Session: "s", Message: "b"}, nexus.TurnTaken{Session: "s", Message: "a"}, nexus.SessionEnded{Session: "s"}}
+		facts := []nexus.Fact{
+			nexus.PromptSent{Session: "s", Message: "b"},
+			nexus.TurnTaken{Session: "s", Message: "a"},
+			nexus.SessionEnded{Session: "s"},
+			nexus.SessionEnded{Session: "s", Result: "c"},
+			nexus.GateJudged{Evidence: nexus.Evidence{Output: "d", Raw: "e"}},
+			nexus.ChecksProved{Attempt: "T1.1", Handin: "f"},
+			nexus.TestsProved{Attempt: "T1.1", Evidence: []nexus.Evidence{{Output: "g"}, {All: "h", Named: "i"}}},
+		}
 		if _, err := l.Append(t.Context(), facts...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r, err := j.Verify(t.Context()); err != nil || !r.Sound || !slices.Equal(r.Named, []string{"a", "b"}) {
+	if r, err := j.Verify(t.Context()); err != nil || !r.Sound || !slices.Equal(r.Named, strings.Split("abcdefghi", "")) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal/named"
 )
 
 // Damage is what is wrong with a journal.
@@ -95,7 +94,7 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 			r.bad(e.seq, Unreadable, fmt.Sprintf("event %d: %v", e.seq, bad))
 			return nil
 		}
-		r.Named = append(r.Named, named.Blobs(f)...)
+		r.Named = append(r.Named, nexus.Blobs(f)...)
 		r.Events, *prev = e.seq, e.hash
 	}
 	return found.Err()

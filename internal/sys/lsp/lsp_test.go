@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp/lsptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/piped"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -47,12 +46,12 @@ func server(tb testing.TB, how string) Server {
 			tb.Fatal(err)
 		}
 	}
-	var p *piped.Process
+	var p *sandbox.Process
 	return Server{
 		Name: how, Root: dir, Options: []byte(`{"a":1}`),
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			var err error
-			p, err = piped.Start(ctx, box.Run, sandbox.Command{
+			p, err = sandbox.StartProcess(ctx, box.Run, sandbox.Command{
 				Args: []string{exe}, Dir: dir, Env: sandbox.Env(lsptest.Var + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
 			})
 			return p, err

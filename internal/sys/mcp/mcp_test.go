@@ -26,7 +26,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/piped"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -48,11 +47,11 @@ func stdio(t *testing.T, how string) Server {
 	}
 	dir := t.TempDir()
 	var mu sync.Mutex
-	var last *piped.Process
+	var last *sandbox.Process
 	return Server{
 		Name: "test", Root: dir, Begin: time.Minute,
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
-			p, err := piped.Start(ctx, box.Run, sandbox.Command{
+			p, err := sandbox.StartProcess(ctx, box.Run, sandbox.Command{
 				Args: []string{exe}, Dir: dir, Env: sandbox.Env(mcptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
 			})
 			mu.Lock()

@@ -16,9 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // File descriptors of bubblewrap, behind those of a jail, which it may start.
@@ -33,7 +31,7 @@ const (
 const doorkeeper = "/run/nexus"
 
 func newBwrap(path string) (*Box, error) {
-	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolchain.Dirs(os.Environ()), groups: groups()}
+	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolDirs(os.Environ()), groups: groups()}
 	filter, err := jail.Filter(true)
 	b.filter = jail.Bytes(filter)
 	return b, err
@@ -157,7 +155,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 }
 
 // keeper returns the files of the doorkeeper, none where there is none.
-func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *passage.Door, error) {
+func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *door, error) {
 	if c.Proxy == nil {
 		return make([]*os.File, statusFD-jail.SpecFD), nil, nil
 	}
@@ -170,7 +168,7 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 	if err != nil {
 		return nil, nil, err
 	}
-	door, err := passage.Open(ctx, c.Proxy)
+	door, err := openDoor(ctx, c.Proxy)
 	a.theirs = append(a.theirs, door.Inside())
 	return []*os.File{spec, word, door.Inside()}, door, err
 }

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // open returns a box of one kind, not yet seen to work.
@@ -21,13 +20,13 @@ func open(m Mode) (*Box, error) {
 	switch m {
 	case Native:
 		_, err := jail.Filter(true)
-		return &Box{mode: m, system: systemView(), tools: toolchain.Dirs(os.Environ()), groups: groups()}, err
+		return &Box{mode: m, system: systemView(), tools: toolDirs(os.Environ()), groups: groups()}, err
 	case Landlock:
 		if jail.ABI() < 3 {
 			return nil, fmt.Errorf("this kernel's Landlock is version %d, and 3 (Linux 6.2) is needed", jail.ABI())
 		}
 		_, err := jail.Filter(false)
-		return &Box{mode: m, system: systemView(), tools: toolchain.Dirs(os.Environ()), groups: groups()}, err
+		return &Box{mode: m, system: systemView(), tools: toolDirs(os.Environ()), groups: groups()}, err
 	case Bwrap:
 		path, err := findBwrap()
 		if err != nil {

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 )
 
 // TestHidden holds that a command reaches nothing of what is hidden, whatever
@@ -36,7 +34,7 @@ func TestHidden(t *testing.T) {
 		}
 		commands := []Command{{Dir: tree}, {Dir: tree, Readable: []string{tree}}}
 		over := filepath.Join(t.TempDir(), "over")
-		if err := layer.Make(over); err != nil {
+		if err := MakeLayer(over); err != nil {
 			t.Fatal(err)
 		}
 		if b.Layers(t.Context(), tree, over) {

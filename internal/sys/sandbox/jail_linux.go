@@ -18,10 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // runJail runs a command in a jail that is this program itself.
@@ -47,7 +44,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	door, err := passage.Open(ctx, c.Proxy)
+	door, err := openDoor(ctx, c.Proxy)
 	if err != nil {
 		return Result{}, err
 	}
@@ -89,7 +86,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 // groups returns where control groups can be made, nil where none can.
 func groups() *cgroup.Parent {
 	p, _ := cgroup.Find()
-	origin.Sweep(boxHome) // once nobody is in the groups who could still write there
+	proc.SweepTemp(boxHome) // once nobody is in the groups who could still write there
 	return p
 }
 
@@ -185,7 +182,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 	}
 	tmp, done := c.Tmp, func() {}
 	if tmp == "" {
-		if tmp, err = origin.Temp(boxHome); err != nil {
+		if tmp, err = proc.OwnTemp(boxHome); err != nil {
 			return s, nil, fmt.Errorf("make a home: %w", err)
 		}
 		done, s.Own = func() { _ = os.RemoveAll(tmp) }, tmp
@@ -196,7 +193,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = toolchain.Once(append(c.boxed(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
+	s.Env = once(append(c.boxed(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

@@ -10,12 +10,11 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // boxHome is the kind of a box's own directory for what it writes outside of the
-// worktree; see package origin.
+// worktree; see package proc.
 const boxHome = "nexus-box-"
 
 // runOff runs a command unconfined. Everything it started that carries its
@@ -33,7 +32,7 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	}
 	tmp := c.Tmp
 	if tmp == "" {
-		if tmp, err = origin.Temp(boxHome); err != nil {
+		if tmp, err = proc.OwnTemp(boxHome); err != nil {
 			return Result{}, fmt.Errorf("make a home: %w", err)
 		}
 		defer func() { _ = os.RemoveAll(tmp) }()

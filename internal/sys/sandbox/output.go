@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"os"
 	"slices"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/keep"
 )
 
 // outputs collects what a command prints.
@@ -19,7 +17,7 @@ func newOutputs(c Command) *outputs {
 	limit := max(cmp.Or(c.Cap, defaultCap), 1)
 	made := c.Keeper
 	if made == nil {
-		made = func() Keeper { return keep.New(limit) }
+		made = func() Keeper { return NewHeadTail(limit) }
 	}
 	o := &outputs{heard: c.Heard, to: c.Stdout}
 	if o.to == nil {

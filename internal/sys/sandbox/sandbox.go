@@ -31,7 +31,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // Mode says how to confine.
@@ -66,7 +65,7 @@ type Command struct {
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
-	Stdout   *os.File      // gets standard output, which is not kept and not heard then; see sandbox/piped
+	Stdout   *os.File      // gets standard output, which is not kept and not heard then; see [Process]
 	Limits   Limits        // where zero, what [Usual] says
 	Timeout  time.Duration // 0 means none but the context's
 	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
@@ -83,7 +82,7 @@ type Command struct {
 // do that found no network. It is empty for other texts, and where the command
 // has a way out.
 func (b *Box) Unreached(c Command, text string) string {
-	if c.Proxy != nil || b.Name() == string(Off) || !toolchain.Unreached(text) {
+	if c.Proxy != nil || b.Name() == string(Off) || !unreachedIn(text) {
 		return ""
 	}
 	return "[no network here: nothing can be downloaded, and no other host is reached; use what is installed, or say in your hand-in what is missing]"
@@ -170,7 +169,7 @@ func (c Command) check() error {
 func (c Command) boxed(home, mark string) []string {
 	usual := []string{"GRADLE_USER_HOME=" + home + "/.gradle"}
 	if c.Proxy == nil {
-		usual = append(usual, toolchain.Offline()...)
+		usual = append(usual, offline()...)
 	}
 	return c.environ(home, mark, usual...)
 }
@@ -180,10 +179,10 @@ func (c Command) boxed(home, mark string) []string {
 func (c Command) environ(home, mark string, usual ...string) []string {
 	env := make([]string, 0, len(c.Env)+4)
 	env = append(append(env, usual...), c.Env...)
-	if _, ok := toolchain.Lookup(c.Env, "HOME"); !ok {
+	if _, ok := lookup(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
-	return toolchain.Once(append(env, "PWD="+c.Dir, Mark+"="+mark))
+	return once(append(env, "PWD="+c.Dir, Mark+"="+mark))
 }
 
 // missing is the error of a program that does not exist.
@@ -206,7 +205,7 @@ func program(c Command) (string, error) {
 		}
 		return "", missing(c.Args[0])
 	}
-	path, _ := toolchain.Lookup(c.Env, "PATH")
+	path, _ := lookup(c.Env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
 		if full := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(full) {
 			return full, nil

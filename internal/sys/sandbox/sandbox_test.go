@@ -25,7 +25,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -36,6 +35,10 @@ func TestMain(m *testing.M) {
 	}
 	if dir := os.Getenv("TEST_VICTIM"); dir != "" {
 		victim(Mode(os.Getenv("TEST_MODE")), dir)
+		return
+	}
+	if mark := os.Getenv(child); mark != "" {
+		beKilled(mark, Mode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
 		return
 	}
 	os.Exit(m.Run())
@@ -774,7 +777,7 @@ func TestToolchains(t *testing.T) {
 	for _, d := range []string{"bin", ".local/bin", ".cargo/bin", ".nvm/v20/bin", ".pyenv/shims", "sdk/bin", "none", ""} {
 		path = append(path, filepath.Join(home, d))
 	}
-	got := toolchain.Dirs([]string{"HOME=" + home, "PATH=" + strings.Join(path, ":") + ":/usr/bin::."})
+	got := toolDirs([]string{"HOME=" + home, "PATH=" + strings.Join(path, ":") + ":/usr/bin::."})
 	for _, bad := range []string{home, filepath.Join(home, ".local"), filepath.Join(home, ".cargo"), "/"} {
 		for _, g := range got {
 			if g == bad {
@@ -783,7 +786,7 @@ func TestToolchains(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"go/pkg/mod", "bin", ".local/bin", ".cargo/bin", ".rustup", ".nvm/v20", ".pyenv", "sdk/bin"} {
-		if !toolchain.Covered(got, filepath.Join(home, good)) {
+		if !covered(got, filepath.Join(home, good)) {
 			t.Errorf("does not show %s: %q", good, got)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 const varTmp = "/var/tmp"
@@ -44,11 +42,11 @@ func (b *Box) Shown() []string {
 	}
 	system, tools := b.system, b.tools
 	if b.Name() == string(Off) {
-		system, tools = systemView(), toolchain.Dirs(os.Environ())
+		system, tools = systemView(), toolDirs(os.Environ())
 	}
 	var all []string
 	for _, m := range system {
-		if m.How == jail.Show && !toolchain.Within("/etc", m.Path) {
+		if m.How == jail.Show && !within("/etc", m.Path) {
 			all = append(all, m.Path)
 		}
 	}
@@ -75,7 +73,7 @@ func etcFiles() []jail.Mount {
 func (b *Box) mounts(c Command) []jail.Mount {
 	all := slices.Clone(b.system)
 	if c.Proxy != nil {
-		paths, _ := passage.Certificates(os.Environ()) // whose certificates are trusted
+		paths, _ := certificateVars(os.Environ()) // whose certificates are trusted
 		for _, p := range paths {
 			all = append(all, jail.Mount{How: jail.Show, Path: p})
 		}
@@ -86,7 +84,7 @@ func (b *Box) mounts(c Command) []jail.Mount {
 		all = append(all, jail.Mount{How: jail.Tmpfs, Path: "/tmp", Size: c.Limits.Tmp})
 	}
 	views := b.views(c)
-	if slices.ContainsFunc(views, func(m jail.Mount) bool { return toolchain.Within(varTmp, m.Path) }) {
+	if slices.ContainsFunc(views, func(m jail.Mount) bool { return within(varTmp, m.Path) }) {
 		all = append(all, jail.Mount{How: jail.Tmpfs, Path: varTmp, Size: c.Limits.Tmp}) // nothing can be shown through a link
 	} else {
 		all = append(all, jail.Mount{How: jail.Link, Path: varTmp, From: "/tmp"})
@@ -114,13 +112,13 @@ func (b *Box) views(c Command) []jail.Mount {
 	}
 	for _, p := range c.Hidden {
 		// What is gone, or a link leads to, is nothing to cover there.
-		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && toolchain.Within(c.Dir, p) && real(c.Dir, p) {
+		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && within(c.Dir, p) && real(c.Dir, p) {
 			how[p] = jail.Cover
 		}
 	}
 	views := make([]jail.Mount, 0, len(how))
 	for p, h := range how {
-		inner := slices.ContainsFunc(writable, func(w string) bool { return p != w && toolchain.Within(w, p) })
+		inner := slices.ContainsFunc(writable, func(w string) bool { return p != w && within(w, p) })
 		m := jail.Mount{How: h, Path: p, Inner: inner}
 		if p == c.Dir && h == jail.Bind && c.Over != "" {
 			m.How, m.Over = jail.Layer, c.Over
@@ -144,7 +142,7 @@ func real(dir, p string) bool {
 // Env returns the environment for a command whose output a model reads: that
 // of [Gates], settings that keep tools from paging and colours, and extra.
 func Env(extra ...string) []string {
-	return append(Gates(toolchain.Quiet()...), extra...)
+	return append(Gates(Quiet()...), extra...)
 }
 
 // Gates returns the environment for a command that judges: what is on a short
@@ -152,7 +150,4 @@ func Env(extra ...string) []string {
 // downloading, and extra. HOME is not in it: each box has a private one, so
 // caches are private too unless extra names one. What people set for their
 // terminal, such as NO_COLOR, is not in it either: tests would see it.
-func Gates(extra ...string) []string { return toolchain.Env(os.Environ(), extra) }
-
-// Quiet returns what [Env] has beyond [Gates].
-func Quiet() []string { return toolchain.Quiet() }
+func Gates(extra ...string) []string { return toolEnv(os.Environ(), extra) }

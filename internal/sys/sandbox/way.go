@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 )
 
 // Filters says why no command in the box can have a network with a list, nil
@@ -34,11 +33,11 @@ func (b *Box) way(ctx context.Context, c Command) (Command, func(), error) {
 	port, done := jail.ProxyPort, func() {}
 	if !b.Hides() { // it reaches everything; what asks the proxy is judged all the same
 		var err error
-		if port, done, err = passage.Local(ctx, c.Proxy); err != nil {
+		if port, done, err = serveLocal(ctx, c.Proxy); err != nil {
 			return c, nil, err
 		}
 	}
-	_, vars := passage.Certificates(os.Environ())
-	c.Env = slices.Concat(c.Env, vars, passage.Env(port))
+	_, vars := certificateVars(os.Environ())
+	c.Env = slices.Concat(c.Env, vars, proxyEnv(port))
 	return c, done, nil
 }

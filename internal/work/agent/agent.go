@@ -1,7 +1,8 @@
 // Package agent is the loop between a model and its tools.
 //
-// What it plays is data (see the package cast). The loop is one function, [Run]. Every turn is recorded before
-// the next begins, so that a session whose process died goes on where it
+// A role is data: a prompt, a list of tools, a tier and limits, in roles/*.md
+// ([Role]). The loop is one function, [Run]. Every turn is recorded before the
+// next begins, so that a session whose process died continues where it
 // stopped:
 //
 //	record the results, reserve ─▶ model ─▶ record the turn ─▶ tools ─┐
@@ -11,7 +12,20 @@
 // Messages are only ever added at the end, and those that are sent are read
 // back from what was recorded, so that every request extends the one before
 // byte by byte, also after a crash. Only when the model can hold no more are
-// they compacted (see the package compact), which is recorded, too.
+// they compacted, and the compaction is recorded, too.
+//
+// Compaction keeps word for word what people asked for: the brief with its
+// criteria, guidance, findings, and answers to questions. So it does with
+// submissions and the last turns. Of what is older, results are replaced by a
+// line each first; if that is not enough, whole turns are replaced by a
+// summary. A call is never parted from its result.
+//
+// A session may send others to look into questions ([Subagents]). They run in
+// the background and only read, so nobody waits for a tree; what several
+// agents should write at once is several tasks. Each is a session of its own,
+// with a fresh conversation, its task's budget, and facts in the journal. It
+// ends with its parent: one that still runs when the parent submits is
+// stopped. One whose process died continues with its parent.
 package agent
 
 import (
@@ -22,8 +36,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -65,7 +77,7 @@ type Brief struct {
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
 	About   string // what it is asked, for one that another session sent
-	Role    cast.Role
+	Role    Role
 	Model   string     // provider/model
 	Tier    nexus.Tier // of the model, for the books
 	System  string     // the same whenever the session goes on
@@ -92,9 +104,9 @@ type Brief struct {
 
 	News func() []string // what became of what goes on beside the session, since it was last asked; nil: nothing does
 
-	Choices []chain.Choice // what may be asked: Model, and what is asked while that cannot be; nil: only Model
-	Present string         // which of them was asked last
-	Foreign int            // messages at the beginning that it did not see
+	Choices []Choice // what may be asked: Model, and what is asked while that cannot be; nil: only Model
+	Present string   // which of them was asked last
+	Foreign int      // messages at the beginning that it did not see
 
 	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
 

@@ -22,7 +22,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -159,7 +158,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 		nexus.Reviewer: {"approved": true, "summary": "fine", "findings": []any{}},
 	}
 	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.Schema(), nexus.Reviewer: review.Schema()}
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil || len(roles) < 6 {
 		t.Fatal(len(roles), err)
 	}
@@ -221,7 +220,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 // byte by byte: they are the same up to where the brief names its
 // conversation, and the second reads all of that from the cache.
 func TestSiblingsBeginAlike(t *testing.T) {
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +399,7 @@ func TestStopRules(t *testing.T) {
 		{name: "silent", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.Accepted, prompts: []string{"nudge", "nudge"}},
 		{
 			name: "silent with a schema", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.NoProgress, prompts: []string{"nudge", "nudge"},
-			change: func(b *bench) { b.brief.Schema = review.Schema() }, why: "3 answers without a call, and nothing was handed in",
+			change: func(b *bench) { b.brief.Schema = review.Schema() }, why: "3 answers without a call, and nothing was submitted",
 		},
 		{name: "answers in text", turns: many(9, llmtest.Turn{Say: "It is done."}), change: answers, want: nexus.Accepted},
 		{

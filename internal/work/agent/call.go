@@ -12,8 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/settle"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -32,7 +30,7 @@ func (c *conversation) maxTokens() int64 {
 func (c *conversation) request() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
 	return llm.Request{
-		Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign),
+		Model: model, System: c.System, Tools: c.specs, Messages: legible(c.messages, c.Foreign),
 		MaxTokens: c.maxTokens(), Force: c.force(), Effort: c.Role.Effort, Family: c.Family,
 	}
 }
@@ -64,7 +62,7 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 // leave asks leave for a call, and reports whether people said something.
 func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
-	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: chain.Others(c.Choices, c.Model)}
+	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: OtherChoices(c.Choices, c.Model)}
 	if c.Tokens != nil {
 		reserved.Tokens = c.Tokens(r)
 	}
@@ -136,7 +134,7 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 		}
 	})
 	spent := nexus.BudgetSpent{ID: id, Service: resp.Terms.Service}
-	spent.Usage, spent.Estimated = settle.Usage(r, resp, said, err)
+	spent.Usage, spent.Estimated = CallUsage(r, resp, said, err)
 	if c.Price != nil {
 		spent.Money = c.Price(spent.Usage, resp.Terms)
 	}

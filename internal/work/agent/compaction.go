@@ -11,9 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 )
 
 // When and how a conversation is compacted.
@@ -36,7 +33,7 @@ func (c *conversation) size() int64 {
 	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
 		return llm.Tokens(llm.Estimate(c.request()))
 	}
-	return c.held.tokens + compact.Size(c.messages[c.held.messages:])
+	return c.held.tokens + messageTokens(c.messages[c.held.messages:])
 }
 
 // fit compacts a conversation that is about to outgrow its model, and reports
@@ -80,21 +77,21 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 		return true, end, err
 	}
 	keep := keepTurns
-	if done.Row > 1 || c.Context > 0 && compact.Size(c.messages[max(0, len(c.messages)-2*keep):]) > c.room()/2 {
+	if done.Row > 1 || c.Context > 0 && messageTokens(c.messages[max(0, len(c.messages)-2*keep):]) > c.room()/2 {
 		keep = 1
 	}
-	short, stubbed := compact.Stub(c.messages, keep)
-	if done.Row > 1 || !stubbed || 2*compact.Size(short) > compact.Size(c.messages) {
-		if _, gone := compact.Fold(short, keep, ""); gone > 0 {
+	short, stubbed := stubResults(c.messages, keep)
+	if done.Row > 1 || !stubbed || 2*messageTokens(short) > messageTokens(c.messages) {
+		if _, gone := foldTurns(short, keep, ""); gone > 0 {
 			summary, anew, end, err := c.summary(ctx, short)
 			if anew || end != nil || err != nil {
 				return true, end, err
 			}
-			short, _ = compact.Stub(c.messages, keep) // people may have said something
-			short, done.Gone = compact.Fold(short, keep, summary)
+			short, _ = stubResults(c.messages, keep) // people may have said something
+			short, done.Gone = foldTurns(short, keep, summary)
 		}
 	}
-	if compact.Size(short) >= compact.Size(c.messages) {
+	if messageTokens(short) >= messageTokens(c.messages) {
 		return false, nil, c.keep(ctx)
 	}
 	return true, nil, c.replace(ctx, short, done)
@@ -105,9 +102,9 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
 	r := c.request()
 	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context { // else all that is cached is read from there
-		r.Messages = chain.Legible(short, c.Foreign)
+		r.Messages = legible(short, c.Foreign)
 	}
-	r.Messages = append(slices.Clip(r.Messages), llm.Say(compact.Wanted))
+	r.Messages = append(slices.Clip(r.Messages), llm.Say(summaryRequest))
 	r.Force = "" // it is to write
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
 	id, _, err := c.leave(ctx, r)
@@ -138,7 +135,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 
 // replace puts messages in the place of those so far, and records that.
 func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
-	c.messages, c.track, c.held = nil, track.Track{}, held{}
+	c.messages, c.track, c.held = nil, repetition{}, held{}
 	for _, m := range messages {
 		hash, err := c.put(m)
 		if err != nil {

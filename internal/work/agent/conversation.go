@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -40,7 +39,7 @@ type conversation struct {
 	lately   string // the tool that was called last
 	specs    []llm.Tool
 	messages []llm.Message
-	track    track.Track
+	track    repetition
 	left     time.Duration     // of the session's time
 	taken    int               // turns of the session, former ones included
 	hops     int               // to other models, since the last call that succeeded
@@ -218,9 +217,9 @@ func (c *conversation) spent() *ending {
 	switch {
 	case turns > 0 && c.taken >= turns:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
-	case c.track.Malformed > track.MaxMalformed:
+	case c.track.Malformed > maxMalformed:
 		return malformed(c.track.Malformed)
-	case c.track.Refused > track.MaxRefused:
+	case c.track.Refused > maxRefused:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.Refused)}
 	case c.Tally.Over(c.Limits, c.lately) != "":
 		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
@@ -250,24 +249,24 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 	switch {
 	case stop == llm.StopRefuse:
 		return &ending{outcome: nexus.GaveUp, why: cmp.Or(says(m), "the model refused to answer"), text: text}, nil
-	case stop == llm.StopLength && c.track.Cut >= track.MaxCut:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", track.MaxCut+1, c.maxTokens()), text: text}, nil
+	case stop == llm.StopLength && c.track.Cut >= maxCut:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
-		return nil, c.say(track.NudgeCut, "nudge", 0)
-	case stop == llm.StopMalformed && c.track.Malformed >= track.MaxMalformed:
-		return malformed(track.MaxMalformed + 1), nil
+		return nil, c.say(nudgeCut, "nudge", 0)
+	case stop == llm.StopMalformed && c.track.Malformed >= maxMalformed:
+		return malformed(maxMalformed + 1), nil
 	case stop == llm.StopMalformed:
-		return nil, c.say(strings.TrimSpace(track.NudgeMalformed+prompt.Line(flaw)), "nudge", 0)
+		return nil, c.say(strings.TrimSpace(nudgeMalformed+prompt.Line(flaw)), "nudge", 0)
 	case c.Role.Answers && strings.TrimSpace(text) != "":
 		return &ending{outcome: nexus.Accepted, text: text}, nil
-	case c.Role.Answers && c.track.Silent > track.MaxSilent:
+	case c.Role.Answers && c.track.Silent > maxSilent:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
 	case c.Role.Answers:
-		return nil, c.say(track.NudgeEmpty, "nudge", 0)
-	case c.track.Silent <= track.MaxSilent:
-		return nil, c.say(track.NudgeSilent, "nudge", 0)
+		return nil, c.say(nudgeEmpty, "nudge", 0)
+	case c.track.Silent <= maxSilent:
+		return nil, c.say(nudgeSilent, "nudge", 0)
 	case c.Schema != nil:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was handed in", c.track.Silent), text: text}, nil
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
 	default:
 		handin, err := json.Marshal(report{Summary: text, Status: "done"})
 		return &ending{outcome: nexus.Accepted, handin: handin, text: text}, err

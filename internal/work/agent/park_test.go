@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // TestUsedUpQuotaIsAFact lets a window be used up for an hour: that is
@@ -74,7 +74,7 @@ func TestNextModelOfTheChain(t *testing.T) {
 				start := time.Now()
 				first, second := &failing{err: &llm.Error{Class: class, Status: 500, Cause: errors.New("no")}}, &busy{}
 				b.model, b.brief.Model = first, "one/a"
-				b.brief.Choices = []chain.Choice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.Terms) nexus.Money { return 7 }}}
+				b.brief.Choices = []agent.Choice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.Terms) nexus.Money { return 7 }}}
 				out, err := b.run(t.Context())
 				if len(first.seen) != calls {
 					t.Errorf("%d calls of the first", len(first.seen))

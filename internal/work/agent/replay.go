@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 )
 
 // Opening is what a session begins with, as its transcript keeps it.
@@ -46,7 +45,7 @@ func Recall(s Store, hashes []string) ([]llm.Message, error) {
 // course of a session, oldest first.
 func Handins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage
-	var t track.Track
+	var t repetition
 	for _, m := range messages {
 		t.See(m)
 		if m.From == llm.User && t.Handin != nil {

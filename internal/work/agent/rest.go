@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -31,7 +30,7 @@ func (c *conversation) rest(ctx context.Context, err error) (again bool, _ error
 	if again && c.Now != nil && parks(e, wait) {
 		return true, c.park(ctx, e, wait)
 	}
-	if to := chain.Next(c.Choices, c.Model, c.hops); to != "" && e.Class.Retryable() && (!again || c.waited+wait > short) {
+	if to := nextChoice(c.Choices, c.Model, c.hops); to != "" && e.Class.Retryable() && (!again || c.waited+wait > short) {
 		c.hops++
 		return true, c.turnTo(ctx, to, c.Model+" is "+ailing(e.Class))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 )
 
 // leaves answers a number of calls, and none after them.
@@ -34,7 +34,7 @@ func pair(b *bench, after int, much, less int64) (*leaves, *overheard) {
 	big, small := &leaves{Model: b.model, after: after}, &overheard{Model: b.model}
 	b.model, b.brief.Model, b.brief.Context = big, "big/model", much
 	b.brief.Role.Turns, b.brief.Role.MaxTokens = 0, 1_000
-	b.brief.Choices = []chain.Choice{
+	b.brief.Choices = []agent.Choice{
 		{Model: big, Name: "big/model", Context: much},
 		{Model: small, Name: "small/model", Context: less},
 	}

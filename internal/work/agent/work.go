@@ -11,7 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -56,7 +55,7 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 		return c.close(ctx, end, nil)
 	}
 	if c.track.Repeats() {
-		if err := c.say(track.NudgeRepeat, "nudge", 0); err != nil {
+		if err := c.say(nudgeRepeat, "nudge", 0); err != nil {
 			return nil, err
 		}
 	}
@@ -91,15 +90,15 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		case call.Flaw != "":
 			answers[i] = notDone(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
 		case finished:
-			answers[i] = notDone(call, "not done: you had handed in before this call")
+			answers[i] = notDone(call, "not done: you submitted before this call")
 		case call.Tool == finish && failed:
-			answers[i] = notDone(call, "not handed in: an earlier call of this answer failed; look at its result first")
+			answers[i] = notDone(call, "not submitted: an earlier call of this answer failed; look at its result first")
 		case on != "":
 			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; repair that first")
 		default:
 			answers[i] = c.one(ctx, call)
 		}
-		if answers[i].Result.Failed && (path(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) { // a malformed call names no file that could be read
+		if answers[i].Result.Failed && (pathOf(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) { // a malformed call names no file that could be read
 			broken = append(broken, call)
 		}
 		failed = failed || answers[i].Result.Failed
@@ -113,15 +112,15 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 // and a change of a file the changes of that file.
 func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
 	for _, b := range broken {
-		if call.Tool == shell || call.Tool == job || path(call) == path(b) && !c.tools.ReadOnly(call.Tool) {
-			return strings.TrimSpace(b.Tool + " " + path(b))
+		if call.Tool == shell || call.Tool == job || pathOf(call) == pathOf(b) && !c.tools.ReadOnly(call.Tool) {
+			return strings.TrimSpace(b.Tool + " " + pathOf(b))
 		}
 	}
 	return ""
 }
 
-// path returns the file that a call names, cleaned, empty where it names none.
-func path(call llm.Call) string {
+// pathOf returns the file that a call names, cleaned, empty where it names none.
+func pathOf(call llm.Call) string {
 	var in struct{ Path string }
 	if json.Unmarshal(tool.Usual(call).Input, &in) != nil || in.Path == "" {
 		return ""

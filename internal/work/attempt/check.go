@@ -10,9 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -27,7 +26,7 @@ func (w *work) claimed() string {
 	if !w.Checked() || s == nil || s.Outcome != nexus.Accepted || len(w.unproved()) == 0 {
 		return ""
 	}
-	red := slices.ContainsFunc(w.a.Checks.Checks, func(c criterion.Check) bool { return c.Red })
+	red := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Red })
 	if s.Result == w.a.Checks.Handin && (!red || w.a.Checks.Tree == w.a.Snapshot.Tree) {
 		return ""
 	}
@@ -46,7 +45,7 @@ func (w *work) unproved() []int {
 	}
 	settled := w.settled()
 	all = slices.DeleteFunc(all, func(n int) bool {
-		return slices.ContainsFunc(settled, func(c criterion.Check) bool { return c.Number == n })
+		return slices.ContainsFunc(settled, func(c nexus.CriterionCheck) bool { return c.Number == n })
 	})
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -54,8 +53,8 @@ func (w *work) unproved() []int {
 
 // settled returns the tests of earlier hand-ins that show a criterion, and the
 // reasons why nothing can.
-func (w *work) settled() []criterion.Check {
-	var all []criterion.Check
+func (w *work) settled() []nexus.CriterionCheck {
+	var all []nexus.CriterionCheck
 	for _, c := range w.a.Checks.Checks {
 		current := c.Number <= len(w.task.Criteria) && c.Of == state.Fingerprint(w.task.Task, c.Number)
 		if current && (c.Proved || c.Command == "" && c.Why != "") {
@@ -72,7 +71,7 @@ func (w *work) unshown() (open []int, why string) {
 	if r == nil || r.Verdict == nil {
 		return nil, ""
 	}
-	var all []criterion.Shown
+	var all []nexus.CriterionShown
 	if r.Verdict.Tree == w.a.Weighed.Tree {
 		all = slices.Clone(w.a.Weighed.Criteria)
 	}
@@ -82,21 +81,21 @@ func (w *work) unshown() (open []int, why string) {
 // inWords returns the criteria that came without a check and that a tester was
 // asked to show. Where none was named, the tests that show another criterion are
 // enough for the task to land, and a person must look at this one.
-func (w *work) inWords(weighed []criterion.Shown) []criterion.Shown {
+func (w *work) inWords(weighed []nexus.CriterionShown) []nexus.CriterionShown {
 	asked := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == repair.CriteriaGate })
 	if !asked && w.a.Checks.Handin == "" {
 		return nil
 	}
-	tested := slices.ContainsFunc(weighed, func(s criterion.Shown) bool {
-		return s.By == criterion.New || s.By == criterion.Turned || s.By == criterion.Named
+	tested := slices.ContainsFunc(weighed, func(s nexus.CriterionShown) bool {
+		return s.By == nexus.NewBearing || s.By == nexus.TurnedBearing || s.By == nexus.NamedBearing
 	})
-	var all []criterion.Shown
+	var all []nexus.CriterionShown
 	for _, n := range claim.Told(w.task.Task) {
 		if w.task.Criteria[n-1].Was != "" {
 			continue // nobody is to blame for a check that cannot tell
 		}
-		s := criterion.Shown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "it is in words"}
-		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c criterion.Check) bool { return c.Number == n }); {
+		s := nexus.CriterionShown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "it is in words"}
+		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n }); {
 		case !named && tested:
 			continue
 		case !named:
@@ -122,7 +121,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 	changed, err := w.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
 	var tests []string
 	for _, c := range changed {
-		if c.Status != "A" || !testfile.Part(c.Path) {
+		if c.Status != "A" || !stack.ServesTests(c.Path) {
 			return c.Path, false, err
 		}
 		tests = append(tests, c.Path)
@@ -172,8 +171,8 @@ func (w *work) check(ctx context.Context) error {
 		c.Proved = false
 		f.Checks = append(f.Checks, c)
 	}
-	slices.SortFunc(f.Checks, func(a, b criterion.Check) int { return a.Number - b.Number })
-	if slices.ContainsFunc(f.Checks, func(c criterion.Check) bool { return c.Command != "" && c.Why == "" }) {
+	slices.SortFunc(f.Checks, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
+	if slices.ContainsFunc(f.Checks, func(c nexus.CriterionCheck) bool { return c.Command != "" && c.Why == "" }) {
 		if err := w.trial(ctx, &f); err != nil {
 			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)
 		}
@@ -226,7 +225,7 @@ func (w *work) tryAll(ctx context.Context, f *nexus.ChecksProved) error {
 }
 
 // try runs one check on both trees.
-func (w *work) try(ctx context.Context, c *criterion.Check, g gate.Gate, bare, whole string, tests []string) error {
+func (w *work) try(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, bare, whole string, tests []string) error {
 	with, err := w.one(ctx, g, whole)
 	if err != nil {
 		return err

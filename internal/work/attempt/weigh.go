@@ -10,9 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -32,6 +31,9 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		return err
 	}
 	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Ended}
+	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+		return err
+	}
 	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		}
 		all = accept.Weigh(known)
 	}
-	open := slices.ContainsFunc(all, func(s criterion.Shown) bool { return s.By == "" && !s.Left })
+	open := slices.ContainsFunc(all, func(s nexus.CriterionShown) bool { return s.By == "" && !s.Left })
 	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
 		p, err := w.apart(ctx, snap, tests, rest)
 		if err != nil {
@@ -66,7 +68,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	for _, b := range own {
 		all = append(all, accept.Command(known, b))
 	}
-	slices.SortFunc(all, func(a, b criterion.Shown) int { return a.Number - b.Number })
+	slices.SortFunc(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
 }
 
@@ -92,7 +94,7 @@ func (w *work) undone(ctx context.Context, commit string) (bool, error) {
 // altered reports whether a test was changed that the base has.
 func (w *work) altered(ctx context.Context, commit string) (bool, error) {
 	changed, err := w.tree.Changed(ctx, w.a.Base, commit)
-	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && testfile.Part(c.Path) }), err
+	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && stack.ServesTests(c.Path) }), err
 }
 
 // commands runs the commands of criteria on the base and, where that does not
@@ -258,7 +260,7 @@ func (w *work) seenBefore() string {
 		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
 	}
 	if len(f.Green) > 0 {
-		text += "\n\nThe task names this, and it does not fail now, so it shows nothing. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+		text += "\n\nThe task names this, and it does not fail now, so it shows nothing: it passes, or it is not there yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
 	}
 	if len(f.Aside) > 0 {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")

@@ -9,10 +9,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
@@ -85,7 +85,7 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	}
 	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
 		b.Task.Strategy = ""
-		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !testfile.Part(f) })
+		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
 	}
 	switch {
 	case r.Role == nexus.Tester && w.Checked():
@@ -198,7 +198,7 @@ func (w *work) findings() prompt.Repair {
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
 		if out, err := w.Blobs.Get(e.Output); err == nil {
-			f.Output = parse.Failing(string(parse.Legible(out)))
+			f.Output = read.Failing(string(read.Legible(out)))
 		}
 	}
 	return f

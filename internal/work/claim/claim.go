@@ -11,10 +11,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Open returns the numbers, from 1, of the criteria that have no check.
@@ -67,7 +66,7 @@ func taste(text string) bool {
 // Ask asks a tester for a check of each criterion that nothing shows; it is
 // empty where there is none. Tried are the checks that were named before. Apart
 // says that the work is green, and has its tests.
-func Ask(t nexus.Task, open []int, tried []criterion.Check, apart bool) string {
+func Ask(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -75,7 +74,7 @@ func Ask(t nexus.Task, open []int, tried []criterion.Check, apart bool) string {
 	for i, n := range open {
 		names[i] = fmt.Sprint(n)
 	}
-	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you hand in, for each of them one test that shows it: " +
+	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you submit, for each of them one test that shows it: " +
 		"the criterion's number, the test, its file, and the command that runs that test alone. " +
 		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
 		"For one that no machine can check, such as taste, give only its number and why."
@@ -109,7 +108,7 @@ const (
 // Read returns what a hand-in says of the criteria of a task that nothing
 // shows, each once. What cannot be meant is left out, and what cannot be run
 // says why in Why.
-func Read(handin []byte, t nexus.Task, open []int) []criterion.Check {
+func Read(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
 	var said struct {
 		Checks []struct {
 			Criterion                int
@@ -119,13 +118,13 @@ func Read(handin []byte, t nexus.Task, open []int) []criterion.Check {
 	if len(handin) > maxSize || json.Unmarshal(handin, &said) != nil {
 		return nil
 	}
-	var all []criterion.Check
+	var all []nexus.CriterionCheck
 	for _, n := range open {
 		for _, x := range said.Checks {
 			if x.Criterion != n {
 				continue
 			}
-			c := criterion.Check{Number: n, Of: state.Fingerprint(t, n), Test: line(x.Test), File: strings.TrimPrefix(line(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: line(x.Why)}
+			c := nexus.CriterionCheck{Number: n, Of: state.Fingerprint(t, n), Test: line(x.Test), File: strings.TrimPrefix(line(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: line(x.Why)}
 			switch {
 			case c.Command == "" && c.Why == "":
 				continue
@@ -142,7 +141,7 @@ func Read(handin []byte, t nexus.Task, open []int) []criterion.Check {
 }
 
 // fault says why a check cannot be one, empty where it may be.
-func fault(c criterion.Check) string {
+func fault(c nexus.CriterionCheck) string {
 	switch err := shell.Syntax(c.Command); {
 	case len(c.Command) > maxText || line(c.Command) != c.Command:
 		return fmt.Sprintf("its command is not one line of at most %d characters", maxText)
@@ -150,7 +149,7 @@ func fault(c criterion.Check) string {
 		return "its command cannot be read by sh: " + err.Error()
 	case !strings.ContainsAny(c.Command, " /."):
 		return "its command names a gate, which judges all of the work"
-	case !testfile.Part(c.File):
+	case !stack.ServesTests(c.File):
 		return fmt.Sprintf("%q is no test file", c.File)
 	}
 	return ""

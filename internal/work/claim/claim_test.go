@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 )
 
@@ -18,7 +17,7 @@ func task() nexus.Task {
 
 func TestRead(t *testing.T) {
 	of := func(n int) string { return state.Fingerprint(task(), n) }
-	for handin, want := range map[string][]criterion.Check{
+	for handin, want := range map[string][]nexus.CriterionCheck{
 		`{"summary":"x","status":"done"}`: nil,
 		`not json`:                        nil,
 		`{"checks":"no"}`:                 nil,
@@ -46,7 +45,7 @@ func TestAsk(t *testing.T) {
 	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
 		t.Error(text)
 	}
-	tried := []criterion.Check{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
+	tried := []nexus.CriterionCheck{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
 	if text := claim.Ask(task(), claim.Open(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, counts for nothing: it passes without the work") || strings.Contains(text, "b_test.sh") {
 		t.Errorf("asked %q", text)
 	}

@@ -168,7 +168,7 @@ func (k *Kit) Modules(dir string) *Modules {
 func (m *Modules) Rule(name string) error {
 	for _, p := range m.set.Paths {
 		if below(name, p) {
-			return fmt.Errorf("%s is refused (path.submodule): it is of the submodule %s, another repository, and no change of that lands from here; if the task needs one, say so when you hand in", name, p)
+			return fmt.Errorf("%s is refused (path.submodule): it is of the submodule %s, another repository, and no change of that lands from here; if the task needs one, say so in finish", name, p)
 		}
 	}
 	return nil

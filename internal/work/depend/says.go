@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // says returns the command of a gate, and the scripts of the package.json in
@@ -23,7 +22,7 @@ func says(dir string, g gate.Gate) string {
 	}
 	defer root.Close() //nolint:errcheck // only read
 	var manifest struct{ Scripts map[string]string }
-	if json.Unmarshal([]byte(ecosystem.Read(root, path.Join(path.Clean("./"+filepath.ToSlash(g.Dir)), "package.json"))), &manifest) != nil {
+	if json.Unmarshal([]byte(stack.ReadLock(root.FS(), path.Join(path.Clean("./"+filepath.ToSlash(g.Dir)), "package.json"))), &manifest) != nil {
 		return all
 	}
 	had := map[string]bool{}

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/settle"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -135,7 +135,7 @@ func (d *Deputy) answer(ctx context.Context, q nexus.QuestionAsked, t nexus.Task
 	said := 0
 	resp, failed := m.Stream(step, r, func(delta llm.Delta) { said += delta.Size() })
 	spent := nexus.BudgetSpent{ID: reserved.ID, Service: resp.Terms.Service}
-	spent.Usage, spent.Estimated = settle.Usage(r, resp, said, failed)
+	spent.Usage, spent.Estimated = agent.CallUsage(r, resp, said, failed)
 	spent.Money = m.Price(spent.Usage, resp.Terms)
 	if resp.Cost > 0 {
 		spent.Money = resp.Cost

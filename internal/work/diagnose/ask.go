@@ -10,10 +10,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/strict"
 )
 
 //go:embed schema.json
@@ -30,9 +29,9 @@ func Schema() json.RawMessage {
 
 // Opinion is what somebody says of a criterion.
 type Opinion struct {
-	Criterion string         `json:"criterion"`
-	Kind      criterion.Kind `json:"kind"`
-	Reason    string         `json:"reason"`
+	Criterion string          `json:"criterion"`
+	Kind      nexus.FaultKind `json:"kind"`
+	Reason    string          `json:"reason"`
 }
 
 const maxSize = 1 << 20 // bytes of a diagnosis
@@ -46,7 +45,7 @@ func Parse(data []byte) ([]Opinion, error) {
 	if len(data) > maxSize {
 		return nil, fmt.Errorf("the diagnosis has %d bytes, the most is %d", len(data), maxSize)
 	}
-	if problems := strict.Read(data, schema, &said); len(problems) > 0 {
+	if problems := agent.Decode(data, schema, &said); len(problems) > 0 {
 		return nil, errors.New("read the diagnosis: " + strings.Join(problems, "; "))
 	}
 	if len(said.Faults) == 0 {
@@ -54,7 +53,7 @@ func Parse(data []byte) ([]Opinion, error) {
 	}
 	for _, o := range said.Faults {
 		switch o.Kind {
-		case criterion.Source, criterion.Test, criterion.Both:
+		case nexus.FaultInSource, nexus.FaultInTest, nexus.FaultInBoth:
 		default:
 			return nil, fmt.Errorf("read the diagnosis: %q is none of source, test, both", o.Kind)
 		}
@@ -113,7 +112,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 			x.fault.Why = strings.TrimSpace(x.fault.Why + " " + o.Reason)
 			continue
 		}
-		x.fault.Kind = criterion.Source // so that the check stays as it is
+		x.fault.Kind = nexus.FaultInSource // so that the check stays as it is
 		x.fault.Why = strings.TrimSpace(x.fault.Why + " It is taken to be right: " + why + ".")
 	}
 	return nil
@@ -140,8 +139,8 @@ func brief(id nexus.SessionID, open []*subject) string {
 	}
 	return prompt.Brief{
 		Session: id, Task: nexus.Task{Title: "Say why criteria are not met", Brief: b.String()}, Evidence: evidence, Diff: diff,
-		Order: "You judge no change this time, and hand in no verdict. Say of each of these where the fault lies: source where the work does not do what the criterion says, " +
+		Order: "You judge no change this time, and submit no verdict. Say of each of these where the fault lies: source where the work does not do what the criterion says, " +
 			"test where the check asks for something that the criterion does not say or that a later task rightly changed, both where both are so. " +
-			"Read the check and the work before you say it. Whoever mends a source may not touch the check, so be sure of test.",
+			"Read the check and the work before you say it. Whoever fixes a source may not touch the check, so be sure of test.",
 	}.Text()
 }

@@ -14,9 +14,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -39,7 +38,7 @@ type search struct {
 // Find returns the fact that says why the criteria of the faults are not met.
 // What it ran before it was cut off is not run again, and what it asked is not
 // asked again.
-func Find(ctx context.Context, s *shop.Shop, v state.View, sought []criterion.Fault, d shop.Desk) ([]nexus.Fact, error) {
+func Find(ctx context.Context, s *shop.Shop, v state.View, sought []nexus.CriterionFault, d shop.Desk) ([]nexus.Fact, error) {
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
 	}
@@ -52,7 +51,7 @@ func Find(ctx context.Context, s *shop.Shop, v state.View, sought []criterion.Fa
 	var open []*subject
 	for i := range f.Faults {
 		x := &subject{fault: &f.Faults[i]}
-		if x.fault.Kind == criterion.Stale {
+		if x.fault.Kind == nexus.FaultStale {
 			continue // there is no check that could be run
 		}
 		if err := w.look(ctx, x); err != nil {
@@ -72,7 +71,7 @@ func Find(ctx context.Context, s *shop.Shop, v state.View, sought []criterion.Fa
 
 // subject is one criterion that is looked into.
 type subject struct {
-	fault     *criterion.Fault
+	fault     *nexus.CriterionFault
 	criterion nexus.Criterion
 	gate      gate.Gate
 	red       nexus.Evidence // of the last tree
@@ -214,14 +213,14 @@ func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) 
 	check, tests := false, true
 	for _, c := range changed {
 		check = check || slices.Contains(f.Judges, c.Path)
-		tests = tests && testfile.Part(c.Path)
+		tests = tests && stack.ServesTests(c.Path)
 	}
 	seen := fmt.Sprintf("Its check passes on %.12s, of %s, and is red from %.12s on, of %s", green.Commit, green.Task, red.Commit, red.Task)
 	switch {
 	case !check:
-		f.Kind, f.By, f.Why = criterion.Source, ByEvidence, seen+", which left the check as it was."
+		f.Kind, f.By, f.Why = nexus.FaultInSource, ByEvidence, seen+", which left the check as it was."
 	case tests:
-		f.Kind, f.By, f.Why = criterion.Test, ByEvidence, seen+", which changed nothing but tests, the check among them."
+		f.Kind, f.By, f.Why = nexus.FaultInTest, ByEvidence, seen+", which changed nothing but tests, the check among them."
 	default:
 		f.Why = seen + ", which changed the check and the work."
 		x.diff, err = w.Trees.Git().Diff(ctx, red.Parent, red.Commit)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // TestNamed tells the check from what it looks at.
@@ -37,7 +37,7 @@ func TestNamed(t *testing.T) {
 func TestParse(t *testing.T) {
 	good := `{"faults":[{"criterion":"T1/AC-1","kind":"both","reason":"a.go:3"},{"criterion":"T2/AC-1","kind":"test","reason":"so"}]}`
 	got, err := Parse([]byte(good))
-	want := []Opinion{{"T1/AC-1", criterion.Both, "a.go:3"}, {"T2/AC-1", criterion.Test, "so"}}
+	want := []Opinion{{"T1/AC-1", nexus.FaultInBoth, "a.go:3"}, {"T2/AC-1", nexus.FaultInTest, "so"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := Parse(data)
 		for _, o := range all {
-			if err == nil && o.Kind != criterion.Source && o.Kind != criterion.Test && o.Kind != criterion.Both {
+			if err == nil && o.Kind != nexus.FaultInSource && o.Kind != nexus.FaultInTest && o.Kind != nexus.FaultInBoth {
 				t.Errorf("%q is a kind", o.Kind)
 			}
 		}

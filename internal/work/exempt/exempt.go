@@ -11,12 +11,11 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // maxBytes is more than a record may have.
@@ -89,12 +88,12 @@ func In(dir string) (quarantine.List, error) {
 // tests stand there. In doubt it does.
 func There(dir string) func(test string) bool {
 	var files []string
-	for _, f := range stack.Files(dir) {
+	for _, f := range stack.Files(os.DirFS(dir)) {
 		switch filepath.Ext(f) {
 		case ".rs", ".c", ".cc", ".cpp", ".cmake", ".txt", ".bats":
 			files = append(files, f)
 		default:
-			if testfile.Part(f) {
+			if stack.ServesTests(f) {
 				files = append(files, f)
 			}
 		}
@@ -105,7 +104,7 @@ func There(dir string) func(test string) bool {
 			last, _, _ = strings.Cut(name, "/")
 		}
 		for _, f := range files {
-			if strings.Contains(gosrc.ReadSmall(filepath.Join(dir, filepath.FromSlash(f))), last) {
+			if strings.Contains(gosrc.ReadSmall(os.DirFS(dir), f), last) {
 				return true
 			}
 		}

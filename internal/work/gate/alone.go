@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -69,7 +69,7 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 }
 
 // oneByOne runs the suspects that are still open, each alone.
-func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
+func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, read.Report)) error {
 	limited := *left > 0
 	alone := g
 	if !g.Lone.Reports {
@@ -143,7 +143,7 @@ func tests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
 
 // ended returns how the only test of a run ended, empty where that is not sure:
 // it passed only when something ran, and nothing else is red.
-func ended(read parse.Report, test string) string {
+func ended(read read.Report, test string) string {
 	switch {
 	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
 		return "fail"

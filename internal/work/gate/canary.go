@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // hidden adds a test that must fail to the packages in dirs, without writing
@@ -27,12 +27,12 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 	name := "TestNexus" + rand.Text()
 	overlay := map[string]map[string]string{"Replace": {}}
 	packages := map[string]string{}
-	modules := gosrc.Modules(t.Dir)
+	modules := gosrc.Modules(os.DirFS(t.Dir))
 	for _, dir := range dirs {
-		if !gosrc.Judges(t.Dir, g.Dir, dir) {
+		if !gosrc.Judges(os.DirFS(t.Dir), g.Dir, dir) {
 			continue // another gate's
 		}
-		pkg, ok := gosrc.PackageName(filepath.Join(t.Dir, filepath.FromSlash(dir)))
+		pkg, ok := gosrc.PackageName(os.DirFS(t.Dir), dir)
 		if !ok {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -48,7 +49,7 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 		return r.doubtAlone(ctx, t, g, base, raw)
 	}
 	c, ok := gosrc.ParseTest(g.Args)
-	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks || c.First {
+	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil
 	}
 	all := r.suspects(t, base, raw)
@@ -86,12 +87,12 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 // on the base, and that the work did not touch.
 func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	found := map[string]*suspect{}
-	mods := gosrc.Modules(t.Dir)
+	mods := gosrc.Modules(os.DirFS(t.Dir))
 	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
 		pkg, name, ok := gosrc.TestName(f.Test)
 		dir, here := gosrc.Home(pkg, mods)
 		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
-			weigh.Wanted(f.Test, r.Wanted) || gosrc.Touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
+			weigh.Wanted(f.Test, r.Wanted) || gosrc.Touched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
 			continue
 		}
 		s := &suspect{pkg: pkg, name: name, found: f, base: weigh.Pieces{}, failed: 1, runs: 1}
@@ -109,7 +110,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 }
 
 // again runs the suspects that are still open, and shows each what came of it.
-func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
+func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, read.Report)) error {
 	c, _ := gosrc.ParseTest(g.Args)
 	limited := *left > 0
 	for range r.reruns() {
@@ -151,7 +152,7 @@ func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left 
 }
 
 // state returns how a suspect ended in a run, empty where that says nothing.
-func state(read parse.Report, s *suspect) string {
+func state(read read.Report, s *suspect) string {
 	for _, t := range read.Tests {
 		if t.Package == s.pkg && t.Name == s.name {
 			return t.State
@@ -161,7 +162,7 @@ func state(read parse.Report, s *suspect) string {
 }
 
 // said returns what a run found of a test.
-func said(read parse.Report, test string) weigh.Pieces {
+func said(read read.Report, test string) weigh.Pieces {
 	all := weigh.Pieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
@@ -176,8 +177,8 @@ func said(read parse.Report, test string) weigh.Pieces {
 // unless its failure was a race, which is one however seldom it shows. What
 // ended a whole package is excused only by a run in which nothing else of the
 // package is red.
-func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse.Report) {
-	return func(s *suspect, state string, read parse.Report) {
+func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.Report) {
+	return func(s *suspect, state string, read read.Report) {
 		s.runs++
 		switch state {
 		case "pass":
@@ -205,7 +206,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse
 
 // sawBase takes a run on the base: one that was green there and now is not,
 // or the other way round, is flaky there.
-func sawBase(s *suspect, state string, read parse.Report) {
+func sawBase(s *suspect, state string, read read.Report) {
 	if s.base == nil {
 		s.base = weigh.Pieces{}
 	}
@@ -225,7 +226,7 @@ func (r Runner) further(s *suspect) bool {
 	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.Both(s.base)) > 0 {
 		return false
 	}
-	text := gosrc.ReadSmall(filepath.Join(r.Origin.Dir, filepath.FromSlash(s.was.File)))
+	text := gosrc.ReadSmall(os.DirFS(r.Origin.Dir), s.was.File)
 	lines := strings.Split(text, "\n")
 	if s.was.Line > len(lines) {
 		return false
@@ -238,7 +239,7 @@ func (r Runner) further(s *suspect) bool {
 // name, it adds a test that must fail, and wants to see it fail.
 func (r Runner) probe(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) ([]nexus.Finding, error) {
 	c, ok := gosrc.ParseTest(g.Args)
-	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks {
+	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks {
 		return nil, nil
 	}
 	dirs, why := r.dodgy(t)
@@ -285,7 +286,7 @@ func (r Runner) dodgy(t Tree) (dirs []string, why map[string]string) {
 		if !strings.HasSuffix(name, ".go") || !filepath.IsLocal(name) {
 			continue
 		}
-		s, ok := gosrc.Read(filepath.Join(t.Dir, filepath.FromSlash(name)))
+		s, ok := gosrc.Read(os.DirFS(t.Dir), name)
 		if !ok || !s.Dodgy() {
 			continue
 		}
@@ -296,7 +297,7 @@ func (r Runner) dodgy(t Tree) (dirs []string, why map[string]string) {
 		}
 	}
 	if all != "" {
-		for _, dir := range gosrc.TestDirs(t.Dir) {
+		for _, dir := range gosrc.TestDirs(os.DirFS(t.Dir)) {
 			why[dir] = cmp.Or(why[dir], all)
 		}
 	}

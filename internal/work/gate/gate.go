@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,16 +18,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/keep"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 	"github.com/nexus-ai-builder/nexus/internal/work/outside"
 )
@@ -37,7 +36,7 @@ type Gate struct {
 	Args    []string      // run without a shell
 	Dir     string        // below the tree, where it runs; empty is the root
 	Reports []string      // patterns of JUnit files, from Dir, that it writes and that say more than its output
-	Format  string        // how its output is read; one of [parse.Formats]
+	Format  string        // how its output is read; one of [stack.Formats]
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
@@ -101,7 +100,7 @@ type Runner struct {
 	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
 	// Reached hears which hosts it asked for, and may be nil.
 	Net     func(gate string) *egress.Way
-	Reached func(gate string, asked []hosts.Reached) error
+	Reached func(gate string, asked []nexus.HostReached) error
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
@@ -164,7 +163,7 @@ type Origin struct {
 }
 
 // What is kept of a gate's output, and the largest report of its that is read.
-// All of its output is read, see [parse.Sieve].
+// All of its output is read, see [read.Sieve].
 const (
 	maxKept   = 16 << 20
 	maxReport = 64 << 20
@@ -195,7 +194,7 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		}
 	}
 	limit := r.limit(g)
-	res, read, end, err := r.watched(ctx, t, g, limit, signs(g, limit))
+	res, out, end, err := r.watched(ctx, t, g, limit, signs(g, limit))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		missing := raw.Missing(g.Args[0], err.Error())
 		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
@@ -203,14 +202,14 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		return e, nil
 	}
 	if err == nil && (end.Hung || end.Over && res.TimedOut) {
-		res, read, err = r.held(ctx, t, g, limit, res, read, end)
+		res, out, err = r.held(ctx, t, g, limit, res, out, end)
 	}
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	e.State, e.Why, e.Counts, e.Findings = read.State, read.Why, read.Counts, read.Findings
+	e.State, e.Why, e.Counts, e.Findings = out.State, out.Why, out.Counts, out.Findings
 	if e.State == nexus.Flaky { // the tool tried again by itself, as the project told it to
-		e.State, e.Flaky = nexus.Pass, read.Flaky
+		e.State, e.Flaky = nexus.Pass, out.Flaky
 	}
 	e.Exit, e.Duration = res.Exit, res.Duration
 	if res.TimedOut && !end.Over {
@@ -221,7 +220,7 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		e = rewrote(e, end.Wrote)
 	}
 	if e.Output, err = r.keep(res); err == nil {
-		e.Named, err = r.list(read.Tests)
+		e.Named, err = r.list(out.Tests)
 	}
 	if err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -257,36 +256,36 @@ func count(n int, what string) string {
 
 // run runs a gate's command on a tree, puts the tree back, and reads what it
 // printed.
-func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, parse.Report, error) {
-	res, read, _, err := r.watched(ctx, t, g, limit, over(g), readable...)
-	return res, read, err
+func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, read.Report, error) {
+	res, out, _, err := r.watched(ctx, t, g, limit, over(g), readable...)
+	return res, out, err
 }
 
 // watched is [Runner.run] with an eye on whether the runner hangs.
-func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s hang.Signs, readable ...string) (res sandbox.Result, read parse.Report, end hang.End, err error) {
+func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s hang.Signs, readable ...string) (res sandbox.Result, out read.Report, end hang.End, err error) {
 	c := sandbox.Command{
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
-		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return parse.NewSieve(g.Format, 0) },
+		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return read.NewSieve(g.Format, 0) },
 	}
-	old := stack.Reports(r.written(t), g.Dir, g.Reports, maxReport)
+	old := reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
-			return res, read, end, fmt.Errorf("gate %s: %w", g.Name, err)
+			return res, out, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
 		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
 	}
 	if bare(g) {
 		if err := r.reset(ctx, true); err != nil {
-			return res, read, end, fmt.Errorf("gate %s: %w", g.Name, err)
+			return res, out, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 	}
 	res, end, err = r.boxed(ctx, c, g.Name, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return res, read, end, errors.Join(err, r.reset(ctx, bare(g)))
+		return res, out, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
-	written := stack.Reports(r.written(t), g.Dir, g.Reports, maxReport)
+	written := reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if err == nil && g.Reads && r.Wrote != nil {
 		end.Wrote, err = r.Wrote(ctx)
 	}
@@ -294,12 +293,12 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 		err = r.reset(ctx, bare(g))
 	}
 	if err != nil {
-		return res, read, end, fmt.Errorf("gate %s: %w", g.Name, err)
+		return res, out, end, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
 	if r.Mask != nil {
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
-	return res, r.read(t, g, res, end, stack.Fresh(written, old)), end, nil
+	return res, r.read(t, g, res, end, fresh(written, old)), end, nil
 }
 
 // written is the directory in which files are that gates wrote.
@@ -311,34 +310,34 @@ func (r Runner) written(t Tree) string {
 }
 
 // read reads what a gate's command printed, and the reports that it wrote.
-func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written []byte) parse.Report {
+func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written []byte) read.Report {
 	in := input(t, g, res)
-	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {
-		in.Expect = gosrc.Expect(t.Dir, in.Modules)
+	if g.Format == read.GoTestJSON && !gosrc.Picks(g.Args) {
+		in.Expect = gosrc.Expect(os.DirFS(t.Dir), in.Modules)
 	}
 	whole := !res.TimedOut && !end.Hung
 	if end.Over && !whole {
 		in.Guess, in.Exit = true, 0 // how it would have exited is not known
 	}
-	read := parse.Read(in)
+	out := stack.Read(in)
 	if in.Stdout = written; len(in.Stdout) > 0 && whole {
-		in.Format = parse.JUnit
-		read = parse.Both(read, parse.Read(in))
+		in.Format = read.JUnit
+		out = read.Both(out, stack.Read(in))
 	}
 	if end.Over && !whole {
-		read = kept(read)
+		out = kept(out)
 	}
-	for i := range read.Findings {
-		read.Findings[i].Gate = g.Name
+	for i := range out.Findings {
+		out.Findings[i].Gate = g.Name
 	}
-	return read
+	return out
 }
 
 // input is what a gate's command printed, for those who read it.
-func input(t Tree, g Gate, res sandbox.Result) parse.Input {
-	return parse.Input{
+func input(t Tree, g Gate, res sandbox.Result) read.Input {
+	return read.Input{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
+		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(os.DirFS(t.Dir)), Find: stack.Finder(os.DirFS(t.Dir)),
 	}
 }
 
@@ -386,7 +385,7 @@ func (r Runner) limit(g Gate) time.Duration {
 // bare reports whether a gate sees nothing but what git tracks.
 func bare(g Gate) bool {
 	switch g.Format {
-	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt, parse.GolangCI:
+	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
 		return true
 	default:
 		return false
@@ -404,7 +403,7 @@ func (r Runner) keep(res sandbox.Result) (string, error) {
 	if r.Put == nil || len(res.Stdout)+len(res.Stderr) == 0 {
 		return "", nil
 	}
-	k := keep.New(maxKept)
+	k := sandbox.NewHeadTail(maxKept)
 	_, _ = k.Write(res.Stdout) // it never fails
 	_, _ = k.Write(res.Stderr)
 	data, _ := k.Bytes()
@@ -416,7 +415,7 @@ func (r Runner) keep(res sandbox.Result) (string, error) {
 const NamedBy = "\t"
 
 // list keeps the names of tests and how they ended.
-func (r Runner) list(tests []parse.Test) (string, error) {
+func (r Runner) list(tests []read.Test) (string, error) {
 	if r.Put == nil || len(tests) == 0 {
 		return "", nil
 	}
@@ -432,7 +431,7 @@ func (r Runner) list(tests []parse.Test) (string, error) {
 // withTimeout lets go test end a little before the gate does, so that it says
 // which tests were running.
 func withTimeout(g Gate, limit time.Duration) []string {
-	if g.Format != parse.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
+	if g.Format != read.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
 		return strings.HasPrefix(strings.TrimLeft(a, "-"), "timeout")
 	}) {
 		return g.Args

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // silences is how much longer a runner may be silent that does not say when its
@@ -24,7 +25,7 @@ const silences = 6
 func over(g Gate) hang.Signs {
 	s := hang.Signs{Linger: g.Linger}
 	for _, name := range []string{g.Format, g.Hold.Format} {
-		if f, ok := parse.Find(name); ok && f.Tests && s.Over == "" {
+		if f, ok := stack.Formats().Find(name); ok && f.Tests && s.Over == "" {
 			s.Over = f.Over
 		}
 	}
@@ -47,7 +48,7 @@ func signs(g Gate, limit time.Duration) hang.Signs {
 
 // kept is the report of a runner that told how its tests ended and did not
 // exit: where they passed, nothing else is red, but a pass it is not.
-func kept(read parse.Report) parse.Report {
+func kept(read read.Report) read.Report {
 	if read.State == nexus.Pass || read.State == nexus.Flaky {
 		read.State = nexus.Environmental
 	}
@@ -57,7 +58,7 @@ func kept(read parse.Report) parse.Report {
 // held looks into a runner that hangs: the tests run once more, in a way that
 // says what is still open and that exits then. A runner that told how all of
 // them ended is believed in that. Of one that did not, the second run says it.
-func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read parse.Report, end hang.End) (sandbox.Result, parse.Report, error) {
+func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read read.Report, end hang.End) (sandbox.Result, read.Report, error) {
 	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
 	if limit > 0 {
 		left = limit - res.Duration
@@ -106,9 +107,9 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 
 // hold runs the tests of a runner that hangs so that it exits. The zero result
 // is that of a runner for which there is no way, or no time.
-func (r Runner) hold(ctx context.Context, t Tree, g Gate, limit, left time.Duration) (sandbox.Result, parse.Report, error) {
+func (r Runner) hold(ctx context.Context, t Tree, g Gate, limit, left time.Duration) (sandbox.Result, read.Report, error) {
 	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
-		return sandbox.Result{}, parse.Report{}, nil
+		return sandbox.Result{}, read.Report{}, nil
 	}
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
 	s := over(g)
@@ -135,8 +136,8 @@ func underway(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus
 	}
 	in := input(t, g, res)
 	format := g.Format
-	if format == parse.Exit {
-		f, _, _ := parse.Recognise(in)
+	if format == read.Exit {
+		f, _, _ := stack.Formats().Recognise(in)
 		format = f.Name
 	}
 	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was under way when the time was up"}

@@ -10,10 +10,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -32,7 +31,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	r.skipped = &[]Gate{}
 	waits := map[string]bool{}
 	for _, g := range gates {
-		if waits[g.Name] || g.Vain(evidence.Of(v.Evidence, g.Again)) {
+		if waits[g.Name] || g.Vain(nexus.EvidenceOf(v.Evidence, g.Again)) {
 			continue
 		}
 		e, base, cached, err := r.weigh(ctx, t, g, r.twins(gates, v.Evidence, g, known))
@@ -118,7 +117,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if raw = some(g, base, raw); g.Idle(raw) {
 		return raw, base, cached, nil
 	}
-	if f, ok := parse.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
+	if f, ok := stack.Formats().Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
 	e = r.spare(g, raw, r.touched(g, raw, weigh.Against(base, raw, r.Wanted)))

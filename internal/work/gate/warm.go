@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
 // Warm compiles everything that the Go gates of a tree will need, tests
@@ -17,7 +18,7 @@ import (
 // was only warmed may be the seed of others. That the tree does not compile
 // is no error. It reports whether there is anything of Go.
 func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
-	at := gosrc.Patterns(t.Dir)
+	at := gosrc.Patterns(os.DirFS(t.Dir), ".")
 	if at == nil {
 		return false, nil
 	}
@@ -62,9 +63,9 @@ func (r Runner) toolchain(ctx context.Context, t Tree, g Gate) string {
 		})
 	}
 	switch g.Format {
-	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt:
+	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt:
 		return version("go", "version")
-	case parse.GolangCI:
+	case read.GolangCI:
 		return strings.TrimPrefix(version("go", "version")+"; "+version("golangci-lint", "version"), "; ")
 	default:
 		return ""

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
 // brief returns evidence with the findings that are shown and recorded, and

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -246,7 +246,7 @@ func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong 
 	w.Command, w.Exit, w.Findings = e.Command, e.Exit, e.Findings
 	w.final = e.State != nexus.Fail && e.State != nexus.Timeout
 	if out, err := l.Blobs.Get(e.Output); err == nil {
-		w.Output = string(parse.Legible(out))
+		w.Output = string(read.Legible(out))
 	}
 	return w
 }

@@ -27,7 +27,7 @@ func Renamed(ctx context.Context, repo git.Repo, base, commit string, only func(
 		switch {
 		case moved[c.Path] != "":
 			continue // looked at where it is now
-		case c.Status == "A" && from[c.Path] != "":
+		case from[c.Path] != "":
 			was = from[c.Path]
 		case c.Status != "M":
 			return false, nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -78,5 +79,63 @@ func TestFreshInOfAMovedFile(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(found[0].New)); !slices.Equal(got, []int{11, 12, 13}) {
 		t.Errorf("new lines %v", got)
+	}
+}
+
+// TestRenamed holds which changes are nothing but a rename, of the path and of
+// the text.
+func TestRenamed(t *testing.T) {
+	long := "// What makes two files of it look alike.\n// And one line more.\n"
+	old := map[string]string{"foo.go": "package a\n\n" + long + "func foo() {}\n", "use.go": "package a\n\nvar x = foo\n", "name": "foo"}
+	for name, c := range map[string]struct {
+		files map[string]string // that are written; empty: taken away; behind ->: a link
+		want  bool
+	}{
+		"the text":               {map[string]string{"use.go": "package a\n\nvar x = bar\n"}, true},
+		"the text and the path":  {map[string]string{"foo.go": "", "bar.go": "package a\n\n" + long + "func bar() {}\n"}, true},
+		"the path alone":         {map[string]string{"foo.go": "", "bar.go": old["foo.go"]}, true},
+		"all":                    {map[string]string{"foo.go": "", "bar.go": "package a\n\n" + long + "func bar() {}\n", "use.go": "package a\n\nvar x = bar\n"}, true},
+		"another text":           {map[string]string{"use.go": "package a\n\nvar x = 1\n"}, false},
+		"another path":           {map[string]string{"foo.go": "", "baz.go": old["foo.go"]}, false},
+		"another path, and text": {map[string]string{"foo.go": "", "baz.go": "package a\n\n" + long + "func bar() {}\n"}, false},
+		"text where it moved":    {map[string]string{"foo.go": "", "bar.go": "package a\n\n" + long + "func bar() { _ = 1 }\n"}, false},
+		"one of two":             {map[string]string{"foo.go": "", "bar.go": old["foo.go"], "use.go": "package a\n\nvar x = 1\n"}, false},
+		"a new file":             {map[string]string{"bar.go": "package b\n\n// all new\nconst B = 12\n"}, false},
+		"a copy":                 {map[string]string{"bar.go": old["foo.go"]}, false},
+		"a link now":             {map[string]string{"name": "->bar"}, false},
+		"a file gone":            {map[string]string{"foo.go": ""}, false},
+		"nothing":                {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			gittest.Write(t, dir, old)
+			gittest.Run(t, dir, "init", "-q")
+			gittest.Run(t, dir, "add", ".")
+			gittest.Run(t, dir, "commit", "-q", "-m", "base")
+			for file, text := range c.files {
+				to, link := strings.CutPrefix(text, "->")
+				if text == "" || link {
+					gittest.Run(t, dir, "rm", "-q", file)
+				}
+				switch {
+				case link:
+					if err := os.Symlink(to, filepath.Join(dir, file)); err != nil {
+						t.Fatal(err)
+					}
+				case text != "":
+					gittest.Write(t, dir, map[string]string{file: text})
+				}
+			}
+			gittest.Run(t, dir, "add", ".")
+			gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "work")
+			repo, err := git.Find(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			only := func(old, now string) bool { return old == now || strings.ReplaceAll(old, "foo", "bar") == now }
+			if got, err := look.Renamed(t.Context(), repo, "HEAD~1", "HEAD", only); err != nil || got != c.want {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
 	}
 }

@@ -11,12 +11,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 //go:embed audit.sh
@@ -44,12 +42,12 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 		return nil
 	}
 	var all []gate.Gate
-	if mode := m.Rules.Modes[done.Audit]; mode == done.Warn || mode == done.Block {
-		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: parse.Exit})
+	if mode := m.Rules.Modes[nexus.AuditBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
+		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: read.Exit})
 	}
-	mode := m.Rules.Modes[done.Coverage]
+	mode := m.Rules.Modes[nexus.CoverageBound]
 	switch {
-	case mode == "" || mode == done.Off || mode == done.Auto && !run:
+	case mode == "" || mode == nexus.BoundOff || mode == nexus.BoundAuto && !run:
 		return all
 	case m.Rules.Command != "":
 		return append(all, gate.Gate{Name: coverGate, Args: []string{"sh", "-c", m.Rules.Command}, Format: m.Rules.Format})
@@ -59,7 +57,7 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 			continue
 		}
 		own := gate.Gate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.Cover{Name: g.Goes.Name}, Again: g.Name}
-		if mode == done.Auto && (own.Timeout == 0 || own.Timeout > short) {
+		if mode == nexus.BoundAuto && (own.Timeout == 0 || own.Timeout > short) {
 			own.Timeout = short
 		}
 		all = append(all, own)
@@ -123,7 +121,7 @@ func (m *Meter) Take(gates []gate.Gate, all []nexus.Evidence, base func(string) 
 			switch {
 			case at >= 0:
 				e = rest[at]
-			case g.Vain(evidence.Of(all, g.Again)):
+			case g.Vain(nexus.EvidenceOf(all, g.Again)):
 				e.Why = "they do not end"
 			}
 			t.cover(g, e, base)

@@ -11,17 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-func meter(mode done.Mode) *measure.Meter {
-	m := &measure.Meter{Rules: done.Default()}
-	m.Rules.Modes = map[string]done.Mode{done.Coverage: mode}
+func meter(mode nexus.BoundMode) *measure.Meter {
+	m := &measure.Meter{Rules: nexus.DefaultDone()}
+	m.Rules.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: mode}
 	return m
 }
 
@@ -39,14 +38,14 @@ func TestMeasuredBy(t *testing.T) {
 	some.Of = "test"
 	rows := []gate.Gate{{Name: "build"}, some, row("test", ""), {Name: "test-none", Tests: true}, long}
 	for _, c := range []struct {
-		mode done.Mode
+		mode nexus.BoundMode
 		run  bool
 		want string
 	}{
-		{done.Auto, true, "coverage: test 2m0s, coverage: test-web 2m0s"},
-		{done.Auto, false, ""},
-		{done.Warn, false, "coverage: test 0s, coverage: test-web 1h0m0s"},
-		{done.Off, true, ""},
+		{nexus.BoundAuto, true, "coverage: test 2m0s, coverage: test-web 2m0s"},
+		{nexus.BoundAuto, false, ""},
+		{nexus.BoundWarn, false, "coverage: test 0s, coverage: test-web 1h0m0s"},
+		{nexus.BoundOff, true, ""},
 	} {
 		var got []string
 		for _, g := range meter(c.mode).Last(rows, rows, c.run)[len(rows):] {
@@ -105,7 +104,7 @@ func TestSeveralReports(t *testing.T) {
 		"one is red":         {of(red), nil, "the tool of test: fail", nexus.Unverifiable},
 		"tests alone":        {of(measured("test-web", tests)), nil, "tells of no file of the tree but of tests: the tool of test-web", nexus.Unverifiable},
 	} {
-		m := meter(done.Block)
+		m := meter(nexus.BoundBlock)
 		m.Rules.Minimum, m.Rules.Target = 0, 0
 		m.Get = func(report string) ([]byte, error) { return []byte(report), nil }
 		var gates []gate.Gate
@@ -127,7 +126,7 @@ func TestSeveralReports(t *testing.T) {
 			t.Errorf("%s: %s", name, cmp.Diff(string(c.state)+" "+c.want, string(e.State)+" "+e.Why))
 		}
 	}
-	m := meter(done.Block)
+	m := meter(nexus.BoundBlock)
 	m.Get = func(string) ([]byte, error) { return nil, errors.New("gone") }
 	_, taken := m.Take(m.Last(nil, []gate.Gate{row("test", "")}, true), of(measured("test", first)), nil)
 	if _, _, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken}); err == nil {
@@ -150,7 +149,7 @@ func TestPartly(t *testing.T) {
 	tree := strings.TrimSpace(gittest.Run(t, dir, "write-tree"))
 	rows := []gate.Gate{{Name: "build-in", Dir: "web/in"}, row("test-in", "web/in"), row("test", ""), row("test-web", "web")}
 	for name, want := range map[string]string{"test": "b.js", "test-web": "web/b.js", "test-in": "web/in/b.js", "build-in": ""} {
-		m := meter(done.Warn)
+		m := meter(nexus.BoundWarn)
 		m.Get = func(report string) ([]byte, error) { return []byte(report), nil }
 		asked := func(g gate.Gate) bool { return g.Name == name }
 		only := slices.DeleteFunc(slices.Clone(rows), func(g gate.Gate) bool { return !asked(g) })

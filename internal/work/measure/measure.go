@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
@@ -20,7 +19,7 @@ import (
 
 // Meter measures changes. The zero Meter holds nothing to anything.
 type Meter struct {
-	Rules  done.Rules
+	Rules  nexus.DoneRules
 	Places licence.Places                    // where packages lie, but for those of a tree
 	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
 }
@@ -59,7 +58,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if c.Agreed {
 		rules := m.Rules
 		rules.Modes = maps.Clone(rules.Modes)
-		rules.Modes[done.Deletion], rules.Modes[done.Built] = done.Off, done.Off
+		rules.Modes[nexus.DeletionBound], rules.Modes[nexus.BuiltBound] = nexus.BoundOff, nexus.BoundOff
 		with := *m
 		with.Rules = rules
 		m = &with
@@ -70,7 +69,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if err := m.lines(ctx, c, &found); err != nil {
 		return nil, nil, err
 	}
-	if mode := m.Rules.Modes[done.Licences]; mode == done.Warn || mode == done.Block {
+	if mode := m.Rules.Modes[nexus.LicencesBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
 		if found.Deps, err = m.added(ctx, c, found.Files); err != nil {
 			return nil, nil, err
 		}
@@ -87,8 +86,8 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 // before says of files how many lines they had and which were only moved, where
 // the bound of deletions asks for it.
 func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error {
-	mode := m.Rules.Modes[done.Deletion]
-	if mode != done.Warn && mode != done.Block || c.Base == "" || c.Run {
+	mode := m.Rules.Modes[nexus.DeletionBound]
+	if mode != nexus.BoundWarn && mode != nexus.BoundBlock || c.Base == "" || c.Run {
 		return nil
 	}
 	gone := false

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
@@ -65,7 +64,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.Meter{Rules: done.Default(), Places: licence.Places{Modules: cache}}
+	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: licence.Places{Modules: cache}}
 	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
@@ -85,7 +84,7 @@ func TestDependencies(t *testing.T) {
 	if e.State != nexus.Unverifiable || !strings.HasSuffix(e.Why, "rand@0.8.0, django@4.2") {
 		t.Errorf("%s: %s", e.State, e.Why)
 	}
-	m.Rules.Modes[done.Licences] = done.Block
+	m.Rules.Modes[nexus.LicencesBound] = nexus.BoundBlock
 	if _, decides, err = m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree}); err != nil || len(decides) != 1 || decides[0].State != nexus.Fail {
 		t.Error(decides, err)
 	}
@@ -97,7 +96,7 @@ func TestDependencies(t *testing.T) {
 
 // TestAudit tells what was found from what nobody could tell.
 func TestAudit(t *testing.T) {
-	m := &measure.Meter{Rules: done.Rules{Modes: map[string]done.Mode{done.Audit: done.Block}}}
+	m := &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.AuditBound: nexus.BoundBlock}}}
 	gates := m.Last(nil, nil, false)
 	if len(gates) != 1 || gates[0].Name != "audit" {
 		t.Fatal(gates)
@@ -209,8 +208,8 @@ func TestTakenAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := done.Default()
-	rules.Modes = map[string]done.Mode{done.Deletion: done.Block}
+	rules := nexus.DefaultDone()
+	rules.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
 	_, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Task: &bounds.Task{Checks: []string{"go test ./lib/..."}}})
 	if err != nil || len(decides) != 1 {
 		t.Fatal(decides, err)

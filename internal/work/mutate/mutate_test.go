@@ -104,6 +104,7 @@ func TestLinesOfAChange(t *testing.T) {
 		"an equal block before it": {old, "func z() {\n\tif n < 3 {\n\t\tuse(n)\n\t}\n}\n\n" + old, []int{1, 2, 3, 4, 5}},
 		"in the middle":            {old, strings.Replace(old, "\n}\n\nfunc b", "\n\tuse(n)\n}\n\nfunc b", 1), []int{5}},
 		"moved":                    {"a()\nb()\nc()\nd()\n", "c()\na()\nb()\nd()\n", nil},
+		"moved and said twice":     {"a()\nb()\nc()\nd()\n", "c()\na()\nb()\nd()\nc()\n", []int{5}},
 		"indented":                 {"a()\nb()\n", "if x {\n\ta()\n}\nb()\n", []int{1, 3}},
 		"one changed":              {"a()\nb()\nc()\n", "a()\nB()\nc()\n", []int{2}},
 		"nothing":                  {"a()\n", "a()\n", nil},

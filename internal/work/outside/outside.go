@@ -4,14 +4,14 @@ package outside
 import (
 	"context"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // Run runs a command with a way out, nil for none, and returns which hosts it
 // asked for. What was refused stands at the end of its standard error.
-func Run(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []hosts.Reached, error) {
+func Run(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []nexus.HostReached, error) {
 	if way == nil {
 		r, err := b.Run(ctx, c)
 		return r, nil, err

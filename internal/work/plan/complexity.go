@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 //go:embed complexity.json
@@ -36,7 +36,7 @@ func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	var h struct {
 		Routes []nexus.Route `json:"routes"`
 	}
-	if problems := strict.Read(data, complexitySchema, &h); len(problems) > 0 {
+	if problems := agent.Decode(data, complexitySchema, &h); len(problems) > 0 {
 		return nil, unusable(strings.Join(problems, "; "))
 	}
 	var routes []nexus.Route

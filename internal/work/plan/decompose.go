@@ -30,7 +30,7 @@ type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 const maxBack = 2
 
 // tryAgain ends a message about checks that do not fit.
-const tryAgain = "Put these checks right and hand in the whole plan again."
+const tryAgain = "Fix these checks and submit the whole plan again."
 
 // Try tries the commands of a plan's criteria on the tree that it is made for.
 type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
@@ -124,7 +124,7 @@ func sentBack(messages []llm.Message) int {
 // unfit says of checks why they do not fit, a line each.
 func unfit(wrong accept.Trials) string {
 	var b strings.Builder
-	b.WriteString("Each check ran on the repository as it is, where it has to fail for what the task is to add:\n")
+	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These do not fit:\n")
 	for _, r := range wrong {
 		fmt.Fprintf(&b, "- %s\n", r)
 	}
@@ -134,7 +134,7 @@ func unfit(wrong accept.Trials) string {
 
 // anew asks for a better plan.
 func anew(p nexus.Plan, most nexus.Size, err error) string {
-	text := err.Error() + "\n\nMend this and hand in the whole plan again."
+	text := err.Error() + "\n\nFix this and submit the whole plan again."
 	if tooLarge(p, most) {
 		text += " " + splitOnce
 	}

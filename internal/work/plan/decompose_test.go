@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -64,7 +63,7 @@ func (p *planner) try(_ context.Context, made nexus.Plan) (accept.Trials, error)
 func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	b := agent.Brief{
 		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
-		Role: cast.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
+		Role: agent.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
 	}
 	if t, err := agenttest.Replay(b.Session, p.desk.Events(), p.store); err == nil {
 		b.Messages, b.Turn, b.Used = t.Messages, t.Turn, t.Used
@@ -129,7 +128,7 @@ func TestDecompose(t *testing.T) {
 			name: "nothing to do", code: nexus.CodeNothingProposed, want: "no task: it is there already",
 			turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "it is there already"}}}}},
 		},
-		{name: "only words", turns: []llmtest.Turn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was handed in"},
+		{name: "only words", turns: []llmtest.Turn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was submitted"},
 		{name: "refuses", turns: []llmtest.Turn{{Fault: llmtest.Refuse}}, code: nexus.CodeNothingProposed, want: "no plan: I cannot"},
 	}
 	for _, c := range cases {
@@ -156,7 +155,7 @@ func TestDecomposeTries(t *testing.T) {
 	checked := func(check string) map[string]any {
 		return task("A", map[string]any{"criteria": []any{map[string]any{"text": "it says one", "check": check}}})
 	}
-	again := []string{"- A/AC-1 `sh bad.sh`: it cannot tell. Now: fails. Write: `sh good.sh`", "Put these checks right"}
+	again := []string{"- A/AC-1 `sh bad.sh`: it cannot tell. Now: fails. Write: `sh good.sh`", "Fix these checks"}
 	for name, c := range map[string]struct {
 		turns []llmtest.Turn
 		want  nexus.Criterion

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // Version is the version of the plan file that this package reads.
@@ -51,7 +51,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the most is %d", len(data), maxFile))
 	}
 	var p nexus.Plan
-	if problems := strict.Read(data, fileSchema, &p); len(problems) > 0 {
+	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
 	}
 	p.Goal = strings.TrimSpace(p.Goal)
@@ -88,7 +88,7 @@ func read(data []byte) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the most is %d", len(data), maxHandin))
 	}
 	var h handin
-	if problems := strict.Read(data, handinSchema, &h); len(problems) > 0 {
+	if problems := agent.Decode(data, handinSchema, &h); len(problems) > 0 {
 		return p, refuse(nexus.CodeInvalidPlan, problems...)
 	}
 	if len(h.Tasks) == 0 {

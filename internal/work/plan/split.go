@@ -22,7 +22,7 @@ func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool
 		if err == nil || len(agent.Handins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
 			return "", err
 		}
-		return err.Error() + "\n\nMend this and hand in all parts again.", err
+		return err.Error() + "\n\nFix this and submit all parts again.", err
 	})
 	return parts, err
 }
@@ -48,7 +48,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 	}
 	switch n := len(p.Tasks); {
 	case n < least || n > q.Parts:
-		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d parts, and %d to %d are asked for; hand in none and the reason where no cut would help", n, least, q.Parts))
+		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d parts, and %d to %d are asked for; submit none and the reason where no cut would help", n, least, q.Parts))
 	case n == 1 && p.Tasks[0].Brief == whole.Brief && slices.Equal(p.Tasks[0].Files, whole.Files):
 		return nil, refuse(nexus.CodeInvalidPlan, "it is the same task again")
 	}

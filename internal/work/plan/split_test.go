@@ -108,7 +108,7 @@ func TestSplit(t *testing.T) {
 		parts int
 	}{
 		{"at once", []llmtest.Turn{hand(two...)}, "", 2},
-		{"mended", []llmtest.Turn{hand(two[0]), expecting(hand(two...), "it has 1 parts", "hand in all parts again")}, "", 2},
+		{"mended", []llmtest.Turn{hand(two[0]), expecting(hand(two...), "it has 1 parts", "submit all parts again")}, "", 2},
 		{"never mended", []llmtest.Turn{hand(two[0]), hand(two[0]), hand(two[0])}, nexus.CodeInvalidPlan, 0},
 		{"no cut helps", []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "one line"}}}}}, nexus.CodeNothingProposed, 0},
 	} {

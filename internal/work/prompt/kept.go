@@ -25,9 +25,9 @@ func start(base string, k Kept) string {
 	text := "Commit " + Line(base) + "."
 	switch {
 	case k.From != "" && k.Merged:
-		text += fmt.Sprintf(" Your worktree holds what %s came to, merged onto it. Before that, %s. Keep what is right of it and go on from there.", k.From, k.Reach)
+		text += fmt.Sprintf(" Your worktree holds what %s came to, merged onto it. Before that, %s. Keep what is right of it and continue from there.", k.From, k.Reach)
 	case k.From != "":
-		text += fmt.Sprintf(" Your worktree holds what %s came to: %s. Keep what is right of it and go on from there.", k.From, k.Reach)
+		text += fmt.Sprintf(" Your worktree holds what %s came to: %s. Keep what is right of it and continue from there.", k.From, k.Reach)
 	case k.Forgone != "":
 		text += " Nothing of earlier attempts is in your worktree: " + Line(k.Forgone) + "."
 	}
@@ -54,7 +54,7 @@ func dead(ends []state.Ending) string {
 func fault(f state.Cause) string {
 	switch f {
 	case state.CauseIdea:
-		return "the idea failed. Do not go the same way again"
+		return "the idea failed. Do not try it again"
 	case state.CauseCheck:
 		return "a check could not tell, which says nothing against the work"
 	case state.CauseMachine:
@@ -66,7 +66,7 @@ func fault(f state.Cause) string {
 	case state.CauseBlocked:
 		return "its author was blocked"
 	case state.CauseDispute:
-		return "its author and its judge disagreed. Look at both anew"
+		return "its author and its judge disagreed. Consider both reasons again"
 	case state.CauseConflict:
 		return "it did not merge with what landed"
 	case state.CauseTrain:
@@ -75,7 +75,7 @@ func fault(f state.Cause) string {
 		return "nothing came of it"
 	case state.CauseUnfinished:
 	}
-	return "it was not finished, which says nothing against the way"
+	return "it was not finished, which says nothing against the approach"
 }
 
 // before lists findings, each with what its author answered.

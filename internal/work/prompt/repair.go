@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 const (
@@ -105,9 +104,9 @@ func (r Repair) beyond(b *strings.Builder) {
 
 // closing says what is to be done, and what need not be.
 func (r Repair) closing(optional bool) string {
-	text := "Repair the cause, then call finish again."
+	text := "Fix the cause, then call finish again."
 	if optional {
-		text = "Repair the cause of what must be fixed, then call finish again. Optional findings keep nothing from landing."
+		text = "Fix the cause of what must be fixed, then call finish again. Optional findings do not stop the change from landing."
 	}
 	return text + r.ask()
 }
@@ -137,7 +136,7 @@ func (r Repair) headline() string {
 			return "The code stands, and these findings are about its tests. Change tests only, and only what they name. Where a finding is wrong, dispute it.\n"
 		}
 	case "blocked":
-		return "The author of the code is blocked by a test. See whether it is right: mend a test that contradicts the task, and leave one that does not. Change tests only.\n"
+		return "The author of the code is blocked by a test. See whether it is right: fix a test that contradicts the task, and leave one that does not. Change tests only.\n"
 	}
 	switch r.Gate {
 	case "review":
@@ -208,7 +207,7 @@ func (r Repair) must() func(nexus.Finding) bool {
 // beside reports whether a finding of a bound is none of what is to be done:
 // those are told in full to people.
 func (r Repair) beside(f nexus.Finding) bool {
-	return strings.HasPrefix(r.Gate, done.Prefix) && f.Severity == nexus.Suggestion
+	return strings.HasPrefix(r.Gate, nexus.DonePrefix) && f.Severity == nexus.Suggestion
 }
 
 // unplaced is what makes a finding the same after lines have moved.
@@ -240,7 +239,7 @@ func (r Repair) section(b *strings.Builder, title string, findings []nexus.Findi
 			body.WriteString(replied(r.Replies[i]))
 		}
 		if slices.Contains(r.Stood, f) {
-			body.WriteString("  it was disputed, judged again, and stands: mend it, or say what was overlooked. If it stands once more, people decide\n")
+			body.WriteString("  it was disputed, judged again, and stands: fix it, or say what was overlooked. If it stands once more, people decide\n")
 		}
 	}
 	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), Fence("text", body.String()))

@@ -26,11 +26,11 @@ func (s Stuck) Message() string {
 	ask := fmt.Sprintf("Several attempts at this task did not get there. Cut it into 2 to %d smaller tasks that can land one by one and together are all of it: "+
 		"what is done already in one attempt and hard in the next belongs to two tasks.", s.Parts)
 	if s.Rescope {
-		ask = fmt.Sprintf("This task needs another plan. Hand in 1 to %d tasks that stand in its place and together are all of it.", s.Parts)
+		ask = fmt.Sprintf("This task needs another plan. Submit 1 to %d tasks that replace it and together are all of it.", s.Parts)
 	}
 	ask += " Nobody sees the task itself any more, so each brief says all that its coder needs, what was learned here included. " +
 		"Each of its criteria stands, with its check word for word, in one of your tasks; those that are true only when all is there stand in the last. " +
-		"Name only your own tasks in needs. Where no cut would help, hand in no tasks and the reason." + large(" ", s.Size)
+		"Name only your own tasks in needs. Where no cut would help, submit no tasks and the reason." + large(" ", s.Size)
 	text, _ := Fit([]Section{
 		{Body: about},
 		{Title: "What to do", Body: ask},

@@ -3,14 +3,15 @@ package related
 import (
 	"go/parser"
 	"go/token"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 )
 
 // goPackage is a directory with Go files.
@@ -30,8 +31,8 @@ func (s *survey) goPackages() goGraph {
 		return *s.golang
 	}
 	g := goGraph{}
-	modules := gosrc.Modules(s.dir)
-	for _, f := range gosrc.Files(s.dir) {
+	modules := gosrc.Modules(os.DirFS(s.dir))
+	for _, f := range gosrc.Files(os.DirFS(s.dir)) {
 		dir := path.Dir(f)
 		if g[dir] == nil {
 			g[dir] = &goPackage{path: gosrc.ImportPath(dir, modules)}
@@ -112,7 +113,7 @@ func (s *survey) goTests(of gate.Gate) Choice {
 	var hit []string
 	total := 0
 	for dir, p := range g {
-		if !p.tested || p.path == "" || !gosrc.Judges(s.dir, of.Dir, dir) {
+		if !p.tested || p.path == "" || !gosrc.Judges(os.DirFS(s.dir), of.Dir, dir) {
 			continue
 		}
 		total++
@@ -140,7 +141,7 @@ func (s *survey) spread(g goGraph, marked map[string]bool) (paths map[string]boo
 			users[name] = append(users[name], dir)
 		}
 	}
-	modules := gosrc.Modules(s.dir)
+	modules := gosrc.Modules(os.DirFS(s.dir))
 	var left []string
 	for dir := range marked {
 		left = append(left, dir)

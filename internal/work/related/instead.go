@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -27,7 +26,7 @@ func Replaced(gates []gate.Gate, all []nexus.Evidence) []string {
 		had[g.Name]++
 	}
 	for _, g := range gates {
-		if had[g.Name] == 1 && g.Idle(evidence.Of(all, g.Name)) && evidence.Of(all, g.Of).Passed() {
+		if had[g.Name] == 1 && g.Idle(nexus.EvidenceOf(all, g.Name)) && nexus.EvidenceOf(all, g.Of).Passed() {
 			names = append(names, g.Name)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Name is the gate that runs the tests of the gate "test" that a change
@@ -88,13 +88,13 @@ type survey struct {
 
 func (s *survey) all() []string {
 	if s.files == nil {
-		s.files = stack.Files(s.dir)
+		s.files = stack.Files(os.DirFS(s.dir))
 	}
 	return s.files
 }
 
 func (s *survey) read(file string) string {
-	return gosrc.ReadSmall(filepath.Join(s.dir, filepath.FromSlash(file)))
+	return gosrc.ReadSmall(os.DirFS(s.dir), file)
 }
 
 func (s *survey) there(file string) bool {
@@ -112,7 +112,7 @@ func (s *survey) choose(g gate.Gate) Choice {
 	switch {
 	case len(s.changed) == 0:
 		return every("nothing changed")
-	case g.Format == parse.GoTestJSON:
+	case g.Format == read.GoTestJSON:
 		return s.goTests(g)
 	}
 	switch g.Related.By {
@@ -132,7 +132,7 @@ func (s *survey) choose(g gate.Gate) Choice {
 
 // command fills in the words of a choice's command.
 func (s *survey) command(c *Choice) {
-	if c.Of.Format == parse.GoTestJSON {
+	if c.Of.Format == read.GoTestJSON {
 		test, _ := gosrc.ParseTest(c.Of.Args)
 		c.Gate.Args = test.Only(c.Tests, nil)
 		return

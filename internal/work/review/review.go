@@ -15,7 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // Gate is the name that review findings carry.
@@ -73,7 +73,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 		return none, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxHandin)
 	}
 	var h handin
-	if problems := strict.Read(data, schema, &h); len(problems) > 0 {
+	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
 		return none, errors.New(strings.Join(problems, "; "))
 	}
 	if h.Approved == nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -55,7 +54,7 @@ func (k Keeper) over(ctx context.Context) (dir string, undo func(context.Context
 		if err := os.RemoveAll(d); err != nil { // of an earlier session
 			return "", nil, err
 		}
-		if err := layer.Make(d); err != nil {
+		if err := sandbox.MakeLayer(d); err != nil {
 			return "", nil, err
 		}
 	}
@@ -95,12 +94,12 @@ func (k Keeper) take(ctx context.Context, dir string, last time.Time) ([]string,
 	}
 	defer func() { _ = root.Close() }()
 	may := func(name string) bool { return k.Rule(name) == nil }
-	jobs := layer.Layer{Dir: dir + Beside, Tree: root}
+	jobs := sandbox.Layer{Dir: dir + Beside, Tree: root}
 	beside, err := jobs.Take(last, may) // it may be in use: nothing is cleared
 	if err != nil {
 		return nil, err
 	}
-	l := layer.Layer{Dir: dir, Tree: root}
+	l := sandbox.Layer{Dir: dir, Tree: root}
 	left, err := l.Take(time.Time{}, may)
 	if err != nil {
 		return nil, err

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -78,7 +77,7 @@ func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string)
 }
 
 // environment describes to a role where it works: on a tree in a directory.
-func (s *Shop) environment(ctx context.Context, t Talk, role cast.Role, dir string) (prompt.Environment, error) {
+func (s *Shop) environment(ctx context.Context, t Talk, role agent.Role, dir string) (prompt.Environment, error) {
 	if len(role.Tools) < 2 {
 		return prompt.Environment{}, nil // it looks at nothing
 	}
@@ -171,7 +170,7 @@ func fixer(args []string) string {
 }
 
 // hosts names what commands of a role reach, empty for nothing.
-func (s *Shop) hosts(role cast.Role) string {
+func (s *Shop) hosts(role agent.Role) string {
 	if s.Net.Role(string(role.Name)) == nil {
 		return ""
 	}
@@ -188,10 +187,10 @@ func (s *Shop) coverage() string {
 		return ""
 	}
 	r := s.Meter.Rules
-	switch r.Modes[done.Coverage] {
-	case done.Block:
+	switch r.Modes[nexus.CoverageBound] {
+	case nexus.BoundBlock:
 		return fmt.Sprintf("Tests must go through %d %% of the new lines that can run.", r.NewMinimum)
-	case done.Warn:
+	case nexus.BoundWarn:
 		return fmt.Sprintf("It is reported when tests go through less than %d %% of the new lines that can run.", r.NewMinimum)
 	default:
 		return ""

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -195,8 +194,8 @@ func (s *Shop) Waits(ctx context.Context, tree string, d Desk) bool {
 }
 
 // Reached records which hosts a gate asked for.
-func Reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []hosts.Reached) error {
-	return func(gate string, asked []hosts.Reached) error {
+func Reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []nexus.HostReached) error {
+	return func(gate string, asked []nexus.HostReached) error {
 		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
 	}
 }
@@ -460,7 +459,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []hosts.Reached) error) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err

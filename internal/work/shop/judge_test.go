@@ -13,10 +13,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 )
@@ -258,8 +258,8 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		return gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: format}
 	}
 	gates := []gate.Gate{
-		sh("before", parse.GoBuild, clean), sh("test", parse.Exit, clean+" && "+poison), sh("vet", parse.GoVet, clean),
-		sh("lint", parse.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", parse.Exit, clean),
+		sh("before", read.GoBuild, clean), sh("test", read.Exit, clean+" && "+poison), sh("vet", read.GoVet, clean),
+		sh("lint", read.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", read.Exit, clean),
 	}
 	s, base, _ := shoptest.New(t, gates...)
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)

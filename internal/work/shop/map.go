@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // opening returns what a new conversation begins with: the system prompt, and
 // the first message with what is said of where it is.
-func (s *Shop) opening(ctx context.Context, t Talk, role cast.Role, m Model) (system, first string, err error) {
+func (s *Shop) opening(ctx context.Context, t Talk, role agent.Role, m Model) (system, first string, err error) {
 	e, err := s.environment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
 		return "", "", err
@@ -30,7 +30,7 @@ func (s *Shop) opening(ctx context.Context, t Talk, role cast.Role, m Model) (sy
 
 // here returns the map for a role, as the smallest of the models holds it that
 // its session may go on with. It shows the commit that the session starts from.
-func (s *Shop) here(ctx context.Context, t Talk, role cast.Role, m Model) (prompt.Here, error) {
+func (s *Shop) here(ctx context.Context, t Talk, role agent.Role, m Model) (prompt.Here, error) {
 	if !role.Map || s.Maps == nil {
 		return prompt.Here{}, nil
 	}

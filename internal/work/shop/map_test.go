@@ -14,12 +14,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
@@ -53,7 +52,7 @@ type floor struct {
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
 	s, base, _ := shoptest.New(t)
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +158,7 @@ func TestEnvironment(t *testing.T) {
 		}, nil
 	}
 	f.shop.Autofix, f.shop.Faults.Mode = true, "block"
-	f.shop.Meter = &measure.Meter{Rules: done.Rules{Modes: map[string]done.Mode{done.Coverage: done.Block}, NewMinimum: 65}}
+	f.shop.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
 	f.shop.Pace = &shop.Pace{Past: func(context.Context) func(string) time.Duration {
 		return func(gate string) time.Duration { return map[string]time.Duration{"test": 3 * time.Minute}[gate] }
 	}}

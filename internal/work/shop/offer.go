@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -65,7 +65,7 @@ func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
 		}
 	}
 	set, err := tool.New(tool.Env{
-		Dir: dir, Writes: role.Writes != cast.Nothing, Net: s.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
+		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
 	}, s.offered(role, tier)...)
 	if err != nil {
 		return Offer{}, err

@@ -47,7 +47,7 @@ func (s *Shop) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus
 				Findings: []nexus.Finding{{
 					Gate: quarantine.Gate, File: quarantine.File, Severity: nexus.Critical, Code: quarantine.Gate + ".written",
 					Message: "the change writes the record of tests whose failure does not count: only people may",
-					Advice:  "Put the file back as it was. A test that is not to be trusted is for a person to look at: say so when you hand in.",
+					Advice:  "Put the file back as it was. A test that is not to be trusted is for a person to look at: say so in finish.",
 				}},
 			}, true, nil
 		}

@@ -6,19 +6,19 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 )
 
 // ruleOf says what a role may not write in an attempt with a strategy: what its
 // own row of the permission matrix keeps from it, and what the strategy does.
 // It is nil where it may write all.
-func ruleOf(way nexus.Strategy, role cast.Role) func(file string) error {
+func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
 	own, more := role.Writes.Rule(), strategy.Rule(way, role.Name)
 	switch {
-	case role.Writes == cast.Nothing:
+	case role.Writes == agent.WriteNothing:
 		return own
-	case role.Writes == cast.Tests && strategy.Widens(way, role.Name):
+	case role.Writes == agent.WriteTests && strategy.Widens(way, role.Name):
 		return more
 	default:
 		return rights.Both(own, more)

@@ -14,16 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/scout"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // party is the scouts of one session, and what the journal has of them. Its
 // methods but look are for the goroutine that has the session.
 type party struct {
-	*scout.Scouts
+	*agent.Subagents
 	shop  *Shop
 	talk  Talk
 	desk  Desk
@@ -37,7 +35,7 @@ type party struct {
 // scouts returns who a session may send, nil where it may send nobody: its
 // role cannot, or its model costs no more than a scout's. Those that were out
 // when another process had the session go on.
-func (s *Shop) scouts(ctx context.Context, t Talk, role cast.Role, tier nexus.Tier, d Desk) *party {
+func (s *Shop) scouts(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) *party {
 	if !s.sends(role, tier) {
 		return nil
 	}
@@ -46,7 +44,7 @@ func (s *Shop) scouts(ctx context.Context, t Talk, role cast.Role, tier nexus.Ti
 	for p.base.Session(p.id(sent+1)) != nil {
 		sent++
 	}
-	p.Scouts = scout.New(ctx, sent, p.look)
+	p.Subagents = agent.NewSubagents(ctx, sent, p.look)
 	for n := 1; n <= sent; n++ {
 		old := p.base.Session(p.id(n))
 		if !old.Over {
@@ -60,7 +58,7 @@ func (s *Shop) scouts(ctx context.Context, t Talk, role cast.Role, tier nexus.Ti
 }
 
 // sends reports whether a role may send scouts.
-func (s *Shop) sends(role cast.Role, tier nexus.Tier) bool {
+func (s *Shop) sends(role agent.Role, tier nexus.Tier) bool {
 	_, ok := s.Roles[nexus.Scout]
 	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.ScoutTool)
 }
@@ -74,7 +72,7 @@ func (p *party) look(ctx context.Context, n int, question string, again bool) (j
 	a := p.attempt(p.id(n))
 	t := Talk{
 		Attempt: a, Session: p.id(n), About: question, Task: p.talk.Task, Role: nexus.Scout, Tier: nexus.Fast, Tree: p.talk.Tree, Base: p.talk.Base,
-		Why: "brief", Handin: scout.Schema(), Limits: p.talk.Limits,
+		Why: "brief", Handin: agent.SubagentSchema(), Limits: p.talk.Limits,
 		Record: func(ctx context.Context, facts ...nexus.Fact) error {
 			err := p.desk.Record(ctx, facts...)
 			for _, f := range facts {
@@ -89,13 +87,13 @@ func (p *party) look(ctx context.Context, n int, question string, again bool) (j
 	old := a.Session(t.Session)
 	switch {
 	case again:
-		t.Next, t.Why = "Your report says nothing that answers the question. Hand in what you found, or where you looked and did not find it.", "repair"
+		t.Next, t.Why = "Your report says nothing that answers the question. Submit what you found, or where you looked and did not find it.", "repair"
 	case old == nil || len(old.Messages) == 0:
 		t.Next = prompt.Brief{Session: t.Session, Task: nexus.Task{ID: t.Task.ID, Title: t.Task.Title, Brief: question}}.Text()
 	}
 	_, err := p.shop.Converse(ctx, t, p.desk)
 	old = a.Session(t.Session)
-	if why := context.Cause(ctx); err != nil && (errors.Is(why, scout.ErrStopped) || errors.Is(why, scout.ErrLeft)) && old != nil {
+	if why := context.Cause(ctx); err != nil && (errors.Is(why, agent.ErrSubagentStopped) || errors.Is(why, agent.ErrParentDone)) && old != nil {
 		return nil, "", errors.Join(why, t.Record(context.WithoutCancel(ctx), nexus.SessionEnded{Session: t.Session, Outcome: nexus.GaveUp, Why: why.Error()}))
 	}
 	if err != nil {
@@ -126,7 +124,7 @@ func (p *party) came(old *state.Session) (json.RawMessage, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	var r scout.Report
+	var r agent.SubagentReport
 	root, err := os.OpenRoot(p.talk.Tree.Dir)
 	if err != nil || json.Unmarshal(data, &r) != nil {
 		return data, ""
@@ -156,7 +154,7 @@ func (p *party) leave(o agent.Outcome, err error) {
 	case o.Outcome == nexus.Refused || o.Outcome == nexus.Stopped:
 		p.Close(errHeld)
 	default:
-		p.Close(scout.ErrLeft)
+		p.Close(agent.ErrParentDone)
 	}
 	for id, a := range p.went {
 		p.talk.Attempt.Join(a, id, p.known)

@@ -22,7 +22,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
@@ -128,7 +127,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 
 // tier returns the tier that the role works at: who writes climbs with the
 // task; the others have their own, but none below the least.
-func (t Talk) tier(role cast.Role) nexus.Tier {
+func (t Talk) tier(role agent.Role) nexus.Tier {
 	if t.Role == nexus.Coder || t.Role == nexus.Tester {
 		return t.Tier
 	}
@@ -140,7 +139,7 @@ func (t Talk) tier(role cast.Role) nexus.Tier {
 }
 
 // offered returns the names of the tools that a role has of our own.
-func (s *Shop) offered(role cast.Role, tier nexus.Tier) []string {
+func (s *Shop) offered(role agent.Role, tier nexus.Tier) []string {
 	if s.sends(role, tier) {
 		return role.Tools
 	}
@@ -190,16 +189,17 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error, u *rights.Undone) (*tool.Set, func(), error) {
+func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *rights.Undone) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rights.Both(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Now, Mask: s.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: rights.Both(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Hidden: hidden.Rules{Show: s.may(role.Name).Show}, Learn: s.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.may(role.Name), Given: t.given,
+		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
@@ -242,7 +242,11 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		e.Rule = rights.Both(own, rights.Shown(root))
 	}
 	if e.Writes && e.Rule != nil {
-		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) { u.Add(rights.Breaches(files, own)) }, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+			if !e.Breaks {
+				u.Add(rights.Breaches(files, own))
+			}
+		}, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 )
@@ -36,7 +36,7 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s, base, _ := shoptest.New(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (*slow) Ask(context.Context, nexus.QuestionAsked) (string, error) {
 func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
 	s, base, _ := shoptest.New(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,15 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
@@ -53,8 +52,8 @@ type Model struct {
 }
 
 // Choices returns the model and its others as a session takes them.
-func (m Model) Choices() []chain.Choice {
-	all := []chain.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
+func (m Model) Choices() []agent.Choice {
+	all := []agent.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
 	for _, other := range m.Else {
 		all = append(all, other.Choices()...)
 	}
@@ -79,10 +78,10 @@ const (
 type Shop struct {
 	Run   nexus.RunID
 	Trees *worktree.Store
-	Blobs *blob.Store
+	Blobs *journal.BlobStore
 	Box   *sandbox.Box
 	Net   *egress.Grant // who may go out of it, and where to; nil: nobody
-	Roles map[nexus.Role]cast.Role
+	Roles map[nexus.Role]agent.Role
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	// PickReader picks for a role that looks at what another model, the
 	// author, made, and says why; nil picks as for every other role. One that

@@ -17,7 +17,7 @@ import (
 func readFile(e Env) Tool {
 	return Tool{
 		Name:        "read_file",
-		Description: "Read a text file. Long ones are cut: go on with offset (line, from 1) and limit (lines). numbers: with line numbers.",
+		Description: "Read a text file. Long ones are cut: continue with offset (line, from 1) and limit (lines). numbers: with line numbers.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
 			`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1},"numbers":{"type":"boolean"}},` +
 			`"required":["path"],"additionalProperties":false}`),

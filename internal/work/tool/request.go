@@ -47,7 +47,7 @@ func requestContext(e Env) Tool {
 			defer mu.Unlock()
 			left := allContext - given
 			if left <= 0 {
-				return Output{}, errors.New("what you may request is used up: go on with read_file and search_code")
+				return Output{}, errors.New("what you may request is used up: use read_file and search_code")
 			}
 			text, err := e.find(ctx, in.Kind, in.Query)
 			if err != nil {
@@ -189,7 +189,7 @@ func body(tree *files.Tree, name string, line int) (string, error) {
 		text = text[:i]
 	}
 	if end < to {
-		text += fmt.Sprintf("\n[%d lines are shown, it ends at line %d; go on with read_file, offset %d]", around, to, end+1)
+		text += fmt.Sprintf("\n[%d lines are shown, it ends at line %d; continue with read_file, offset %d]", around, to, end+1)
 	}
 	return text, err
 }
@@ -217,7 +217,7 @@ func requestReplan(e Env) Tool {
 			if err := e.Replan(ctx, nexus.ReplanAsked{Reason: in.Reason, Suggestion: in.Suggestion, Blockers: in.Blockers, Files: in.Files}); err != nil {
 				return Output{}, err
 			}
-			return Output{Text: "handed back", Finished: blocked(in.Reason)}, nil
+			return Output{Text: "given back", Finished: blocked(in.Reason)}, nil
 		},
 	}
 }

@@ -28,7 +28,7 @@ func TestRequestContext(t *testing.T) {
 	}
 	b.write(t, "long.go", "package a\n\n// Long is long,\n// and says so.\nfunc Long() {\n"+strings.Repeat("\tx()\n", 300)+"}\n\nfunc After() {}\n")
 	if got := b.good(t, "request_context", ask("definition", "Long")); !strings.HasPrefix(got, "long.go:5\n// Long is long,\n// and says so.\nfunc Long() {\n") ||
-		!strings.Contains(got, "[200 lines are shown, it ends at line 306; go on with read_file, offset 203]") || strings.Contains(got, "After") {
+		!strings.Contains(got, "[200 lines are shown, it ends at line 306; continue with read_file, offset 203]") || strings.Contains(got, "After") {
 		t.Errorf("%q", got)
 	}
 	if got := b.good(t, "request_context", ask("definition", "After")); got != "long.go:308\nfunc After() {}\n" {

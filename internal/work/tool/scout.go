@@ -26,7 +26,7 @@ const ScoutTool = "scout"
 func scoutTool(e Env) Tool {
 	return Tool{
 		Name: ScoutTool,
-		Description: "Let a scout, who only reads, look into a question while you go on. You are told when it reports; " +
+		Description: "Let a scout, who only reads, look into a question while you continue. You are told when it reports; " +
 			"id shows the report, after wait_seconds at most; no id waits for the next; stop calls one back.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","maxLength":2000},"id":{"type":"string"},` +
 			`"wait_seconds":{"type":"integer","minimum":0,"maximum":300},"stop":{"type":"boolean"}},"additionalProperties":false}`),

@@ -140,7 +140,7 @@ func finish(e Env) Tool {
 		Description: "Submit your work and end the session.",
 		Schema:      schema,
 		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			return Output{Text: "handed in", Finished: input}, nil
+			return Output{Text: "submitted", Finished: input}, nil
 		},
 	}
 }

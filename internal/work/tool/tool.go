@@ -25,7 +25,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
@@ -62,6 +61,8 @@ type Env struct {
 	Tmp      string      // directory that stands for /tmp; empty means a fresh one for each command
 	Mark     string      // names the owner of commands; see sandbox.Sweep
 	Writes   bool        // false: the tree is read-only
+	Theirs   bool        // the tree is a person's own checkout
+	Breaks   bool        // the role is told that it may break what the rule keeps from it, which is undone
 	Net      *egress.Way // out of the box, for commands; nil: there is none
 
 	// Replan records that the agent wants its task planned anew; nil: there is
@@ -123,8 +124,8 @@ type Answer struct {
 	Changed  bool   // the tree may be different now
 	Finished json.RawMessage
 	Duration time.Duration
-	Judged   nexus.Judgement // whether it might be made
-	Reached  []hosts.Reached // hosts that commands asked for since the call before
+	Judged   nexus.Judgement     // whether it might be made
+	Reached  []nexus.HostReached // hosts that commands asked for since the call before
 }
 
 // Set is the tools of one agent. It may be used by many goroutines once it

@@ -206,7 +206,7 @@ func TestReadFile(t *testing.T) {
 		{m{"path": "dir/a.txt"}, "one\ntwo\nthree\n"},
 		{m{"path": "./dir//a.txt"}, "one\ntwo\nthree\n"},
 		{m{"path": filepath.Join(b.dir, "dir/a.txt")}, "one\ntwo\nthree\n"},
-		{m{"path": "dir/a.txt", "offset": 2, "limit": 1}, "two\n\n[lines 2-2 of 3; go on with offset 3]"},
+		{m{"path": "dir/a.txt", "offset": 2, "limit": 1}, "two\n\n[lines 2-2 of 3; continue with offset 3]"},
 		{m{"path": "dir/a.txt", "offset": 3}, "three\n"},
 		{m{"path": "empty"}, "[the file is empty]"},
 		{m{"path": "long", "offset": 10_000}, "line 10000\n"},
@@ -216,7 +216,7 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 	got := b.good(t, "read_file", m{"path": "long"})
-	if !strings.HasPrefix(got, "line 1\n") || !strings.Contains(got, "of 10000; go on with offset") || len(got) > files.Most {
+	if !strings.HasPrefix(got, "line 1\n") || !strings.Contains(got, "of 10000; continue with offset") || len(got) > files.Most {
 		t.Errorf("long: %d bytes ending in %q", len(got), got[len(got)-60:])
 	}
 	// Reading on gives the whole file, line by line.

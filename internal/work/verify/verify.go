@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // Gate is the name that a verifier's findings carry.
@@ -90,7 +90,7 @@ func parse(data []byte, criteria int) (verdict, error) {
 	if len(data) > maxSize {
 		return v, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxSize)
 	}
-	if problems := strict.Read(data, schema, &v); len(problems) > 0 {
+	if problems := agent.Decode(data, schema, &v); len(problems) > 0 {
 		return v, errors.New(strings.Join(problems, "; "))
 	}
 	if v.Approved == nil {

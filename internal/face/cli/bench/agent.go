@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-func agentCommand(a *frame.App) *cobra.Command {
+func agentCommand(a *frame.Console) *cobra.Command {
 	var s size
 	var rounds int
 	l := loop{app: a}
@@ -109,7 +109,7 @@ type Memory struct {
 
 // lab is where everything is measured.
 type lab struct {
-	app    *frame.App
+	app    *frame.Console
 	exe    string
 	home   string
 	turns  int
@@ -118,7 +118,7 @@ type lab struct {
 	sent   Sent
 }
 
-func measure(ctx context.Context, a *frame.App, turns, rounds int) (f Figures, err error) {
+func measure(ctx context.Context, a *frame.Console, turns, rounds int) (f Figures, err error) {
 	if turns < 3 {
 		return f, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--n must be 3 or more", Hint: "The first turn is not measured."}
 	}

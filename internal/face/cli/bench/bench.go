@@ -10,7 +10,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *frame.App) []*cobra.Command {
+func Commands(a *frame.Console) []*cobra.Command {
 	return []*cobra.Command{
 		a.Parent("bench", "measure Nexus itself, with figures that can be had again", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
 	}
@@ -22,7 +22,7 @@ type size struct {
 	n    int
 }
 
-func (s *size) flags(a *frame.App, c *cobra.Command, n int, what string) {
+func (s *size) flags(a *frame.Console, c *cobra.Command, n int, what string) {
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "`SEED` that everything made up comes from")
 	c.Flags().IntVar(&s.n, "n", n, "`N`, "+what)
 	a.JSONFlag(c)

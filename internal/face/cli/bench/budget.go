@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 )
 
-func budgetCommand(a *frame.App) *cobra.Command {
+func budgetCommand(a *frame.Console) *cobra.Command {
 	var s size
 	c := a.Command("budget [flags]", "let many workers spend at once and say by how much caps are passed", func(_ context.Context, _ []string) error {
 		if err := s.check(1_000_000); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 )
 
-func chaosCommand(a *frame.App) *cobra.Command {
+func chaosCommand(a *frame.Console) *cobra.Command {
 	var s size
 	c := a.Command("chaos [flags]", "play runs with faults of every kind and check what must hold", func(_ context.Context, _ []string) error {
 		if err := s.check(10_000_000); err != nil {

@@ -13,16 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func mapCommand(a *frame.App) *cobra.Command {
+func mapCommand(a *frame.Console) *cobra.Command {
 	var n, tokens int
 	c := a.Command("map REPOSITORY [COMMIT...] [flags]", "measure whether maps show what fixes changed", func(ctx context.Context, args []string) error {
 		f, err := measureMaps(ctx, args[0], args[1:], n, tokens)
@@ -147,7 +147,7 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 	all := changes(diff)
 	best := 0
 	for _, file := range slices.Sorted(maps.Keys(all)) {
-		if testfile.Part(file) {
+		if stack.ServesTests(file) {
 			continue
 		}
 		text, err := repo.Run(ctx, "cat-file", "blob", parent+":"+file)

@@ -11,13 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/local"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -26,7 +23,7 @@ const benchRun nexus.RunID = "bench"
 
 // conducted runs sessions as a run does: one task each, all at once.
 func (l *loop) conducted(ctx context.Context) (Spent, error) {
-	p, err := l.app.Open(ctx, frame.Makes)
+	p, err := l.app.Open(ctx, app.Makes)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -66,7 +63,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 
 // world returns what acts: all of it for attempts, and sessions alone else,
 // after which it drains the run.
-func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
+func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
 	if l.kind == durableLoop {
 		blobs, err := p.Blobs()
 		w := &hall{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
@@ -80,15 +77,11 @@ func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w, release, err := wire.World(ctx, wire.Parts{
+	machine, release, err := app.NewMachine(ctx, app.Parts{
 		Run: benchRun, Repo: p.Repo, State: p.State, Blobs: blobs, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
 	})
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	machine, ok := w.(*local.World)
-	if !ok {
-		return nil, nil, nil, fmt.Errorf("cannot measure in %T", w)
 	}
 	machine.Shop.Roles = maps.Clone(machine.Shop.Roles)
 	machine.Shop.Roles[nexus.Coder] = l.role
@@ -108,7 +101,7 @@ func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, 
 type hall struct {
 	*loop
 	meter *meter
-	blobs *blob.Store
+	blobs *journal.BlobStore
 	ended atomic.Int64
 	drain chan struct{} // closed when all sessions have ended
 }

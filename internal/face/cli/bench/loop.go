@@ -13,14 +13,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -40,7 +39,7 @@ const gateName = "check"
 
 // loop is what the process of one loop is told.
 type loop struct {
-	app      *frame.App
+	app      *frame.Console
 	kind     string
 	url      string
 	dir      string // to work in, a repository for attempts
@@ -48,7 +47,7 @@ type loop struct {
 	sessions int // at once
 	box      *sandbox.Box
 	config   config.Config
-	role     cast.Role
+	role     agent.Role
 }
 
 // run runs the loop and returns what its turns took.
@@ -62,7 +61,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 	l.config.Limits = nexus.DefaultLimits()
 	l.config.Limits.Turns, l.config.Limits.Parallel = l.turns+10, l.sessions
 	l.config.Limits.RunMoney, l.config.Limits.DayMoney = 10_000*nexus.Dollar, 10_000*nexus.Dollar
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -112,14 +111,14 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 
 // model returns the scripted model, metered for the first session.
 func (l *loop) model(m *meter) (shop.Model, error) {
-	models, err := pick.NewModels(l.config, l.app.Env, l.app.Now)
+	models, err := provider.NewModels(l.config, l.app.Env, l.app.Now)
 	if err != nil {
 		return shop.Model{}, err
 	}
 	return l.picked(models, m)
 }
 
-func (l *loop) picked(models *pick.Models, m *meter) (shop.Model, error) {
+func (l *loop) picked(models *provider.Models, m *meter) (shop.Model, error) {
 	model, err := models.Pick(nexus.Coder, "", "")
 	if err == nil && m != nil {
 		model.Model = metered{model.Model, m}

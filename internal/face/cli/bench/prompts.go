@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func promptsCommand(a *frame.App) *cobra.Command {
+func promptsCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("prompts", "measure what prompts are made of, and what of them is used", func(ctx context.Context, _ []string) error {
 		p, err := measurePrompts(ctx, a)
 		if err != nil {
@@ -59,7 +59,7 @@ type Piece struct {
 
 // measurePrompts lets a run do the tasks of the sample with a scripted model,
 // and reads what was sent.
-func measurePrompts(ctx context.Context, a *frame.App) (p Prompts, err error) {
+func measurePrompts(ctx context.Context, a *frame.Console) (p Prompts, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return p, err

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 )
 
-func scheduleCommand(a *frame.App) *cobra.Command {
+func scheduleCommand(a *frame.Console) *cobra.Command {
 	var s size
 	parallel := 64
 	c := a.Command("schedule [flags]", "compare the scheduler with the best that any could do", func(_ context.Context, _ []string) error {

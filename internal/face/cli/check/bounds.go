@@ -5,13 +5,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -32,17 +31,17 @@ func (f checkFlags) partly() bool {
 
 // measured returns the gates with those behind them that measure, and the rules
 // that the change is held to.
-func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, done.Rules, error) {
+func (f checkFlags) measured(a *frame.Console, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
 	if f.coverage {
-		mode := c.Done.Modes[done.Coverage]
-		if mode != done.Block || f.partly() { // the bounds are of all tests
-			mode = done.Warn
+		mode := c.Done.Modes[nexus.CoverageBound]
+		if mode != nexus.BoundBlock || f.partly() { // the bounds are of all tests
+			mode = nexus.BoundWarn
 		}
-		modes := map[string]done.Mode{}
+		modes := map[string]nexus.BoundMode{}
 		if f.bounded() {
 			modes = maps.Clone(c.Done.Modes)
 		}
-		modes[done.Coverage] = mode
+		modes[nexus.CoverageBound] = mode
 		c.Done.Modes = modes
 	}
 	if !f.bounded() && !f.coverage {
@@ -52,12 +51,12 @@ func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []
 	if f.partly() {
 		rows = slices.DeleteFunc(rows, func(g gate.Gate) bool { return !asked(f.gates, g) })
 	}
-	return provide.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
+	return app.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
 }
 
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
+func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
 	if !f.bounded() && !f.coverage {
 		return said, nil
 	}
@@ -71,12 +70,12 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 			return verdict.Verdict{}, err
 		}
 	}
-	repo, tree, remove, err := critic.Working(ctx, user)
+	working, err := critic.Working(ctx, user)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
-	defer remove()
-	change := measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken, Dirs: []string{dir}}
+	defer working.Close()
+	change := measure.Change{Repo: working.Repo, Base: commit, Tree: working.Hash, Taken: taken, Dirs: []string{dir}}
 	if f.partly() && c.Done.Command == "" {
 		rows, err := detect.Gates(dir, c.Gates)
 		if err != nil {
@@ -84,13 +83,13 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 		}
 		change.Partly(rows, func(g gate.Gate) bool { return asked(f.gates, g) })
 	}
-	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, change)
+	found, decides, err := app.Meter(c, a.Env).Judge(ctx, change)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
 	only := len(f.gates) > 0 && !slices.ContainsFunc(f.gates, func(n string) bool { return n != "done" })
 	if only && len(decides) == 0 {
-		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: tree, Command: "hold the change to the definition of done"})
+		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "hold the change to the definition of done"})
 	}
 	v := said.With(decides...)
 	for _, e := range found {
@@ -103,5 +102,5 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 
 // apart takes a name that stands for no command off those that were asked for.
 func apart(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n+": " == done.Prefix })
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n+": " == nexus.DonePrefix })
 }

@@ -15,7 +15,7 @@ import (
 
 // putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
 // that differ from a commit, and says which did.
-func putRight(ctx context.Context, a *frame.App, f checkFlags, r gate.Runner, dir string, gates []gate.Gate) error {
+func putRight(ctx context.Context, a *frame.Console, f checkFlags, r gate.Runner, dir string, gates []gate.Gate) error {
 	if !f.fix {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // flakyRecord is the record that a tree is judged with.

@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
 // most is the most that is read of an output.
@@ -42,7 +43,7 @@ type understood struct {
 	Coverage raw.Coverage    `json:"coverage,omitzero"`
 }
 
-func parseCommand(a *frame.App) *cobra.Command {
+func parseCommand(a *frame.Console) *cobra.Command {
 	var f parseFlags
 	var c *cobra.Command
 	c = a.Command("parse [FORMAT] [FILE]", "say what the output of a build, lint or test tool means", func(_ context.Context, args []string) error {
@@ -65,14 +66,14 @@ func parseCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func listFormats(a *frame.App) error {
+func listFormats(a *frame.Console) error {
 	type row struct {
 		Name  string `json:"name"`
 		About string `json:"about"`
 		Tests bool   `json:"tests"`
 	}
 	var all []row
-	for _, f := range parse.Formats() {
+	for _, f := range stack.Formats() {
 		all = append(all, row{f.Name, f.About, f.Tests})
 	}
 	return a.Answer(map[string][]row{"formats": all}, func(s view.Style) string {
@@ -84,7 +85,7 @@ func listFormats(a *frame.App) error {
 	})
 }
 
-func parseOutput(a *frame.App, f parseFlags, args []string) error {
+func parseOutput(a *frame.Console, f parseFlags, args []string) error {
 	shape, err := shapeOf(a, f.shape)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	in := parse.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(dir), Find: stack.Finder(dir)}
+	in := read.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(os.DirFS(dir)), Find: stack.Finder(os.DirFS(dir))}
 	if in.Stdout, err = readAll(a.In, file); err != nil {
 		return err
 	}
@@ -112,9 +113,9 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 		}
 	}
 	if format == "" {
-		in, format = parse.Named(in)
+		in, format = stack.Formats().Named(in)
 	}
-	r := parse.Read(in)
+	r := stack.Read(in)
 	r.Findings = raw.Brief(r.Findings)
 	u := understood{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
@@ -137,13 +138,13 @@ func whichOf(args []string) (format, file string, err error) {
 	case args[0] == "auto":
 		return "", cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
-	if _, ok := parse.Find(args[0]); ok {
+	if _, ok := stack.Formats().Find(args[0]); ok {
 		return args[0], cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
 		return "", args[0], nil
 	}
-	return "", "", frame.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
+	return "", "", app.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
 }
 
 func readAll(in io.Reader, file string) ([]byte, error) {

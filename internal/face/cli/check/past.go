@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -40,7 +40,7 @@ type pastRecord struct {
 }
 
 // pastRecords returns what runs recorded last of a tree, by gate.
-func pastRecords(ctx context.Context, p *frame.Place, tree string) (map[string]pastRecord, error) {
+func pastRecords(ctx context.Context, p *app.Place, tree string) (map[string]pastRecord, error) {
 	all := map[string]pastRecord{}
 	if p.Journal == nil {
 		return all, nil

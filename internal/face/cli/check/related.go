@@ -11,7 +11,7 @@ import (
 
 // concerned puts the gates that run the tests which a change concerns before
 // those that run all, and says where there are none.
-func concerned(ctx context.Context, a *frame.App, dir, rev string, gates []gate.Gate) ([]gate.Gate, error) {
+func concerned(ctx context.Context, a *frame.Console, dir, rev string, gates []gate.Gate) ([]gate.Gate, error) {
 	files, err := look.Changed(ctx, dir, rev)
 	if err != nil {
 		return nil, err

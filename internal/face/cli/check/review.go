@@ -5,19 +5,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func reviewCommand(a *frame.App) *cobra.Command {
+func reviewCommand(a *frame.Console) *cobra.Command {
 	var o critic.Order
 	var personas []string
 	var shape string
-	var traffic wire.Traffic
+	var traffic provider.Traffic
 	c := a.Command("review [RANGE] [flags]", "let models review a change: what is not committed, or a range of commits", func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
 			o.Range = args[0]
@@ -66,7 +67,7 @@ func reviewCommand(a *frame.App) *cobra.Command {
 	fl.BoolVar(&o.Staged, "staged", false, "review what is staged")
 	fl.StringSliceVar(&personas, "persona", nil, "let these `PERSONAS` read, side by side: correctness, security, tests, maintainability; review.personas if not given")
 	fl.StringVar(&shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
-	traffic.Flags(c)
+	progress.TrafficFlags(c, &traffic)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json")
 	a.Knobs(c, "model", "max-turns", "budget", "sandbox")

@@ -14,9 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -42,7 +41,7 @@ type checkFlags struct {
 	rerun                    int
 }
 
-func checkCommand(a *frame.App) *cobra.Command {
+func checkCommand(a *frame.Console) *cobra.Command {
 	var f checkFlags
 	c := a.Command("check", "run the gates on the working tree", func(ctx context.Context, _ []string) error {
 		for shape, set := range map[string]bool{"junit": f.junit, "sarif": f.sarif, "github": f.github} {
@@ -85,12 +84,12 @@ func checkCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) error {
+func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string) error {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return err
 	}
-	dir = frame.Top(dir)
+	dir = app.Top(dir)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -118,6 +117,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 		return err
 	}
 	got, err := judge(ctx, a, f, shape, dir, settings, gates)
+	defer func() { got.looked.close() }()
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	}
 	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
 	begun := treeAtStart(all)
-	if v.Tree = settleTree(ctx, dir, begun, v.Gates); v.Tree != begun {
+	if v.Tree = settleTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
 	}
 	v = v.Without(off)
@@ -179,7 +179,7 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 			if off, err := detect.Off(dir, c); err == nil && slices.Contains(off, n) {
 				hint = "The configuration switches it off; nexus config --explain says where."
 			}
-			return nil, frame.NotFound("gate", n, hint)
+			return nil, app.NotFound("gate", n, hint)
 		}
 	}
 	return picked, nil
@@ -198,7 +198,7 @@ func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 	return detect.Off(dir, c)
 }
 
-func listGates(a *frame.App, gates []gate.Gate, off []string) error {
+func listGates(a *frame.Console, gates []gate.Gate, off []string) error {
 	for _, name := range off {
 		a.Say("%s: off, %s", name, verdict.Off)
 	}
@@ -230,11 +230,12 @@ type judged struct {
 	before []nexus.Finding // that the base has too
 	base   string          // what it was held against, for people
 	taken  measure.Taken
+	looked lookedAt // the working tree before the gates; zero where none judged
 }
 
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
+func judge(ctx context.Context, a *frame.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
@@ -270,10 +271,10 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
-	tree := hashTree(ctx, dir)
+	got.looked = lookAt(ctx, dir)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: tree}, g)
+		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: got.looked.hash}, g)
 		if err != nil {
 			return got, err
 		}
@@ -295,7 +296,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	got.all, got.taken = provide.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
+	got.all, got.taken = app.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
 	got.all = exempted.Judge(dir, plainOutput(got.all))
 	return got, nil
@@ -314,11 +315,11 @@ func aside(names, files []string) func(gate.Gate) string {
 
 // own returns what runs gates on the working tree itself, and the record of
 // tests in quarantine that it has.
-func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
+func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	grant, err := app.GrantIn(settings.Network, app.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
 		return r, s, err
 	}
@@ -335,7 +336,7 @@ func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir,
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
-func cacheOf(a *frame.App, dir string) string {
+func cacheOf(a *frame.Console, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
@@ -350,7 +351,7 @@ func outsideOf(dir, cache string) string {
 }
 
 // runner returns what runs gates in a directory.
-func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
+func runner(a *frame.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
 	setup, err := goenv.Prepare(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
@@ -364,7 +365,7 @@ func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.C
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.App, cache string, s *goenv.Setup) {
+func shareBuilds(a *frame.Console, cache string, s *goenv.Setup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
@@ -60,7 +59,7 @@ func newStage(ctx context.Context, box *sandbox.Box, dir, cache string, alike bo
 }
 
 // staged makes a stage, and a runner that judges there.
-func staged(ctx context.Context, a *frame.App, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
+func staged(ctx context.Context, a *frame.Console, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
 	s, err := newStage(ctx, box, dir, outsideOf(dir, cache), alike)
 	if err != nil {
 		return nil, own, err
@@ -97,7 +96,7 @@ func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bo
 		return false, err
 	}
 	s.done = func() { _ = os.RemoveAll(over); release() } // what gates wrote
-	if err := layer.Make(over); err != nil || !box.Layers(ctx, s.dir, over) {
+	if err := sandbox.MakeLayer(over); err != nil || !box.Layers(ctx, s.dir, over) {
 		s.done()
 		return false, err
 	}
@@ -126,11 +125,11 @@ func mountedBelow(dir string) bool {
 // against a base, what git ignores.
 func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	if s.repo.Dir != "" && s.from == s.repo.Work {
-		scratch, tree, done, err := critic.Working(ctx, s.repo)
+		working, err := critic.Working(ctx, s.repo)
 		if err == nil {
-			s.copy, err = export(ctx, scratch, tree, s.repo, at)
+			s.copy, err = export(ctx, working.Repo, working.Hash, s.repo, at)
 			remove := s.done
-			s.done = func() { done(); remove() }
+			s.done = func() { working.Close(); remove() }
 			if err == nil && !alike {
 				err = copyIgnored(ctx, s.repo, s.dir)
 			}
@@ -147,7 +146,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 
 // runner returns a runner that judges here, with what one for the working tree
 // has of the configuration and the record.
-func (s *stage) runner(a *frame.App, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
+func (s *stage) runner(a *frame.Console, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
 	if s.over != "" {
 		return s.fit(a, own), nil
 	}
@@ -157,7 +156,7 @@ func (s *stage) runner(a *frame.App, own gate.Runner, box *sandbox.Box, cache st
 }
 
 // fit lets a runner judge here.
-func (s *stage) fit(a *frame.App, r gate.Runner) gate.Runner {
+func (s *stage) fit(a *frame.Console, r gate.Runner) gate.Runner {
 	if s.over != "" {
 		r.Over, r.Reset, r.Wrote = s.over, s.clear, s.wrote
 		return programmed(r, s.dir)
@@ -215,17 +214,17 @@ func (s *stage) wrote(ctx context.Context) ([]string, error) {
 	return l.Differs(slices.DeleteFunc(names, func(name string) bool { _, err := l.Tree.Lstat(name); return err != nil }))
 }
 
-func (s *stage) layer() (layer.Layer, func(), error) {
+func (s *stage) layer() (sandbox.Layer, func(), error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return layer.Layer{}, nil, err
+		return sandbox.Layer{}, nil, err
 	}
-	return layer.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // only read
+	return sandbox.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // only read
 }
 
 // held sorts what a layer holds into what git ignores and the rest. Where there
 // is no git, what is new counts as ignored.
-func (s *stage) held(ctx context.Context, l layer.Layer) (rest, ignored []string, err error) {
+func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []string, err error) {
 	names, err := l.Names()
 	if err != nil || len(names) == 0 {
 		return nil, nil, err

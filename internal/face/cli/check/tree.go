@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -42,7 +42,7 @@ type exact struct {
 }
 
 // checkout makes a directory that holds exactly a tree.
-func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, error) {
+func checkout(ctx context.Context, p *app.Place, cache, rev string) (exact, error) {
 	var x exact
 	var err error
 	from := p.Repo
@@ -131,8 +131,8 @@ func besides(old map[string]pastRecord) []gate.Gate {
 
 // reproduce runs the gates on a clean checkout of exactly one tree, and says
 // whether they say what a run recorded of it.
-func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, settings config.Config) error {
-	p, err := a.Open(ctx, frame.Reads)
+func reproduce(ctx context.Context, a *frame.Console, f checkFlags, shape string, settings config.Config) error {
+	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 		return err
 	}
 	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
-	grant, err := network.Reachable(settings.Network, frame.Top(p.Repo.Work), a.Trust(), a.Env, box)
+	grant, err := app.GrantIn(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
 	if err != nil {
 		return err
 	}

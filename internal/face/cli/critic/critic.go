@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/solo"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -55,7 +55,7 @@ func (r Report) Evidence() nexus.Evidence {
 const tries = 2
 
 // Review lets models read a change.
-func Review(ctx context.Context, a *frame.App, c config.Config, o Order, traffic wire.Traffic) (r Report, err error) {
+func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, traffic provider.Traffic) (r Report, err error) {
 	people, err := panel.Named(c.Personas)
 	if err != nil {
 		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.Personas(), ", ") + "."}
@@ -79,7 +79,7 @@ func Review(ctx context.Context, a *frame.App, c config.Config, o Order, traffic
 		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the most that is read is %d", len(s.diff), panel.MaxParts*panel.PartBytes)
 		return r, nil
 	}
-	sitting, ctx, err := solo.Sit(ctx, a, c, nexus.Reviewer, traffic, nil)
+	sitting, ctx, err := a.OpenAdhoc(ctx, c, nexus.Reviewer, traffic, nil)
 	if err != nil {
 		return r, err
 	}
@@ -105,12 +105,12 @@ func Review(ctx context.Context, a *frame.App, c config.Config, o Order, traffic
 
 // read lets one reader read, and another model in its place where that one
 // cannot be read. Without money there is no review, and that is an error.
-func (s *subject) read(ctx context.Context, a *frame.App, sitting *solo.Sitting, seat panel.Seat) (review.Opinion, error) {
+func (s *subject) read(ctx context.Context, a *frame.Console, sitting *app.Adhoc, seat panel.Seat) (review.Opinion, error) {
 	var o review.Opinion
 	failed := ""
 	for n := range tries {
 		id := seat.Session("review.1", n+1)
-		said, err := sitting.Converse(ctx, solo.Talk{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
+		said, err := sitting.Ask(ctx, app.Message{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
 		o.Reader = nexus.Reader{Session: id, Model: said.Model}
 		switch {
 		case err != nil && (ctx.Err() != nil || !replaceable(err)):

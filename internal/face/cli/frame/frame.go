@@ -6,42 +6,60 @@
 package frame
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"os"
-	"os/user"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// App is what every command has at hand.
-type App struct {
+// Console is an [app.App] with the streams of one command, and how to draw on
+// them.
+type Console struct {
+	app.App
+
 	In       io.Reader
 	Out, Err io.Writer
-	Env      func(string) string
-	Environ  []string // "NAME=value", for settings
-	Now      func() time.Time
-	Mask     *secret.Masker // takes keys out of everything that is shown or kept
 
-	Dir     string            // where the command works; empty means the working directory
-	Color   string            // auto, always, never
-	Quiet   bool              // no messages
-	Verbose bool              // also how a run decides
-	JSON    bool              // one object instead of text
-	Lost    error             // why there is no page for what help was asked of
-	Flags   map[string]string // keys of the configuration that flags set
+	Color   string // auto, always, never
+	Quiet   bool   // no messages
+	Verbose bool   // also how a run decides
+	JSON    bool   // one object instead of text
+	Lost    error  // why there is no page for what help was asked of
+}
+
+// New returns a console whose notices are messages for people.
+func New(in io.Reader, out, err io.Writer, at app.App) *Console {
+	a := &Console{App: at, In: in, Out: out, Err: err}
+	a.Report = a.tell
+	return a
+}
+
+// Copy returns a console like this one, whose notices it writes itself.
+func (a *Console) Copy() *Console {
+	c := *a
+	c.Report = c.tell
+	return &c
+}
+
+// tell writes what people should know.
+func (a *Console) tell(n app.Notice) {
+	if n.Err != nil {
+		a.Complain(n.Err)
+		return
+	}
+	a.Say("%s", view.CleanText(n.Text))
 }
 
 // Root makes a command the root: flags of every command, help, and what to
 // say about a wrong command line.
-func (a *App) Root(root *cobra.Command) {
+func (a *Console) Root(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -63,7 +81,7 @@ func (a *App) Root(root *cobra.Command) {
 }
 
 // Command returns a command that runs f and can end with the exit codes.
-func (a *App) Command(use, short string, f func(context.Context, []string) error, codes ...int) *cobra.Command {
+func (a *Console) Command(use, short string, f func(context.Context, []string) error, codes ...int) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Args: Takes(0, 0),
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
@@ -76,7 +94,7 @@ func (a *App) Command(use, short string, f func(context.Context, []string) error
 }
 
 // Parent returns a command that only has commands of its own.
-func (a *App) Parent(use, short string, children ...*cobra.Command) *cobra.Command {
+func (a *Console) Parent(use, short string, children ...*cobra.Command) *cobra.Command {
 	c := a.Command(use, short, nil, CodeOK, CodeUsage)
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -90,11 +108,11 @@ func (a *App) Parent(use, short string, children ...*cobra.Command) *cobra.Comma
 }
 
 // JSONFlag gives a command --json.
-func (a *App) JSONFlag(c *cobra.Command) {
+func (a *Console) JSONFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.JSON, "json", false, "print one JSON object")
 }
 
-func (a *App) check() error {
+func (a *Console) check() error {
 	switch a.Color {
 	case "auto", "always", "never":
 	default:
@@ -116,23 +134,37 @@ func (a *App) check() error {
 
 // checkFlags checks flags that set something before anything else is looked
 // at.
-func (a *App) checkFlags() error {
-	if len(a.Flags) == 0 {
+func (a *Console) checkFlags() error {
+	if len(a.Set) == 0 {
 		return nil
 	}
 	_, _, err := a.Settings()
 	return err
 }
 
-// User returns the name of whoever gives the command, never empty: what people
-// decide is recorded under it, also where a service or a container sets no USER.
-func (a *App) User() string {
-	if name := cmp.Or(a.Env("USER"), a.Env("LOGNAME")); name != "" {
-		return name
+// Tell returns what there is to tell about a run.
+func (a *Console) Tell(r journal.Run, s *state.State) view.Run {
+	now := a.Now()
+	gone := r.Holder == nil && !s.Status.Ended()
+	if gone {
+		now = s.Updated // its clock stands still
 	}
-	id := strconv.Itoa(os.Getuid())
-	if u, err := user.LookupId(id); err == nil && u.Username != "" {
-		return u.Username
+	v := view.Of(s, now)
+	if v.Held = r.Holder; gone {
+		v.Status = nexus.StatusInterrupted
 	}
-	return "uid " + id
+	return v
+}
+
+// First returns the first argument, or nothing.
+func First(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// RunFlag gives a command --run.
+func (a *Console) RunFlag(c *cobra.Command, run *string) {
+	c.Flags().StringVar(run, "run", "", "the `RUN`; the latest if not given")
 }

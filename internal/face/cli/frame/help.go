@@ -33,7 +33,7 @@ func HelpText(c *cobra.Command) (long, examples string) {
 }
 
 // help prints a command's page.
-func (a *App) help(c *cobra.Command, _ []string) {
+func (a *Console) help(c *cobra.Command, _ []string) {
 	if rest := c.Flags().Args(); len(rest) > 0 && c.HasSubCommands() {
 		a.Lost = unknownCommand(c, rest[0])
 		return

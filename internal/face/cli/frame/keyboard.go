@@ -8,12 +8,12 @@ import (
 
 // Keyboard reads lines that a person types. It belongs to one goroutine.
 type Keyboard struct {
-	app *App
+	app *Console
 	in  *bufio.Reader
 }
 
 // Keyboard returns what reads lines from standard input.
-func (a *App) Keyboard() *Keyboard { return &Keyboard{a, bufio.NewReader(a.In)} }
+func (a *Console) Keyboard() *Keyboard { return &Keyboard{a, bufio.NewReader(a.In)} }
 
 // Line asks, and returns the line that is typed then, without the space around
 // it. It does not wait longer than ctx, which a signal ends: a read from a

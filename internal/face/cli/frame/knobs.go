@@ -43,9 +43,9 @@ func (k *knob) Set(value string) error {
 }
 
 // Knobs gives a command flags that set keys of the configuration.
-func (a *App) Knobs(c *cobra.Command, names ...string) {
+func (a *Console) Knobs(c *cobra.Command, names ...string) {
 	for _, name := range names {
-		k := &knob{into: a.Flags}
+		k := &knob{into: a.Set}
 		short, usage := "", ""
 		switch name {
 		case "parallel":

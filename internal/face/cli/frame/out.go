@@ -18,26 +18,26 @@ import (
 )
 
 // terminal returns the file behind w when a person sits in front of it.
-func (a *App) terminal(w io.Writer) (*os.File, bool) {
+func (a *Console) terminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd())) && a.Env("TERM") != "dumb"
 }
 
 // Person reports whether somebody sits in front of it who can be asked.
-func (a *App) Person() bool {
+func (a *Console) Person() bool {
 	in, ok := a.In.(*os.File)
 	_, tty := a.terminal(a.Err)
 	return ok && tty && term.IsTerminal(int(in.Fd()))
 }
 
 // Live reports whether w may be redrawn.
-func (a *App) Live(w io.Writer) bool {
+func (a *Console) Live(w io.Writer) bool {
 	_, tty := a.terminal(w)
 	return tty && !a.Quiet && a.Env("CI") == "" && a.Env("NO_ANIMATION") == ""
 }
 
 // Style returns how to draw on w.
-func (a *App) Style(w io.Writer) view.Style {
+func (a *Console) Style(w io.Writer) view.Style {
 	f, tty := a.terminal(w)
 	s := view.Style{Plain: !tty, ASCII: !a.utf8()}
 	if tty {
@@ -53,7 +53,7 @@ func (a *App) Style(w io.Writer) view.Style {
 	return s
 }
 
-func (a *App) colored(tty bool) bool {
+func (a *Console) colored(tty bool) bool {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
 	switch {
 	case a.Color == "always":
@@ -68,19 +68,19 @@ func (a *App) colored(tty bool) bool {
 }
 
 // utf8 reports whether the locale can show more than ASCII.
-func (a *App) utf8() bool {
+func (a *Console) utf8() bool {
 	locale := strings.ToLower(cmp.Or(a.Env("LC_ALL"), a.Env("LC_CTYPE"), a.Env("LANG")))
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
 // Print writes a result.
-func (a *App) Print(text string) error {
+func (a *Console) Print(text string) error {
 	_, err := io.WriteString(a.Out, a.Mask.Text(text))
 	return err
 }
 
 // Answer writes the result: v as one JSON object with --json, else the text.
-func (a *App) Answer(v any, text func(view.Style) string) error {
+func (a *Console) Answer(v any, text func(view.Style) string) error {
 	if !a.JSON {
 		return a.Print(text(a.Style(a.Out)))
 	}
@@ -95,14 +95,14 @@ func (a *App) Answer(v any, text func(view.Style) string) error {
 }
 
 // Say writes a message for people.
-func (a *App) Say(format string, args ...any) {
+func (a *Console) Say(format string, args ...any) {
 	if !a.Quiet {
 		_, _ = io.WriteString(a.Err, a.Mask.Text(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
 // Ask writes a question for people, whatever else is kept quiet.
-func (a *App) Ask(text string) { _, _ = io.WriteString(a.Err, text) }
+func (a *Console) Ask(text string) { _, _ = io.WriteString(a.Err, text) }
 
 // failure is the JSON object that stands for an error.
 type failure struct {
@@ -112,7 +112,7 @@ type failure struct {
 }
 
 // Complain tells people about an error, and programs too with --json.
-func (a *App) Complain(err error) {
+func (a *Console) Complain(err error) {
 	if err == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (a *App) Complain(err error) {
 }
 
 // Line writes an event as one line of JSON.
-func (a *App) Line(e nexus.Event) error {
+func (a *Console) Line(e nexus.Event) error {
 	v, err := view.EventOf(e)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func completionCommand(a *frame.App) *cobra.Command {
+func completionCommand(a *frame.Console) *cobra.Command {
 	var c *cobra.Command
 	c = a.Command("completion bash|zsh|fish|powershell", "print the completion script of a shell", func(_ context.Context, args []string) error {
 		root := c.Root()

@@ -21,7 +21,7 @@ type setting struct {
 	Where string       `json:"where,omitzero"` // file and line, variable, or flag
 }
 
-func configCommand(a *frame.App) *cobra.Command {
+func configCommand(a *frame.Console) *cobra.Command {
 	var explain, diff, show bool
 	c := a.Command("config [--explain|--diff|--schema] [--json]", "print every setting, and where it came from", func(context.Context, []string) error {
 		if show {

@@ -11,7 +11,7 @@ import (
 
 // gocacheCommand is what the go command calls inside a sandbox; see
 // docs/decisions/0003-go-build-cache.md.
-func gocacheCommand(a *frame.App) *cobra.Command {
+func gocacheCommand(a *frame.Console) *cobra.Command {
 	cache := gocache.Cache{Now: a.Now}
 	c := a.Command("gocache --own DIR [--shared DIR]...", "serve a build cache to the go command", func(context.Context, []string) error {
 		return cache.Serve(a.In, a.Out)

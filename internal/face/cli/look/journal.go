@@ -7,18 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func journalCommand(a *frame.App) *cobra.Command {
+func journalCommand(a *frame.Console) *cobra.Command {
 	return a.Parent("journal", "check, read and keep the facts", verifyCommand(a), exportCommand(a), journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
 }
 
-func verifyCommand(a *frame.App) *cobra.Command {
+func verifyCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("verify [--json]", "check that no event was changed or lost, nor what events name", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, frame.Reads)
+		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ type verified struct {
 }
 
 // check checks the blobs that events name, in the journal and beside it.
-func (v *verified) check(p *frame.Place, named []string) error {
+func (v *verified) check(p *app.Place, named []string) error {
 	store, err := p.Blobs()
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (v verified) draw(s view.Style) string {
 	return fmt.Sprintf("%s%s: %s; the first %s are good\n", s.Bad(string(v.Damage)), where, view.Clean(v.Why), view.Count(int(v.Events), "event"))
 }
 
-func exportCommand(a *frame.App) *cobra.Command {
+func exportCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("export [RUN]", "print the events of all runs, or of one, as JSON lines", func(ctx context.Context, args []string) error {
 		return events(ctx, a, args, true)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
@@ -94,7 +95,7 @@ func exportCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func journalShowCommand(a *frame.App) *cobra.Command {
+func journalShowCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("show RUN", "print the events of a run for people", func(ctx context.Context, args []string) error {
 		return events(ctx, a, args, false)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
@@ -102,8 +103,8 @@ func journalShowCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func events(ctx context.Context, a *frame.App, args []string, lines bool) error {
-	p, err := a.Open(ctx, frame.Reads)
+func events(ctx context.Context, a *frame.Console, args []string, lines bool) error {
+	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
 	}

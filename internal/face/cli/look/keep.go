@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -48,7 +48,7 @@ func (k copied) draw(s view.Style) string {
 	return text
 }
 
-func backupCommand(a *frame.App) *cobra.Command {
+func backupCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("backup DIR", "copy the journal and what its events name to a new directory", func(ctx context.Context, args []string) error {
 		p, err := opened(ctx, a)
 		if err != nil {
@@ -89,8 +89,8 @@ func backupCommand(a *frame.App) *cobra.Command {
 }
 
 // copyBlobs copies the named blobs that do not lie in the journal itself.
-func copyBlobs(shelf blob.Shelf, from *blob.Store, dir string, named []string) (copied, absent int, err error) {
-	to, err := blob.Open(dir)
+func copyBlobs(shelf journal.Shelf, from *journal.BlobStore, dir string, named []string) (copied, absent int, err error) {
+	to, err := journal.OpenBlobs(dir)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -114,7 +114,7 @@ func copyBlobs(shelf blob.Shelf, from *blob.Store, dir string, named []string) (
 	return copied, absent, nil
 }
 
-func repairCommand(a *frame.App) *cobra.Command {
+func repairCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("repair", "keep every event before the first damage, and the damaged journal beside it", func(ctx context.Context, _ []string) error {
 		p, err := opened(ctx, a)
 		if err != nil {
@@ -147,7 +147,7 @@ func repairCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func restoreCommand(a *frame.App) *cobra.Command {
+func restoreCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("restore DIR", "put a backup in the place of the journal, which is kept beside it", func(ctx context.Context, args []string) error {
 		from := filepath.Join(args[0], "journal.db")
 		b, err := journal.Open(ctx, from, journal.Options{Now: a.Now, ReadOnly: true})
@@ -161,7 +161,7 @@ func restoreCommand(a *frame.App) *cobra.Command {
 		if err != nil || !r.Sound {
 			return errors.Join(err, b.Close(), &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the backup is damaged: " + r.Why, Hint: "Name another one; nothing was changed."})
 		}
-		p, err := a.Open(ctx, frame.Reads)
+		p, err := a.Open(ctx, app.Reads)
 		if err != nil && (p == nil || p.State == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt})) {
 			return errors.Join(err, b.Close())
 		}
@@ -172,7 +172,7 @@ func restoreCommand(a *frame.App) *cobra.Command {
 		if _, err := os.Lstat(path); err == nil {
 			out.Aside = path + ".before-" + stamp
 		}
-		store, err := blob.Open(filepath.Join(args[0], "blobs"))
+		store, err := journal.OpenBlobs(filepath.Join(args[0], "blobs"))
 		if err == nil {
 			err = idle(ctx, p)
 		}
@@ -197,8 +197,8 @@ func restoreCommand(a *frame.App) *cobra.Command {
 }
 
 // opened opens the place and its journal, which must be there.
-func opened(ctx context.Context, a *frame.App) (*frame.Place, error) {
-	p, err := a.Open(ctx, frame.Reads)
+func opened(ctx context.Context, a *frame.Console) (*app.Place, error) {
+	p, err := a.Open(ctx, app.Reads)
 	if err == nil && p.Journal == nil {
 		_, err = p.Run(ctx, "")
 	}
@@ -206,7 +206,7 @@ func opened(ctx context.Context, a *frame.App) (*frame.Place, error) {
 }
 
 // idle refuses while somebody conducts a run.
-func idle(ctx context.Context, p *frame.Place) error {
+func idle(ctx context.Context, p *app.Place) error {
 	runs, err := p.Runs(ctx)
 	if err != nil && p.Journal == nil {
 		return err

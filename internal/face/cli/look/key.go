@@ -7,17 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 )
 
-func keyCommand(a *frame.App) *cobra.Command {
+func keyCommand(a *frame.Console) *cobra.Command {
 	return a.Parent("key", "keep the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
 }
 
-func keySetCommand(a *frame.App) *cobra.Command {
+func keySetCommand(a *frame.Console) *cobra.Command {
 	var ring bool
 	c := a.Command("set PROVIDER [--keyring]", "keep a provider's key, read from standard input", func(ctx context.Context, args []string) error {
 		if err := key.CheckProvider(args[0]); err != nil { // before a key is asked for
@@ -51,13 +52,13 @@ type kept struct {
 	Used     bool       `json:"used"`          // no other comes before it
 }
 
-func keyListCommand(a *frame.App) *cobra.Command {
+func keyListCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("list [--json]", "list which providers have a key, and from where", func(context.Context, []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
 		}
-		keys, err := a.Keys().List(pick.Variables(settings))
+		keys, err := a.Keys().List(provider.Variables(settings))
 		if err != nil {
 			return err
 		}
@@ -89,14 +90,14 @@ func keyTable(s view.Style, all []kept) string {
 	return view.Table(s, []string{"provider", "source", "where", "key", ""}, rows)
 }
 
-func keyRemoveCommand(a *frame.App) *cobra.Command {
+func keyRemoveCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("remove PROVIDER", "remove a provider's key from the file and the keyring", func(_ context.Context, args []string) error {
 		from, err := a.Keys().Remove(args[0])
 		if err != nil {
 			return err
 		}
 		if len(from) == 0 {
-			return frame.NotFound("key of", args[0], "nexus config key list names those that there are; one in the environment is removed there.")
+			return app.NotFound("key of", args[0], "nexus config key list names those that there are; one in the environment is removed there.")
 		}
 		names := make([]string, len(from))
 		for i, f := range from {

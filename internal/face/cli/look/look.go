@@ -9,7 +9,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *frame.App) []*cobra.Command {
+func Commands(a *frame.Console) []*cobra.Command {
 	return []*cobra.Command{
 		configCommand(a), modelsCommand(a), toolCommand(a), policyCommand(a), sandboxCommand(a), trustCommand(a), journalCommand(a), completionCommand(a), versionCommand(a), gocacheCommand(a),
 	}

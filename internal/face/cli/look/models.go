@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -48,7 +48,7 @@ type model struct {
 	Note    string     `json:"note,omitzero"`
 }
 
-func modelsCommand(a *frame.App) *cobra.Command {
+func modelsCommand(a *frame.Console) *cobra.Command {
 	var all bool
 	var service string
 	c := a.Command("models [PROVIDER] [--json]", "list models: prices, sizes, what they serve", func(ctx context.Context, args []string) error {
@@ -56,7 +56,7 @@ func modelsCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		known, err := pick.NewModels(settings, a.Env, a.Now)
+		known, err := provider.NewModels(settings, a.Env, a.Now)
 		if err != nil {
 			return err
 		}
@@ -65,9 +65,9 @@ func modelsCommand(a *frame.App) *cobra.Command {
 				Code: nexus.CodeInvalidInput, Message: "no provider has the tier of service " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
 			}
 		}
-		known.With(a.Keys(), pick.Tap{})
+		known.With(a.Keys(), provider.Tap{})
 		m := models{Provider: frame.First(args), Service: service, Curated: known.Dated(), List: public(a, known)}
-		var rows []pick.Row
+		var rows []provider.Row
 		if m.Provider == "" {
 			rows, m.Left = known.Known(service, all)
 		} else if rows, err = known.List(ctx, m.Provider, service); err != nil {
@@ -89,7 +89,7 @@ func modelsCommand(a *frame.App) *cobra.Command {
 
 // public returns what is to be said of the public list. One that cannot be read
 // is told to people, and is as good as none.
-func public(a *frame.App, known *pick.Models) *list {
+func public(a *frame.Console, known *provider.Models) *list {
 	k, err := known.Public()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +100,7 @@ func public(a *frame.App, known *pick.Models) *list {
 	return &list{k.From, k.Fetched, len(k.Models)}
 }
 
-func modelOf(r pick.Row) model {
+func modelOf(r provider.Row) model {
 	m := model{Name: r.Name, Context: r.Context, Output: r.Output, Rates: r.Rates, Serves: r.Serves, Source: r.Source, Dated: r.Dated, Note: r.Note}
 	if r.Priced {
 		m.Price = &r.Rate
@@ -177,13 +177,13 @@ type refreshed struct {
 	Skipped int  `json:"skipped,omitzero"` // entries that could not be read
 }
 
-func refreshCommand(a *frame.App) *cobra.Command {
+func refreshCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("refresh [--from URL] [--json]", "fetch the public list of models and their prices", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
 		}
-		f, err := catalog.Fetch(ctx, catalog.Source{URL: settings.ModelList, Path: pick.ListPath(a.Env), Now: a.Now})
+		f, err := catalog.Fetch(ctx, catalog.Source{URL: settings.ModelList, Path: provider.ListPath(a.Env), Now: a.Now})
 		if err != nil {
 			return err
 		}

@@ -9,11 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -24,7 +23,7 @@ type judged struct {
 	policy.Decision
 }
 
-func policyCommand(a *frame.App) *cobra.Command {
+func policyCommand(a *frame.Console) *cobra.Command {
 	var stdin bool
 	var role, dir string
 	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "say whether an agent may run a command", func(_ context.Context, args []string) error {
@@ -68,31 +67,31 @@ func line(args []string) (string, error) {
 }
 
 // rulesFor returns the rules that hold for a role in a worktree.
-func rulesFor(a *frame.App, dir string, role nexus.Role) (policy.Rules, error) {
+func rulesFor(a *frame.Console, dir string, role nexus.Role) (policy.Rules, error) {
 	c, _, err := a.Settings()
 	if err != nil {
 		return policy.Rules{}, err
 	}
-	rules := wire.Rules(c, role)
+	rules := app.Rules(c, role)
 	here, err := a.WorkDir()
 	if err != nil {
 		return rules, err
 	}
 	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).Shown()
-	grant, err := network.Grant(c.Network, frame.Top(here), a.Trust(), a.Env)
+	grant, err := app.Grant(c.Network, app.Top(here), a.Trust(), a.Env)
 	rules.Reaches = grant.Role(string(role)).Reaches
 	return rules, err
 }
 
 // write prints one answer on a line of its own.
-func write(a *frame.App, j judged) error {
+func write(a *frame.Console, j judged) error {
 	e := json.NewEncoder(a.Out)
 	e.SetEscapeHTML(false)
 	return e.Encode(j)
 }
 
 // checkLines answers line by line, so that a caller can keep it running.
-func checkLines(a *frame.App, rules policy.Rules) error {
+func checkLines(a *frame.Console, rules policy.Rules) error {
 	lines := bufio.NewScanner(a.In)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {

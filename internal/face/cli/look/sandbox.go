@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
-func sandboxCommand(a *frame.App) *cobra.Command {
+func sandboxCommand(a *frame.Console) *cobra.Command {
 	var mode string
 	var own bool
 	var c sandbox.Command
@@ -100,7 +100,7 @@ func badSize(text string) error {
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
-func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string, own bool) (err error) {
+func confined(ctx context.Context, a *frame.Console, c sandbox.Command, mode string, own bool) (err error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string,
 	if err != nil {
 		return err
 	}
-	grant, err := network.GrantFor(mode, settings.Network, frame.Top(here), a.Trust(), a.Env)
+	grant, err := app.GrantFor(mode, settings.Network, app.Top(here), a.Trust(), a.Env)
 	if err != nil {
 		return err
 	}

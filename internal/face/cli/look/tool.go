@@ -10,26 +10,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/scout"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 )
 
-func toolCommand(a *frame.App) *cobra.Command {
+func toolCommand(a *frame.Console) *cobra.Command {
 	return a.Parent("tool", "list the agents' tools, and call one", toolListCommand(a), toolCallCommand(a))
 }
 
@@ -41,11 +37,11 @@ type toolRow struct {
 
 // toolList is the answer of `tool list --json`.
 type toolList struct {
-	Tools  []toolRow  `json:"tools"`
-	Writes cast.Scope `json:"writes"` // what the role may change in the tree
+	Tools  []toolRow   `json:"tools"`
+	Writes agent.Scope `json:"writes"` // what the role may change in the tree
 }
 
-func toolListCommand(a *frame.App) *cobra.Command {
+func toolListCommand(a *frame.Console) *cobra.Command {
 	var role string
 	var offered bool
 	c := a.Command("list [--role ROLE] [--mcp] [--json]", "list the tools that agents have", func(ctx context.Context, _ []string) error {
@@ -79,7 +75,7 @@ func toolListCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func toolCallCommand(a *frame.App) *cobra.Command {
+func toolCallCommand(a *frame.Console) *cobra.Command {
 	var dir, role string
 	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
 		if !json.Valid([]byte(args[1])) {
@@ -104,10 +100,10 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 // called is what `tool call` prints. A call that fails is a result, too.
 type called struct {
 	llm.Result
-	Changed  bool            `json:"changed"` // the tree may be different now
-	Finished json.RawMessage `json:"finished,omitempty"`
-	Seconds  float64         `json:"seconds"`
-	Reached  []hosts.Reached `json:"reached,omitempty"` // hosts that it asked for
+	Changed  bool                `json:"changed"` // the tree may be different now
+	Finished json.RawMessage     `json:"finished,omitempty"`
+	Seconds  float64             `json:"seconds"`
+	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it asked for
 }
 
 // inFull draws all that a model is told of its tools.
@@ -137,39 +133,39 @@ func handin(role nexus.Role) json.RawMessage {
 	case nexus.Reviewer:
 		return review.Schema()
 	case nexus.Scout:
-		return scout.Schema()
+		return agent.SubagentSchema()
 	default:
 		return nil
 	}
 }
 
 // roleOf returns a role as it is here; no role has all tools.
-func roleOf(a *frame.App, name string) (cast.Role, error) {
+func roleOf(a *frame.Console, name string) (agent.Role, error) {
 	if name == "" {
-		return cast.Role{Tools: tool.Names(), Writes: cast.All}, nil
+		return agent.Role{Tools: tool.Names(), Writes: agent.WriteAll}, nil
 	}
 	dir, err := a.WorkDir()
 	if err != nil {
-		return cast.Role{}, err
+		return agent.Role{}, err
 	}
 	settings, _, err := a.Settings()
 	if err != nil {
-		return cast.Role{}, err
+		return agent.Role{}, err
 	}
-	roles, _, err := wire.Casting(frame.Top(dir), settings)
+	roles, _, err := app.Casting(app.Top(dir), settings)
 	if err != nil {
-		return cast.Role{}, err
+		return agent.Role{}, err
 	}
 	r, ok := roles[nexus.Role(name)]
 	if !ok {
-		return r, frame.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
+		return r, app.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
 	}
 	return r, nil
 }
 
 // listing returns the tools of a role, with those that servers offer where
 // they are wanted.
-func listing(ctx context.Context, a *frame.App, r cast.Role, offered bool) (*tool.Set, func(), error) {
+func listing(ctx context.Context, a *frame.Console, r agent.Role, offered bool) (*tool.Set, func(), error) {
 	if offered {
 		return setOf(ctx, a, "", r)
 	}
@@ -184,11 +180,11 @@ func listing(ctx context.Context, a *frame.App, r cast.Role, offered bool) (*too
 }
 
 // told returns what decides how a role's tools are described.
-func told(c config.Config, r cast.Role) tool.Env {
-	return tool.Env{Writes: r.Writes != cast.Nothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
+func told(c config.Config, r agent.Role) tool.Env {
+	return tool.Env{Writes: r.Writes != agent.WriteNothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
-func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, func(), error) {
+func toolSet(ctx context.Context, a *frame.Console, dir, role string) (*tool.Set, func(), error) {
 	r, err := roleOf(a, role)
 	if err != nil {
 		return nil, nil, err
@@ -198,7 +194,7 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, fu
 
 // setOf returns the tools of a role in a directory, those of servers included,
 // and what ends them.
-func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Set, func(), error) {
+func setOf(ctx context.Context, a *frame.Console, dir string, r agent.Role) (*tool.Set, func(), error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, nil, err
@@ -212,7 +208,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 		return nil, nil, err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, frame.NotFound("directory", dir, "Name one that exists with --dir.")
+		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
@@ -222,18 +218,18 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(here), a.Trust(), a.Env, box)
+	grant, err := app.GrantIn(settings.Network, app.Top(here), a.Trust(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
 	env := told(settings, r)
 	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.Role(string(r.Name)), r.Writes.Rule()
-	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, wire.Rules(settings, r.Name)
+	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.Rules(settings, r.Name)
 	set, err := tool.New(env, r.Tools...)
 	if err != nil {
 		return nil, nil, err
 	}
-	foreign, err := servers.Open(a, frame.Top(dir))
+	foreign, err := a.OpenServers(app.Top(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err

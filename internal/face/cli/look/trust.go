@@ -9,9 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -25,14 +24,14 @@ type entrusted struct {
 	Was   string      `json:"was,omitzero"` // as it was agreed to
 }
 
-func trustCommand(a *frame.App) *cobra.Command {
+func trustCommand(a *frame.Console) *cobra.Command {
 	var yes, forget bool
 	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "agree to what a repository decides for agents", func(ctx context.Context, names []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err
 		}
-		dir = frame.Top(dir)
+		dir = app.Top(dir)
 		if forget {
 			return forgetTrust(ctx, a, dir, names)
 		}
@@ -73,19 +72,19 @@ func trustCommand(a *frame.App) *cobra.Command {
 }
 
 // judgeTrust says how the named things stand, and all for no name.
-func judgeTrust(a *frame.App, dir string, names []string) ([]trust.Judged, error) {
-	items, err := wire.Entrusted(dir)
+func judgeTrust(a *frame.Console, dir string, names []string) ([]trust.Judged, error) {
+	items, err := app.Entrusted(dir)
 	if err != nil {
 		return nil, err
 	}
-	offered, err := servers.Items(a, dir)
+	offered, err := a.ServerItems(dir)
 	if err != nil {
 		return nil, err
 	}
 	items = append(items, offered...)
 	for _, name := range names {
 		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
-			return nil, frame.NotFound("thing to agree to", name, "nexus trust lists what there is.")
+			return nil, app.NotFound("thing to agree to", name, "nexus trust lists what there is.")
 		}
 	}
 	if len(names) > 0 {
@@ -94,14 +93,14 @@ func judgeTrust(a *frame.App, dir string, names []string) ([]trust.Judged, error
 	return a.Trust().Judge(dir, items)
 }
 
-func forgetTrust(ctx context.Context, a *frame.App, dir string, names []string) error {
+func forgetTrust(ctx context.Context, a *frame.Console, dir string, names []string) error {
 	gone, err := a.Trust().Forget(ctx, dir, names...)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if !slices.Contains(gone, name) {
-			return frame.NotFound("thing that was agreed to", name, "nexus trust lists what there is.")
+			return app.NotFound("thing that was agreed to", name, "nexus trust lists what there is.")
 		}
 	}
 	a.Say("took back what was agreed to: %s", view.Count(len(gone), "thing"))

@@ -22,7 +22,7 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-func versionCommand(a *frame.App) *cobra.Command {
+func versionCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("version [--json]", "print what this binary was built from", func(context.Context, []string) error {
 		b := buildInfo()
 		return a.Answer(b, func(view.Style) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -22,7 +23,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *frame.App) []*cobra.Command {
+func Commands(a *frame.Console) []*cobra.Command {
 	return []*cobra.Command{a.Parent("quarantine", "let failures of a test not count for a while", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
 }
 
@@ -35,7 +36,7 @@ type row struct {
 	Red    int    `json:"red,omitempty"` // in which it failed
 }
 
-func listCommand(a *frame.App) *cobra.Command {
+func listCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("list [--json]", "name the tests in quarantine, and what became of each", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
@@ -56,13 +57,13 @@ func listCommand(a *frame.App) *cobra.Command {
 }
 
 // top returns the directory that the record is in.
-func top(a *frame.App) (string, error) {
+func top(a *frame.Console) (string, error) {
 	dir, err := a.WorkDir()
-	return frame.Top(dir), err
+	return app.Top(dir), err
 }
 
 // stand says how each entry stands.
-func stand(ctx context.Context, a *frame.App, dir string, list quarantine.List) ([]row, error) {
+func stand(ctx context.Context, a *frame.Console, dir string, list quarantine.List) ([]row, error) {
 	today := quarantine.On(a.Now())
 	h, err := history(ctx, a)
 	if err != nil {
@@ -105,8 +106,8 @@ func draw(s view.Style, rows []row) string {
 
 // history is what all runs in this repository saw; none where there is no
 // journal.
-func history(ctx context.Context, a *frame.App) (flaky.History, error) {
-	p, err := a.Open(ctx, frame.Reads)
+func history(ctx context.Context, a *frame.Console) (flaky.History, error) {
+	p, err := a.Open(ctx, app.Reads)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
 		return flaky.History{}, nil
 	}
@@ -120,7 +121,7 @@ func history(ctx context.Context, a *frame.App) (flaky.History, error) {
 	return flaky.Of(p.Journal.Events(ctx, "", 0))
 }
 
-func addCommand(a *frame.App) *cobra.Command {
+func addCommand(a *frame.Console) *cobra.Command {
 	var e quarantine.Entry
 	var until string
 	var days int
@@ -159,14 +160,14 @@ func addCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func removeCommand(a *frame.App) *cobra.Command {
+func removeCommand(a *frame.Console) *cobra.Command {
 	gate := ""
 	c := a.Command("remove TEST [--gate GATE]", "take a test out of quarantine: its failure counts again", func(_ context.Context, args []string) error {
 		n := 0
 		err := edit(a, func(data []byte) ([]byte, error) {
 			kept, gone, err := quarantine.Remove(data, args[0], gate)
 			if n = gone; err == nil && n == 0 {
-				err = frame.NotFound("test in quarantine called", args[0], "nexus quarantine list names them.")
+				err = app.NotFound("test in quarantine called", args[0], "nexus quarantine list names them.")
 			}
 			return kept, err
 		})
@@ -183,7 +184,7 @@ func removeCommand(a *frame.App) *cobra.Command {
 
 // edit writes the record anew. Nobody in a sandbox does: who is judged by it
 // is in there.
-func edit(a *frame.App, change func([]byte) ([]byte, error)) error {
+func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents do not write the quarantine, as it judges them", Hint: "Say in the hand-in which test is not to be trusted, and why."}
 	}
@@ -213,7 +214,7 @@ func edit(a *frame.App, change func([]byte) ([]byte, error)) error {
 	return nil
 }
 
-func suggestCommand(a *frame.App) *cobra.Command {
+func suggestCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("suggest [--json]", "name the tests that runs here saw flaky, and what that rests on", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {

@@ -1,13 +1,13 @@
 package ready
 
 import (
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // checkEnvironment says what worktrees will be given besides their files.
 func checkEnvironment(dir string, c config.Config) []Check {
-	list, err := provide.Foresee(dir, c)
+	list, err := app.Foresee(dir, c)
 	if err != nil {
 		return []Check{checked("environment", "", err)}
 	}

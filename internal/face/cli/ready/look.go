@@ -9,8 +9,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -29,7 +30,7 @@ func checkBox(box *sandbox.Box) Check {
 
 // checkTools looks at the programs that agents and gates use, from inside of
 // the sandbox.
-func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Config) []Check {
+func checkTools(ctx context.Context, a *frame.Console, box *sandbox.Box, c config.Config) []Check {
 	dir, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
 		return []Check{checked("temporary files", "", err)}
@@ -44,8 +45,8 @@ func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Co
 	}
 	all := []Check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
 	if dir, err := a.WorkDir(); err == nil {
-		all = append(all, checkEnvironment(frame.Top(dir), c)...)
-		switch l := FindLinter(ctx, box, frame.Top(dir), c.Gates); {
+		all = append(all, checkEnvironment(app.Top(dir), c)...)
+		switch l := FindLinter(ctx, box, app.Top(dir), c.Gates); {
 		case !l.Fits():
 			all = append(all, Check{
 				Name: "golangci-lint", State: Notice, Detail: l.Why() + ": the gate golangci will not run",
@@ -54,14 +55,14 @@ func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Co
 		case l.Gate:
 			all = append(all, Check{Name: "golangci-lint", State: Fine, Detail: view.FirstLine(l.Detail)})
 		}
-		if _, err := os.Stat(filepath.Join(frame.Top(dir), "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(app.Top(dir), "go.mod")); err == nil {
 			all = append(all, try("go", "Install Go, or put it on the PATH: the gates of this project need it.", "go", "version"))
 		}
 	}
 	return all
 }
 
-func checkDisk(a *frame.App) Check {
+func checkDisk(a *frame.Console) Check {
 	dir := a.Home("XDG_STATE_HOME", ".local/state")
 	for dir != filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil {
@@ -83,10 +84,10 @@ func checkDisk(a *frame.App) Check {
 
 // checkModels looks whether every role has a model with a price and a key at
 // every tier.
-func checkModels(a *frame.App, c config.Config) Check {
-	models, err := pick.NewModels(c, a.Env, a.Now)
+func checkModels(a *frame.Console, c config.Config) Check {
+	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err == nil {
-		err = models.With(a.Keys(), pick.Tap{}).Ready(nil)
+		err = models.With(a.Keys(), provider.Tap{}).Ready(nil)
 	}
 	if err != nil {
 		return checked("models", "", err)

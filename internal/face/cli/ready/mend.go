@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -22,7 +23,7 @@ const settled = time.Minute
 
 // checkLeft looks for what dead processes left behind in the state directory,
 // and removes it if it is to be mended.
-func checkLeft(ctx context.Context, a *frame.App, p *frame.Place, runs []journal.Run, fix bool) []Check {
+func checkLeft(ctx context.Context, a *frame.Console, p *app.Place, runs []journal.Run, fix bool) []Check {
 	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
 	stale, err := p.Sweep(ctx, !fix)
 	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
@@ -91,7 +92,7 @@ func checkOrphans(runs []journal.Run, fix bool) Check {
 
 // checkLocks finds locks that a killed git left in the private clone. While
 // a run is conducted nobody can tell whose they are.
-func checkLocks(a *frame.App, p *frame.Place, runs []journal.Run, fix bool) Check {
+func checkLocks(a *frame.Console, p *app.Place, runs []journal.Run, fix bool) Check {
 	for _, r := range runs {
 		if r.Holder != nil {
 			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is under way", r.ID)}

@@ -11,7 +11,7 @@ import (
 )
 
 // checkNetwork says what commands can reach in this sandbox.
-func checkNetwork(a *frame.App, box *sandbox.Box, n config.Network) Check {
+func checkNetwork(a *frame.Console, box *sandbox.Box, n config.Network) Check {
 	c := Check{Name: "network", State: Fine, Detail: "off"}
 	if box.Name() == string(sandbox.Off) {
 		c.State, c.Detail = Notice, "everything that you reach: there is no sandbox to keep commands from it"

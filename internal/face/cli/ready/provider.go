@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -15,9 +15,9 @@ import (
 
 // checkKeys looks what is set for providers, and asks each of them what models
 // it has, which costs nothing.
-func checkKeys(ctx context.Context, a *frame.App, c config.Config) []Check {
+func checkKeys(ctx context.Context, a *frame.Console, c config.Config) []Check {
 	var all []Check
-	keys, err := a.Keys().List(pick.Variables(c))
+	keys, err := a.Keys().List(provider.Variables(c))
 	if err != nil {
 		all = append(all, checked("key", "", err))
 	}
@@ -28,7 +28,7 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []Check {
 		}
 		known[k.Provider] = true
 	}
-	for _, k := range pick.KnownProviders() {
+	for _, k := range provider.KnownProviders() {
 		if a.Env(k.BaseEnv) != "" {
 			all = append(all, Check{Name: "address", State: Fine, Detail: k.BaseEnv + " is set"})
 		}
@@ -38,11 +38,11 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []Check {
 			all = append(all, Check{Name: "key", State: Notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
 		}
 	}
-	models, err := pick.NewModels(c, a.Env, a.Now)
+	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return append(all, checked("prices", "", err))
 	}
-	models.With(a.Keys(), pick.Tap{})
+	models.With(a.Keys(), provider.Tap{})
 	used := models.Used()
 	for _, name := range used {
 		all = append(all, checkProvider(models.Ask(ctx, name)))
@@ -60,7 +60,7 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []Check {
 
 // checkProvider says how a provider answered. Only a key that it refuses
 // blocks: what is out of reach now may be back when a run begins.
-func checkProvider(s pick.Standing) Check {
+func checkProvider(s provider.Standing) Check {
 	if s.Err != nil {
 		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network; runs wait a while and then stop."}
 		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -37,8 +38,8 @@ type Question struct {
 // look is one look: everything that it may need, some of it missing.
 type look struct {
 	Question
-	app   *frame.App
-	place *frame.Place // nil where there is none
+	app   *frame.Console
+	place *app.Place // nil where there is none
 	conf  config.Config
 	box   *sandbox.Box // nil where none works
 	skip  []string
@@ -60,14 +61,14 @@ func (l *look) wants(names ...string) bool {
 }
 
 // Ask looks at everything for somebody who wants to know, whatever is missing.
-func Ask(ctx context.Context, a *frame.App, q Question) (Report, error) {
+func Ask(ctx context.Context, a *frame.Console, q Question) (Report, error) {
 	settings, _, err := a.Settings()
 	first := []Check{checked("configuration", "readable", err)}
 	if err != nil {
 		settings, q.Trust = config.Default(), nil // it reads the same files, and would say the same
 	}
 	first = append(first, checked("git", "2.38 or newer", git.Check(ctx)))
-	p, err := a.Open(ctx, frame.Reads)
+	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		c := checked("repository", "", err)
 		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code != nexus.CodeNotRepository && e.Code != nexus.CodeNoCommits {
@@ -84,7 +85,7 @@ func Ask(ctx context.Context, a *frame.App, q Question) (Report, error) {
 }
 
 // Look looks before a run at what it needs.
-func Look(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, q Question) Report {
+func Look(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, q Question) Report {
 	l := &look{Question: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
 	return l.report(ctx)
 }
@@ -105,7 +106,7 @@ func (l *look) report(ctx context.Context) Report {
 		if l.place != nil {
 			state = l.place.State
 		}
-		l.add(checked("channels", strings.Join(c.Order, ", ")+": people are asked, whoever is at the terminal", people.Check(l.app, state, c)))
+		l.add(checked("channels", strings.Join(c.Order, ", ")+": people are asked, whoever is at the terminal", askpeople.Check(&l.app.App, state, c)))
 	}
 	l.models(ctx)
 	if l.Plan != nil {
@@ -276,13 +277,13 @@ func (l *look) confined(ctx context.Context) {
 		dir = l.place.Repo.Work
 	}
 	if err == nil && l.wants("gates", "programs") {
-		l.add(checkGates(ctx, box, frame.Top(dir), l.conf.Gates, l.Run)...)
+		l.add(checkGates(ctx, box, app.Top(dir), l.conf.Gates, l.Run)...)
 	}
 	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)
 	}
 	if err == nil && !l.Light && l.wants("code") {
-		l.add(checkCode(frame.Top(dir), l.conf.Languages))
+		l.add(checkCode(app.Top(dir), l.conf.Languages))
 	}
 	if !l.Light && l.wants("mcp") {
 		l.add(checkServers(ctx, l.app, box)...)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -19,13 +19,13 @@ import (
 
 // checkServers asks each MCP server that is trusted for its tools, and says of
 // the others why they are not used.
-func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []Check {
+func checkServers(ctx context.Context, a *frame.Console, box *sandbox.Box) []Check {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
 	}
-	dir = frame.Top(dir)
-	all, err := servers.Find(a, dir)
+	dir = app.Top(dir)
+	all, err := a.Servers(dir)
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
 	}
@@ -46,14 +46,14 @@ func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []Check {
 }
 
 // reach starts or reaches a server.
-func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s servers.Standing) Check {
+func reach(ctx context.Context, a *frame.Console, box *sandbox.Box, dir string, s app.Server) Check {
 	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
 	tmp, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
 		return checked("temporary files", "", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
-	all := &foreign.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: servers.Way(a)}
+	all := &foreign.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerWay()}
 	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
 	if !box.Hides() {
 		env.Tmp = tmp

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/sign"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -41,8 +42,8 @@ type Signed struct {
 
 // desk is one run with what waits for a person in it.
 type desk struct {
-	a     *frame.App
-	p     *frame.Place
+	a     *frame.Console
+	p     *app.Place
 	run   nexus.RunID
 	s     *state.State
 	table accept.Table
@@ -50,7 +51,7 @@ type desk struct {
 }
 
 // Look lets a person look at what waits for one, and records what they say.
-func Look(ctx context.Context, a *frame.App, o Order) error {
+func Look(ctx context.Context, a *frame.Console, o Order) error {
 	run := o.Run
 	var answers []sign.Answer
 	if o.From != "" {
@@ -63,7 +64,7 @@ func Look(ctx context.Context, a *frame.App, o Order) error {
 		}
 		run, answers = string(of), read
 	}
-	p, err := a.Open(ctx, frame.Changes)
+	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (d *desk) look(ctx context.Context, run string) error {
 const most = 1 << 20
 
 // load reads an edited checklist.
-func load(a *frame.App, file string) (nexus.RunID, []sign.Answer, error) {
+func load(a *frame.Console, file string) (nexus.RunID, []sign.Answer, error) {
 	in := a.In
 	if file != "-" {
 		f, err := os.Open(file) //nolint:gosec // the user names it

@@ -8,13 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func answerCommand(a *frame.App) *cobra.Command {
+func answerCommand(a *frame.Console) *cobra.Command {
 	return request(a, "answer ID TEXT [--run RUN] [--json]", "answer an agent's question", 2, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: args[1]}
 	})
 }
 
-func approveCommand(a *frame.App) *cobra.Command {
+func approveCommand(a *frame.Console) *cobra.Command {
 	var why string
 	c := request(a, "approve ID [--why TEXT] [--run RUN] [--json]", "agree to what an agent asks leave for, or do without a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
@@ -34,7 +34,7 @@ func approveCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func rejectCommand(a *frame.App) *cobra.Command {
+func rejectCommand(a *frame.Console) *cobra.Command {
 	var why string
 	c := request(a, "reject ID [--why TEXT] [--run RUN] [--json]", "refuse what an agent asks leave for", 1, func(args []string) nexus.Request {
 		text := "no"

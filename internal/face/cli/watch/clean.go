@@ -7,14 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func cleanCommand(a *frame.App) *cobra.Command {
+func cleanCommand(a *frame.Console) *cobra.Command {
 	var dry bool
 	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs any more", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, frame.Changes)
+		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -14,14 +15,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func costCommand(a *frame.App) *cobra.Command {
+func costCommand(a *frame.Console) *cobra.Command {
 	var by []string
 	c := a.Command("cost [RUN] [--by WAY]... [--json]", "say what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
 		ways, err := waysOf(by)
 		if err != nil {
 			return err
 		}
-		return a.Look(ctx, frame.First(args), func(_ *frame.Place, _ journal.Run, s *state.State) error {
+		return a.Look(ctx, frame.First(args), func(_ *app.Place, _ journal.Run, s *state.State) error {
 			v := view.BillOf(s)
 			return a.Answer(v, func(s view.Style) string { return view.DrawBill(s, v, ways...) })
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -16,12 +17,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func diffCommand(a *frame.App) *cobra.Command {
+func diffCommand(a *frame.Console) *cobra.Command {
 	var run string
 	var stat bool
 	var of portion
 	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN]", "print what a task changed, landed or not", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, run, func(p *frame.Place, _ journal.Run, s *state.State) error {
+		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			from, to, err := span(s, args[0], of)
 			if err != nil {
 				return err
@@ -66,7 +67,7 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 	t, a := s.Task(nexus.TaskID(name)), s.Attempt(nexus.AttemptID(name))
 	switch {
 	case t == nil && (a == nil || s.Task(a.Task) == nil):
-		return "", "", frame.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
+		return "", "", app.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
 	case t != nil && of != portion{}:
 		a = written(t)
 	case t != nil && t.Landed != nil:

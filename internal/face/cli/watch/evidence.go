@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -14,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func evidenceCommand(a *frame.App) *cobra.Command {
+func evidenceCommand(a *frame.Console) *cobra.Command {
 	commit := ""
 	c := a.Command("evidence [RUN] [--commit REV] [--json]", "say which criteria are met on what landed, and what shows it", func(ctx context.Context, args []string) error {
 		if commit != "" {
@@ -23,7 +24,7 @@ func evidenceCommand(a *frame.App) *cobra.Command {
 			}
 			return noted(ctx, a, commit)
 		}
-		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
@@ -47,7 +48,7 @@ func evidenceCommand(a *frame.App) *cobra.Command {
 }
 
 // table returns what is known of the criteria of a run.
-func table(ctx context.Context, p *frame.Place, run nexus.RunID, s *state.State) (accept.Table, error) {
+func table(ctx context.Context, p *app.Place, run nexus.RunID, s *state.State) (accept.Table, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -61,8 +62,8 @@ func table(ctx context.Context, p *frame.Place, run nexus.RunID, s *state.State)
 }
 
 // waive puts into the journal that a person does without a criterion.
-func waive(ctx context.Context, a *frame.App, run, id, why string) error {
-	p, err := a.Open(ctx, frame.Changes)
+func waive(ctx context.Context, a *frame.Console, run, id, why string) error {
+	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func waive(ctx context.Context, a *frame.App, run, id, why string) error {
 		return err
 	}
 	if _, ok := accept.Find(s, id); !ok {
-		return frame.NotFound("criterion", id, "nexus evidence lists them.")
+		return app.NotFound("criterion", id, "nexus evidence lists them.")
 	}
 	if strings.TrimSpace(why) == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion is waived for a reason", Hint: "Say it with --why."}

@@ -8,18 +8,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func landCommand(a *frame.App) *cobra.Command {
+func landCommand(a *frame.Console) *cobra.Command {
 	target := ""
 	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merged if the branch moved", func(ctx context.Context, args []string) error {
-		return asking(ctx, a, frame.First(args), func(p *frame.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
+		return asking(ctx, a, frame.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; without it, the one that was checked out when the run began")
@@ -29,7 +30,7 @@ func landCommand(a *frame.App) *cobra.Command {
 
 // land asks for what landed in a run to be on a branch, and does it where
 // nobody conducts the run.
-func land(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, target string) error {
+func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, target string) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err
@@ -46,13 +47,13 @@ func land(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, targ
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish := nexus.Request{Verb: nexus.VerbLand, ID: target, By: a.Env("USER")}
-	if r.Holder != nil || !wire.Undelivered(s) {
+	if r.Holder != nil || !app.Undelivered(s) {
 		return ask(ctx, a, p, r, wish)
 	}
 	if _, err := p.Journal.Ask(ctx, r.ID, wish); err != nil {
 		return err
 	}
-	v, err := wire.Deliver(ctx, a, p, r.ID)
+	v, err := progress.Deliver(ctx, a, p, r.ID)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		a.Say("interrupted; nothing is lost, go on with: nexus land %s", r.ID)
 		return frame.ExitError(frame.CodeInterrupted)

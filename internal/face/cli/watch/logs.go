@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func logsCommand(a *frame.App) *cobra.Command {
+func logsCommand(a *frame.Console) *cobra.Command {
 	var follow, lines bool
 	var since int64
 	var task string
 	c := a.Command("logs [RUN|TASK|ATTEMPT] [-f] [--since SEQ] [--task TASK] [--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, frame.Reads)
+		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
 			return err
 		}

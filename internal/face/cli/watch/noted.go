@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -13,8 +14,8 @@ import (
 
 // noted shows what the git note of a commit tells of its tree. It reads no
 // journal: the repository alone is enough.
-func noted(ctx context.Context, a *frame.App, rev string) error {
-	p, err := a.Open(ctx, frame.Reads)
+func noted(ctx context.Context, a *frame.Console, rev string) error {
+	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
 	}

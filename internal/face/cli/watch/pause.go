@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func pauseCommand(a *frame.App) *cobra.Command {
+func pauseCommand(a *frame.Console) *cobra.Command {
 	return request(a, "pause [--run RUN] [--json]", "hold every agent at its next turn", 0, func(_ []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbPause}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -17,13 +18,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func reportCommand(a *frame.App) *cobra.Command {
+func reportCommand(a *frame.Console) *cobra.Command {
 	var shape, file string
 	c := a.Command("report [RUN] [flags]", "say how well a run went: attempts, gates, reviews, what is left to look at", func(ctx context.Context, args []string) error {
 		if a.JSON {
 			shape = "json"
 		}
-		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err

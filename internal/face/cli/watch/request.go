@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -34,10 +35,10 @@ type asked struct {
 
 // request returns a command that puts a request into the journal. Whoever
 // conducts the run grants it; without one it waits for the next.
-func request(a *frame.App, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
+func request(a *frame.Console, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		return asking(ctx, a, run, func(p *frame.Place, r journal.Run) error { return ask(ctx, a, p, r, fill(args)) })
+		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error { return ask(ctx, a, p, r, fill(args)) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(args, args)
 	a.RunFlag(c, &run)
@@ -46,8 +47,8 @@ func request(a *frame.App, use, short string, args int, fill func(args []string)
 }
 
 // asking opens a run to ask something of it.
-func asking(ctx context.Context, a *frame.App, run string, do func(p *frame.Place, r journal.Run) error) error {
-	p, err := a.Open(ctx, frame.Changes)
+func asking(ctx context.Context, a *frame.Console, run string, do func(p *app.Place, r journal.Run) error) error {
+	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err
 	}
@@ -60,13 +61,13 @@ func asking(ctx context.Context, a *frame.App, run string, do func(p *frame.Plac
 }
 
 // ask makes a request and says what became of it.
-func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish nexus.Request) error {
+func ask(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, wish nexus.Request) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err
 	}
 	if wish.Task != "" && s.Task(wish.Task) == nil {
-		return frame.NotFound("task", string(wish.Task), "nexus status lists them.")
+		return app.NotFound("task", string(wish.Task), "nexus status lists them.")
 	}
 	if why, hint := over(s, wish); why != "" && r.Holder == nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
@@ -167,15 +168,15 @@ func unasked(s *state.State, id string) (why, hint string) {
 // published.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
-	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && wire.Undelivered(s)
+	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && app.Undelivered(s)
 }
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
 // somebody took it up meanwhile, or where no run may go on.
-func stop(ctx context.Context, a *frame.App, p *frame.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
-	quiet := *a
+func stop(ctx context.Context, a *frame.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
+	quiet := a.Copy()
 	quiet.Quiet = true
-	v, err := wire.Stop(ctx, &quiet, p, run, "stopped by "+wish.By)
+	v, err := progress.Stop(ctx, quiet, p, run, "stopped by "+wish.By)
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}), errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}):
 		return false, nil
@@ -187,8 +188,8 @@ func stop(ctx context.Context, a *frame.App, p *frame.Place, run nexus.RunID, wi
 }
 
 // deliver does what was agreed to, here and now, as nobody conducts the run.
-func deliver(ctx context.Context, a *frame.App, p *frame.Place, told asked) (asked, error) {
-	v, err := wire.Deliver(ctx, a, p, told.Run)
+func deliver(ctx context.Context, a *frame.Console, p *app.Place, told asked) (asked, error) {
+	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 		told.Held = true
 		return settled(ctx, p, told)
@@ -198,7 +199,7 @@ func deliver(ctx context.Context, a *frame.App, p *frame.Place, told asked) (ask
 }
 
 // settled waits a while for the conductor's answer.
-func settled(ctx context.Context, p *frame.Place, told asked) (asked, error) {
+func settled(ctx context.Context, p *app.Place, told asked) (asked, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
 	for e, err := range p.Journal.Follow(ctx, told.Run, told.Seq) {

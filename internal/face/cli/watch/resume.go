@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func resumeCommand(a *frame.App) *cobra.Command {
-	var o wire.Order
+func resumeCommand(a *frame.Console) *cobra.Command {
+	var o progress.Order
 	c := a.Command("resume [RUN] [flags]", "go on with a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, frame.Changes)
+		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err
 		}
@@ -24,7 +25,7 @@ func resumeCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		o.Run = r.ID
-		err = wire.Carry(ctx, a, p, o)
+		err = progress.Carry(ctx, a, p, o)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 			return err
 		}
@@ -36,6 +37,6 @@ func resumeCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	a.Knobs(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
-	wire.OrderFlags(a, c, &o)
+	progress.OrderFlags(a, c, &o)
 	return c
 }

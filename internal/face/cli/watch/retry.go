@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -17,12 +18,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func retryCommand(a *frame.App) *cobra.Command {
+func retryCommand(a *frame.Console) *cobra.Command {
 	var run, text, round string
 	var fresh bool
 	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", func(ctx context.Context, args []string) error {
 		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
-		return asking(ctx, a, run, func(p *frame.Place, r journal.Run) error {
+		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
 			if round != "" {
 				if err := back(ctx, p, r.ID, &wish, round); err != nil {
 					return err
@@ -43,7 +44,7 @@ func retryCommand(a *frame.App) *cobra.Command {
 
 // back fills in which round a wish goes back to, and sees that it can. What
 // the conductor finds out later may still keep it from that.
-func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Request, round string) error {
+func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Request, round string) error {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Requ
 		if a := written(t); a != nil {
 			id = string(a.ID)
 		} else if err == nil {
-			return frame.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts anew.", t.ID, t.ID))
+			return app.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts anew.", t.ID, t.ID))
 		}
 	}
 	if err != nil || n < 1 {
@@ -78,7 +79,7 @@ func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Requ
 
 // unmerged says why what a round came to cannot be put onto the tip as it is
 // now, empty where it can.
-func unmerged(ctx context.Context, p *frame.Place, s *state.State, r *state.Round) (string, error) {
+func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round) (string, error) {
 	if r.Base == s.Tip {
 		return "", nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -13,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func reviseCommand(a *frame.App) *cobra.Command {
+func reviseCommand(a *frame.Console) *cobra.Command {
 	var check, run string
 	c := a.Command("revise CRITERION TEXT [--check COMMAND] [--run RUN] [--json]", "say anew what must be true when a task is done", func(ctx context.Context, args []string) error {
 		return revise(ctx, a, run, nexus.Request{Verb: nexus.VerbRevise, ID: args[0], Text: strings.TrimSpace(args[1]), Check: strings.TrimSpace(check), By: a.User()})
@@ -26,8 +27,8 @@ func reviseCommand(a *frame.App) *cobra.Command {
 }
 
 // revise asks for a criterion to say something else.
-func revise(ctx context.Context, a *frame.App, run string, r nexus.Request) error {
-	p, err := a.Open(ctx, frame.Changes)
+func revise(ctx context.Context, a *frame.Console, run string, r nexus.Request) error {
+	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func revise(ctx context.Context, a *frame.App, run string, r nexus.Request) erro
 		return err
 	}
 	if _, ok := accept.Find(s, r.ID); !ok {
-		return frame.NotFound("criterion", r.ID, "nexus evidence lists them.")
+		return app.NotFound("criterion", r.ID, "nexus evidence lists them.")
 	}
 	if r.Text == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion says something", Hint: "Give its new text."}

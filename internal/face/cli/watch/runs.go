@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func runsCommand(a *frame.App) *cobra.Command {
+func runsCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("runs [--json]", "list the runs of this repository, the latest last", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, frame.Reads)
+		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
 			return err
 		}

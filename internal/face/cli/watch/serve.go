@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // served is what nexus serve prints with --json.
@@ -22,7 +23,7 @@ type served struct {
 	Channels []string `json:"channels"`
 }
 
-func serveCommand(a *frame.App) *cobra.Command {
+func serveCommand(a *frame.Console) *cobra.Command {
 	var listen string
 	var public bool
 	var hosts []string
@@ -32,16 +33,16 @@ func serveCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		set := settings.Channels
-		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == channels.Web })
+		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
 		if listen != "" {
 			set.WebListen = listen
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		return serve(ctx, people.Crew{App: a, Place: p, Set: set, Say: a.Say, Deliver: wire.Deliverer(a, p, a.Say)}, public, hosts)
+		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, public, hosts)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page instead of channels.web.listen; port 0 is one that is free")
@@ -52,11 +53,11 @@ func serveCommand(a *frame.App) *cobra.Command {
 }
 
 // serve asks people until the context ends.
-func serve(ctx context.Context, crew people.Crew, public bool, hosts []string) error {
-	if err := people.Check(crew.App, crew.Place.State, crew.Set); err != nil {
+func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bool, hosts []string) error {
+	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil {
 		return err
 	}
-	o, err := people.Page(crew.App, crew.Set)
+	o, err := askpeople.Page(crew.App, crew.Set)
 	if err != nil && !public {
 		return err
 	}
@@ -69,8 +70,8 @@ func serve(ctx context.Context, crew people.Crew, public bool, hosts []string) e
 	if err != nil {
 		return err
 	}
-	told := served{Address: page.Address(), URL: people.Where(page, crew.Set), Channels: append([]string{channels.Web}, crew.Set.Order...)}
-	if err := crew.App.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
+	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
 		return err
 	}
 	work, stop := context.WithCancelCause(ctx)

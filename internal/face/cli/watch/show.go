@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -17,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func showCommand(a *frame.App) *cobra.Command {
+func showCommand(a *frame.Console) *cobra.Command {
 	var run string // the newest if not given
 	var raw bool
 	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print all there is to know about a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
@@ -31,14 +32,14 @@ func showCommand(a *frame.App) *cobra.Command {
 		if raw {
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw prints what a session sent", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
 		}
-		err := a.Look(ctx, run, func(p *frame.Place, _ journal.Run, s *state.State) error {
+		err := a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(name))
 			only := nexus.AttemptID("")
 			if at := s.Attempt(nexus.AttemptID(name)); t == nil && at != nil {
 				t, only = s.Task(at.Task), at.ID
 			}
 			if t == nil {
-				return frame.NotFound("run, task or attempt", name, "nexus status and nexus runs list them.")
+				return app.NotFound("run, task or attempt", name, "nexus status and nexus runs list them.")
 			}
 			v := detail.Of(s, t, only, a.Now())
 			v.Report = report(p, t.Report)
@@ -62,8 +63,8 @@ func showCommand(a *frame.App) *cobra.Command {
 }
 
 // showSession prints a session as it was said, or what it sent.
-func showSession(ctx context.Context, a *frame.App, run string, id nexus.SessionID, raw bool) error {
-	return a.Look(ctx, run, func(p *frame.Place, r journal.Run, _ *state.State) error {
+func showSession(ctx context.Context, a *frame.Console, run string, id nexus.SessionID, raw bool) error {
+	return a.Look(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error {
 		store, err := p.Blobs()
 		if err != nil {
 			return err
@@ -73,7 +74,7 @@ func showSession(ctx context.Context, a *frame.App, run string, id nexus.Session
 			return err
 		}
 		if !ok {
-			return frame.NotFound("session", string(id), "nexus show TASK lists the sessions of a task, such as T1.1/coder.1.")
+			return app.NotFound("session", string(id), "nexus show TASK lists the sessions of a task, such as T1.1/coder.1.")
 		}
 		if !raw {
 			return a.Answer(t, t.Draw)
@@ -92,15 +93,15 @@ func showSession(ctx context.Context, a *frame.App, run string, id nexus.Session
 }
 
 // showRun prints the report of a run, the newest if none is named.
-func showRun(ctx context.Context, a *frame.App, run string) error {
-	return a.Look(ctx, run, func(_ *frame.Place, r journal.Run, s *state.State) error {
+func showRun(ctx context.Context, a *frame.Console, run string) error {
+	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
 		v := a.Tell(r, s)
 		return a.Answer(v, func(s view.Style) string { return view.Report(s, v, true) })
 	})
 }
 
 // report returns the text of a task's escalation report, where there is one.
-func report(p *frame.Place, hash string) string {
+func report(p *app.Place, hash string) string {
 	if hash == "" {
 		return ""
 	}

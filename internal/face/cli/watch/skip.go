@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func skipCommand(a *frame.App) *cobra.Command {
+func skipCommand(a *frame.Console) *cobra.Command {
 	return request(a, "skip TASK [--run RUN] [--json]", "leave a task out", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbSkip, Task: nexus.TaskID(args[0])}
 	})

@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -24,7 +24,7 @@ type told struct {
 }
 
 // before returns what was tried before a run began.
-func before(ctx context.Context, p *frame.Place, run nexus.RunID) ([]regress.Row, error) {
+func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]regress.Row, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -46,16 +46,16 @@ func planned(s *state.State) []nexus.Task {
 	return all
 }
 
-func statusCommand(a *frame.App) *cobra.Command {
+func statusCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("status [RUN] [--json]", "say where a run stands", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
 			}
 			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t)}
 			if !s.Status.Ended() {
-				past, err := wire.Past(ctx, p.Journal, r.ID)
+				past, err := app.Past(ctx, p.Journal, r.ID)
 				if err != nil {
 					return err
 				}

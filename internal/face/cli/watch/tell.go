@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func tellCommand(a *frame.App) *cobra.Command {
+func tellCommand(a *frame.Console) *cobra.Command {
 	return request(a, "tell TASK TEXT [--run RUN] [--json]", "tell the agent of a task something", 2, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbTell, Task: nexus.TaskID(args[0]), Text: args[1]}
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/verify"
 )
 
-func verifyCommand(a *frame.App) *cobra.Command {
+func verifyCommand(a *frame.Console) *cobra.Command {
 	var o verify.Order
 	c := a.Command("verify [RUN] [flags]", "look at what only a person can tell of what landed, and sign for it", func(ctx context.Context, args []string) error {
 		o.Run = frame.First(args)

@@ -10,7 +10,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *frame.App) []*cobra.Command {
+func Commands(a *frame.Console) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a), reportCommand(a), evidenceCommand(a), verifyCommand(a),
 		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a),

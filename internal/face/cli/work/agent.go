@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/solo"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-func agentCommand(a *frame.App) *cobra.Command {
+func agentCommand(a *frame.Console) *cobra.Command {
 	var prompt, role string
-	var traffic wire.Traffic
+	var traffic provider.Traffic
 	var lines bool
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here: no plan, no gates, no landing", func(ctx context.Context, _ []string) error {
 		if err := errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil)); err != nil {
@@ -39,7 +40,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 				a.Say("%s", view.Clean(text))
 			}
 		}
-		said, err := solo.Session(ctx, a, settings, nexus.Role(role), prompt, traffic, heard)
+		said, err := a.Session(ctx, settings, nexus.Role(role), prompt, traffic, heard)
 		if err != nil {
 			return err
 		}
@@ -55,7 +56,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 	f.StringVarP(&prompt, "prompt", "p", "", "what the agent is told")
 	f.StringVar(&role, "role", string(nexus.Assistant), "`ROLE` that it plays")
 	f.BoolVar(&lines, "jsonl", false, "print every event as a line of JSON instead of the text")
-	traffic.Flags(c)
+	progress.TrafficFlags(c, &traffic)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
 	a.Knobs(c, "model", "max-turns", "budget", "sandbox")
@@ -63,7 +64,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 }
 
 // outcome says why a session ended without handing in.
-func outcome(said solo.Spoken) error {
+func outcome(said app.Reply) error {
 	var code nexus.Code
 	switch said.Outcome {
 	case nexus.Exhausted:

@@ -10,9 +10,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -21,7 +22,7 @@ import (
 // consent lets a person agree to the plan and to what it may cost before
 // anything is done. Who is not on a terminal is asked for --yes only where
 // the level of approval wants the plan to be agreed to.
-func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, ask bool) error {
+func consent(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order, ask bool) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -37,11 +38,11 @@ func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, a
 		}
 	}
 	if o.Plan == nil {
-		if err := wire.Decompose(ctx, a, p, o); err != nil {
+		if err := progress.Decompose(ctx, a, p, o); err != nil {
 			return err
 		}
 	}
-	if err := wire.Estimate(ctx, a, p, o); err != nil {
+	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
 	}
 	return talk(ctx, a, p, o)
@@ -49,7 +50,7 @@ func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, a
 
 // talk shows the plan until a person agrees to it or does not: its details, and
 // what it is once it was edited. An edited plan that is not carried out is kept.
-func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) error {
+func talk(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order) error {
 	in, e := a.Keyboard(), edit{app: a}
 	a.Ask(draft.Draw(a.Style(a.Err), *o.Plan, ""))
 	for {
@@ -63,7 +64,7 @@ func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) erro
 		case "e", "edit":
 			changed, err := e.open(o)
 			if err == nil && changed {
-				err = wire.Estimate(ctx, a, p, o)
+				err = a.Estimate(ctx, p, &o.Order)
 			}
 			switch {
 			case err != nil:
@@ -85,7 +86,7 @@ func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) erro
 // edit lets a person edit a plan. What does not pass the checks of a plan file
 // is kept, and opened again the next time.
 type edit struct {
-	app   *frame.App
+	app   *frame.Console
 	draft []byte // refused; nil where there is none
 	last  []byte // as the person left it last; nil where nothing was edited
 }
@@ -106,7 +107,7 @@ func (e *edit) unstarted(message string) error {
 
 // open lets a person edit the order's plan, and reports whether it changed. A
 // plan with an error leaves the order as it was.
-func (e *edit) open(o *wire.Order) (changed bool, err error) {
+func (e *edit) open(o *progress.Order) (changed bool, err error) {
 	shown := *o.Plan
 	shown.Estimate = nil
 	was, err := json.MarshalIndent(shown, "", "  ")

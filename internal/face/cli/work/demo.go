@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -25,7 +26,7 @@ import (
 // pace is how long the slow demo waits before each piece of an answer.
 const pace = 150 * time.Millisecond
 
-func demoCommand(a *frame.App) *cobra.Command {
+func demoCommand(a *frame.Console) *cobra.Command {
 	var keep, drop, slow bool
 	var dir string
 	c := a.Command("demo [flags]", "see it all at work on a sample, offline and without a key", func(ctx context.Context, _ []string) error {
@@ -47,7 +48,7 @@ func demoCommand(a *frame.App) *cobra.Command {
 
 // stage is where the demo plays.
 type stage struct {
-	app  *frame.App
+	app  *frame.Console
 	pace time.Duration
 	keep bool
 	home string // holds the sample, and the state that would be in the user's home
@@ -69,22 +70,22 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer stop()
-	app := d.inside(server.URL())
+	inner := d.inside(server.URL())
 	if _, err := sandbox.Find(ctx, sandbox.Auto); err != nil {
-		app.Say("no sandbox works here, so this demo runs its own harmless script without one; nexus doctor says how to get one")
-		app.Flags["sandbox"] = "off"
+		inner.Say("no sandbox works here, so this demo runs its own harmless script without one; nexus doctor says how to get one")
+		inner.Set["sandbox"] = "off"
 	}
-	p, err := app.Open(ctx, frame.Makes)
+	p, err := inner.Open(ctx, app.Makes)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	err = wire.Carry(ctx, app, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true, Once: !d.keep})
-	if !app.JSON {
-		err = errors.Join(err, costs(ctx, app), history(ctx, app), repaired(ctx, app))
+	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true}, Once: !d.keep})
+	if !inner.JSON {
+		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 	}
 	if d.keep {
-		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and repaired\n  nexus logs                # all that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", app.Dir, filepath.Join(d.home, "state"), d.home)
+		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and repaired\n  nexus logs                # all that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), d.home)
 	}
 	return err
 }
@@ -109,35 +110,35 @@ func (d *stage) build(ctx context.Context, dir string) error {
 
 // inside returns the app as it is within the demo: its own home, and the
 // scripted model in place of the providers.
-func (d *stage) inside(url string) *frame.App {
-	app := *d.app
-	app.Dir = filepath.Join(d.home, "units")
-	app.Environ, app.Flags = nil, map[string]string{}
+func (d *stage) inside(url string) *frame.Console {
+	a := d.app.Copy()
+	a.Dir = filepath.Join(d.home, "units")
+	a.Environ, a.Set = nil, map[string]string{}
 	own := map[string]string{
 		"XDG_STATE_HOME": filepath.Join(d.home, "state"), "XDG_CONFIG_HOME": filepath.Join(d.home, "config"),
 		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": url, "OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": url + "/v1",
 	}
-	app.Env = func(name string) string {
+	a.Env = func(name string) string {
 		if v, ok := own[name]; ok {
 			return v
 		}
 		return d.app.Env(name)
 	}
-	return &app
+	return a
 }
 
 // costs says what the run's input came from: the scripted model knows as much
 // of caches as providers do.
-func costs(ctx context.Context, a *frame.App) error {
-	return a.Look(ctx, "", func(_ *frame.Place, _ journal.Run, s *state.State) error {
+func costs(ctx context.Context, a *frame.Console) error {
+	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
 		style := a.Style(a.Out)
 		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).Cache(), "\n  ") + "\n")
 	})
 }
 
 // repaired says what went wrong on the way, and was repaired.
-func repaired(ctx context.Context, a *frame.App) error {
-	return a.Look(ctx, "", func(_ *frame.Place, _ journal.Run, s *state.State) error {
+func repaired(ctx context.Context, a *frame.Console) error {
+	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
 		all := view.Repaired(s)
 		if len(all) == 0 {
 			return nil
@@ -152,7 +153,7 @@ func repaired(ctx context.Context, a *frame.App) error {
 }
 
 // history shows the sample's history as git tells it.
-func history(ctx context.Context, a *frame.App) error {
+func history(ctx context.Context, a *frame.Console) error {
 	repo, err := git.Find(ctx, a.Dir)
 	if err != nil {
 		return err

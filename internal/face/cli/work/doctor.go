@@ -5,18 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/ready"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func doctorCommand(a *frame.App) *cobra.Command {
+func doctorCommand(a *frame.Console) *cobra.Command {
 	var fix, light bool
 	var file string
 	c := a.Command("doctor [--light] [--strict] [--fix] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q := ready.Question{Light: light, Fix: fix, Trust: wire.Agreed}
+		q := ready.Question{Light: light, Fix: fix, Trust: app.Agreed}
 		if file != "" {
 			q.Plan = func() error {
 				data, err := slurp(a, file)
@@ -50,17 +51,17 @@ func doctorCommand(a *frame.App) *cobra.Command {
 
 // precheck looks, before a run begins, whether it could. What it finds goes
 // into the run's first facts, or is why there is none.
-func precheck(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) error {
+func precheck(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
 	}
-	if err := o.Play(a); err != nil {
+	if err := o.Play(&a.App); err != nil {
 		return err
 	}
-	r := ready.Look(ctx, a, p, settings, ready.Question{Light: true, Run: true, Trust: wire.Agreed, Models: func() error { return wire.Ready(a, settings, *o) }})
+	r := ready.Look(ctx, a, p, settings, ready.Question{Light: true, Run: true, Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
 	if err := r.Err(); err != nil {
-		return wire.Unready(a, settings, *o, err)
+		return progress.Unready(a, settings, o.Goal, err)
 	}
 	for _, c := range r.Notices() {
 		a.Say("notice: %s: %s", c.Name, view.Clean(c.Detail))

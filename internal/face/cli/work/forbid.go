@@ -11,7 +11,7 @@ import (
 
 // forbidden refuses a goal, or a plan of somebody's, that holds a phrase which
 // the settings forbid.
-func forbidden(a *frame.App, goal string, p *nexus.Plan) error {
+func forbidden(a *frame.Console, goal string, p *nexus.Plan) error {
 	settings, origins, err := a.Settings()
 	if err != nil || len(settings.Forbidden) == 0 {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/ready"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -23,14 +24,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-func initCommand(a *frame.App) *cobra.Command {
+func initCommand(a *frame.Console) *cobra.Command {
 	var force bool
 	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(ctx context.Context, _ []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err
 		}
-		dir = frame.Top(dir)
+		dir = app.Top(dir)
 		gates, err := detect.Gates(dir, config.Gates{})
 		if err != nil {
 			return err

@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func planCommand(a *frame.App) *cobra.Command {
-	var o wire.Order
+func planCommand(a *frame.Console) *cobra.Command {
+	var o progress.Order
 	var src source
 	var mermaid, dot bool
 	c := a.Command("plan GOAL | -f FILE | --plan FILE [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
@@ -32,14 +33,14 @@ func planCommand(a *frame.App) *cobra.Command {
 			form = "dot"
 		}
 		if o.Plan != nil {
-			p, err := a.Open(ctx, frame.Reads)
+			p, err := a.Open(ctx, app.Reads)
 			if err != nil { // a plan can be looked at anywhere
 				return planned(ctx, a, nil, o, form)
 			}
 			defer p.Close()
 			return planned(ctx, a, p, o, form)
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}
@@ -58,9 +59,9 @@ func planCommand(a *frame.App) *cobra.Command {
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
+func propose(ctx context.Context, a *frame.Console, p *app.Place, o progress.Order, form string) error {
 	if o.Plan == nil {
-		if err := wire.Decompose(ctx, a, p, &o); err != nil {
+		if err := progress.Decompose(ctx, a, p, &o); err != nil {
 			return err
 		}
 	}
@@ -69,8 +70,8 @@ func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, fo
 
 // planned prints the order's plan. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
-	if err := wire.Estimate(ctx, a, p, &o); err != nil {
+func planned(ctx context.Context, a *frame.Console, p *app.Place, o progress.Order, form string) error {
+	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
 	}
 	if a.Style(a.Out).Plain && form == "" && !a.JSON {

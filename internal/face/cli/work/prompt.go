@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -17,13 +17,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func promptCommand(a *frame.App) *cobra.Command {
+func promptCommand(a *frame.Console) *cobra.Command {
 	var run, role string
 	c := a.Command("prompt TASK [--role ROLE] [--run RUN] [--json]", "print what would be sent to a model for a task now", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, run, func(p *frame.Place, _ journal.Run, s *state.State) error {
+		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(args[0]))
 			if t == nil {
-				return frame.NotFound("task", args[0], "nexus status lists the tasks; nexus show SESSION --raw prints what a session was sent.")
+				return app.NotFound("task", args[0], "nexus status lists the tasks; nexus show SESSION --raw prints what a session was sent.")
 			}
 			if t.Status.Ended() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
 				return &nexus.Error{
@@ -31,7 +31,7 @@ func promptCommand(a *frame.App) *cobra.Command {
 					Hint: "--role ROLE prints what a further attempt would send; nexus show " + string(t.ID) + " lists what was sent.",
 				}
 			}
-			u, fresh, err := wire.Next(ctx, a, p, s, t, nexus.Role(role))
+			u, fresh, err := a.Next(ctx, p, s, t, nexus.Role(role))
 			if err != nil {
 				return err
 			}

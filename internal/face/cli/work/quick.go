@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-func quickCommand(a *frame.App) *cobra.Command {
-	var o wire.Order
+func quickCommand(a *frame.Console) *cobra.Command {
+	var o progress.Order
 	var file, check string
 	c := a.Command("quick TASK | -f FILE [flags]", "do one task: no plan, same gates", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
@@ -28,7 +29,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 		if err := consent(ctx, a, p, &o, false); err != nil {
 			return err
 		}
-		return wire.Carry(ctx, a, p, o)
+		return progress.Carry(ctx, a, p, o)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, -1)
 	f := c.Flags()
@@ -47,8 +48,8 @@ func quickCommand(a *frame.App) *cobra.Command {
 	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; a command that the task says fails, else the gate test")
 	a.Knobs(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
-	wire.StartFlags(c, &o)
-	wire.OrderFlags(a, c, &o)
+	progress.StartFlags(c, &o)
+	progress.OrderFlags(a, c, &o)
 	return c
 }
 

@@ -9,15 +9,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-func runCommand(a *frame.App) *cobra.Command {
-	var o wire.Order
+func runCommand(a *frame.Console) *cobra.Command {
+	var o progress.Order
 	var src source
 	var dry bool
 	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "do a goal: plan, work, judge, land", func(ctx context.Context, args []string) error {
@@ -30,7 +31,7 @@ func runCommand(a *frame.App) *cobra.Command {
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func runCommand(a *frame.App) *cobra.Command {
 		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
 			return err
 		}
-		return wire.Carry(ctx, a, p, o)
+		return progress.Carry(ctx, a, p, o)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, -1)
 	sourceFlags(c, &src)
@@ -52,8 +53,8 @@ func runCommand(a *frame.App) *cobra.Command {
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
 	preferFlags(f, &o.Goal)
 	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
-	wire.StartFlags(c, &o)
-	wire.OrderFlags(a, c, &o)
+	progress.StartFlags(c, &o)
+	progress.OrderFlags(a, c, &o)
 	return c
 }
 
@@ -67,7 +68,7 @@ func sourceFlags(c *cobra.Command, src *source) {
 }
 
 // load reads a plan whose tasks are as large as the settings allow.
-func load(a *frame.App, data []byte) (nexus.Plan, error) {
+func load(a *frame.Console, data []byte) (nexus.Plan, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nexus.Plan{}, err
@@ -76,7 +77,7 @@ func load(a *frame.App, data []byte) (nexus.Plan, error) {
 }
 
 // read fills in the goal, and the plan if there is one.
-func read(a *frame.App, o *wire.Order, src source, args []string) error {
+func read(a *frame.Console, o *progress.Order, src source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	o.Goal.Mode = nexus.Evolution
 	switch {
@@ -111,7 +112,7 @@ func read(a *frame.App, o *wire.Order, src source, args []string) error {
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or
 // plan has.
-func slurp(a *frame.App, path string) ([]byte, error) {
+func slurp(a *frame.Console, path string) ([]byte, error) {
 	in := a.In
 	if path != "-" {
 		f, err := os.Open(path)

@@ -8,7 +8,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *frame.App) []*cobra.Command {
+func Commands(a *frame.Console) []*cobra.Command {
 	return []*cobra.Command{
 		demoCommand(a), initCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
 	}

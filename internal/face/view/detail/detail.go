@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 // Detail is all there is to tell about a task: the object of `nexus show`.
@@ -32,19 +31,19 @@ type Detail struct {
 
 // Attempt is one try at a task.
 type Attempt struct {
-	ID       nexus.AttemptID    `json:"id"`
-	Tier     nexus.Tier         `json:"tier"`
-	Strategy nexus.Strategy     `json:"strategy"`
-	Base     string             `json:"base"`
-	Stage    state.Stage        `json:"stage"`
-	Outcome  nexus.Outcome      `json:"outcome,omitzero"`
-	Why      string             `json:"why,omitzero"`
-	Commit   string             `json:"commit,omitzero"`
-	Seconds  float64            `json:"seconds"`
-	Proof    *nexus.TestsProved `json:"proof,omitempty"` // of tests that an earlier attempt left
-	Rounds   []Round            `json:"rounds"`
-	Sessions []Session          `json:"sessions"`
-	Network  []hosts.Reached    `json:"network,omitempty"` // what its commands and gates asked for, in that order
+	ID       nexus.AttemptID     `json:"id"`
+	Tier     nexus.Tier          `json:"tier"`
+	Strategy nexus.Strategy      `json:"strategy"`
+	Base     string              `json:"base"`
+	Stage    state.Stage         `json:"stage"`
+	Outcome  nexus.Outcome       `json:"outcome,omitzero"`
+	Why      string              `json:"why,omitzero"`
+	Commit   string              `json:"commit,omitzero"`
+	Seconds  float64             `json:"seconds"`
+	Proof    *nexus.TestsProved  `json:"proof,omitempty"` // of tests that an earlier attempt left
+	Rounds   []Round             `json:"rounds"`
+	Sessions []Session           `json:"sessions"`
+	Network  []nexus.HostReached `json:"network,omitempty"` // what its commands and gates asked for, in that order
 }
 
 // Round is one stretch of writing and what was found after it.

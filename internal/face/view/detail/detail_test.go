@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -36,8 +35,8 @@ func tape() []nexus.Fact {
 		nexus.TaskRouted{Task: "T1", Complexity: nexus.Simple, Tier: nexus.Fast, By: "keyword", Why: "no word of it says otherwise", Strategy: nexus.TDDStrict, Chosen: "the plan says so"},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDStrict, Base: "b0"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Tester, Session: "T1.1/tester.1"},
-		nexus.NetworkJudged{Session: "T1.1/tester.1", Call: "c1", Hosts: []hosts.Reached{{Host: "example.com", Port: 443, Why: "not on the list", Times: 2}}},
-		nexus.NetworkJudged{Attempt: "T1.1", Gate: "install", Hosts: []hosts.Reached{{Host: "registry.example", Port: 443, Allowed: true, Rule: "registry.example:443", Times: 1, Up: 500, Down: 20_000}}},
+		nexus.NetworkJudged{Session: "T1.1/tester.1", Call: "c1", Hosts: []nexus.HostReached{{Host: "example.com", Port: 443, Why: "not on the list", Times: 2}}},
+		nexus.NetworkJudged{Attempt: "T1.1", Gate: "install", Hosts: []nexus.HostReached{{Host: "registry.example", Port: 443, Allowed: true, Rule: "registry.example:443", Times: 1, Up: 500, Down: 20_000}}},
 		nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go", "b.go"}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress, Category: nexus.IsolationViolation, Why: "the tester changed more than tests"},
 		nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDLite, Base: "b0"},

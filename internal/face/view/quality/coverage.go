@@ -6,7 +6,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // covered returns what was measured of a tree, nil where nobody did.
@@ -67,7 +66,7 @@ func coverage(b *strings.Builder, q Quality) {
 }
 
 // share writes a share, with how far it moved.
-func share(c evidence.Covered) string {
+func share(c nexus.Covered) string {
 	now, known := c.Percent()
 	if !known {
 		return "unknown"

@@ -5,18 +5,17 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // mending is what is known of criteria that were not met on what landed.
 type mending struct {
 	rounds int
 	last   nexus.AttemptID
-	sought []criterion.Fault // in the last round
-	before []criterion.Fault // in those before
-	fixes  map[string]bool   // tasks that were planned to mend something
-	open   int               // of them, planned and not yet part of the run
-	most   int               // rounds that were ever allowed
+	sought []nexus.CriterionFault // in the last round
+	before []nexus.CriterionFault // in those before
+	fixes  map[string]bool        // tasks that were planned to mend something
+	open   int                    // of them, planned and not yet part of the run
+	most   int                    // rounds that were ever allowed
 }
 
 // mend books what is done about criteria that are not met, and tasks that are
@@ -59,7 +58,7 @@ func (b *Audit) seek(f nexus.FaultsSought) {
 		b.wrong("%d faults are looked for; paused %v, draining %v", len(f.Faults), b.paused, b.draining)
 	}
 	for _, x := range f.Faults {
-		if slices.ContainsFunc(m.before, func(o criterion.Fault) bool {
+		if slices.ContainsFunc(m.before, func(o nexus.CriterionFault) bool {
 			return o.Task == x.Task || o.Criterion == x.Criterion && o.Signature == x.Signature
 		}) {
 			b.wrong("%s is looked at again as it was, with %s", x.Criterion, x.Task)
@@ -96,7 +95,7 @@ func (b *Audit) planned(t nexus.Task) {
 	if b.part(t) {
 		return
 	}
-	if !slices.ContainsFunc(m.sought, func(x criterion.Fault) bool { return x.Task == string(t.ID) }) || m.fixes[string(t.ID)] {
+	if !slices.ContainsFunc(m.sought, func(x nexus.CriterionFault) bool { return x.Task == string(t.ID) }) || m.fixes[string(t.ID)] {
 		b.wrong("%s is planned, and mends nothing", t.ID)
 	}
 	if m.fixes == nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // judges names the gates that judge a tree with these criteria, each once.
@@ -37,7 +36,7 @@ func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fac
 	}
 	found := nexus.FaultsFound{Attempt: x.a.ID, Faults: slices.Clone(f.Faults)}
 	for i := range found.Faults {
-		found.Faults[i].Kind = []criterion.Kind{criterion.Source, criterion.Test, criterion.Both}[x.pick(3)]
+		found.Faults[i].Kind = []nexus.FaultKind{nexus.FaultInSource, nexus.FaultInTest, nexus.FaultInBoth}[x.pick(3)]
 		found.Faults[i].Why = "as it looks"
 	}
 	return []nexus.Fact{found}, x.fault()

@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Kind reads and describes the values of a key.
@@ -40,9 +39,9 @@ func Put[T any](at *T, v any) {
 	case *nexus.Reaction:
 		s, _ := v.(string)
 		*p = nexus.Reaction(s)
-	case *done.Mode:
+	case *nexus.BoundMode:
 		s, _ := v.(string)
-		*p = done.Mode(s)
+		*p = nexus.BoundMode(s)
 	default:
 		if x, ok := v.(T); ok {
 			*at = x
@@ -491,7 +490,7 @@ func Show(v any) string {
 		return strconv.Quote(string(x))
 	case nexus.Reaction:
 		return strconv.Quote(string(x))
-	case done.Mode:
+	case nexus.BoundMode:
 		return strconv.Quote(string(x))
 	case []string:
 		q := make([]string, len(x))

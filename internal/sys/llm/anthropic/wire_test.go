@@ -246,3 +246,44 @@ func TestTerms(t *testing.T) {
 		t.Errorf("%+v %v", got.Terms, err)
 	}
 }
+
+// TestModels reads a list page by page, and knows the last one however it is
+// told.
+func TestModels(t *testing.T) {
+	for name, c := range map[string]struct {
+		pages map[string]string // by the id after which they begin
+		want  string
+		asked int
+	}{
+		"three pages": {map[string]string{
+			"":  `{"data":[{"id":"a"},{"id":"b"}],"has_more":true,"last_id":"b"}`,
+			"b": `{"data":[{"id":"c","max_input_tokens":200000,"max_tokens":64000}],"has_more":true,"last_id":"c"}`,
+			"c": `{"data":[{"id":"d"}],"has_more":false,"last_id":"d"}`,
+		}, "a b c d", 3},
+		"no more":      {map[string]string{"": `{"data":[{"id":"a"}],"has_more":false,"last_id":"a"}`}, "a", 1},
+		"no last id":   {map[string]string{"": `{"data":[{"id":"a"}],"has_more":true,"last_id":null}`}, "a", 1},
+		"an empty one": {map[string]string{"": `{"data":[],"has_more":true,"last_id":"a"}`}, "", 1},
+		"not said": {map[string]string{
+			"": `{"data":[{"id":"a"}],"last_id":"a"}`, "a": `{"data":[]}`,
+		}, "a", 2},
+	} {
+		asked := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, c.pages[r.URL.Query().Get("after_id")])
+		}))
+		all, err := anthropic.New(anthropic.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
+		s.Close()
+		var names []string
+		for _, m := range all {
+			names = append(names, m.Name)
+			if m.Name == "c" && (m.Context != 200_000 || m.Output != 64_000) {
+				t.Errorf("%+v", m)
+			}
+		}
+		if err != nil || strings.Join(names, " ") != c.want || asked != c.asked {
+			t.Errorf("%s: %v after %d pages, %v", name, names, asked, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -172,5 +173,74 @@ func TestAnswer(t *testing.T) {
 				t.Error(err, diff)
 			}
 		})
+	}
+}
+
+// TestModelNames holds that a name leads nowhere but to a model.
+func TestModelNames(t *testing.T) {
+	s := serve(t, 200, "text/event-stream", stream(`{"text":"x"}|STOP`, usage))
+	for name, want := range map[string]string{
+		"m": "/v1beta/models/m:streamGenerateContent?alt=sse", "models/m": "/v1beta/models/m:streamGenerateContent?alt=sse",
+		"tunedModels/m": "/v1beta/tunedModels/m:streamGenerateContent?alt=sse", "a?b": "/v1beta/models/a%3Fb:streamGenerateContent?alt=sse",
+		"": "", "..": "", "../files/f": "", "models/../../v1/files": "", "a/..": "",
+	} {
+		s.path = ""
+		r := conform.Conversation("c")
+		r.Model = name
+		_, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
+		e, refused := errors.AsType[*llm.Error](err)
+		if s.path != want || (want == "") != refused || refused && (e.Class != llm.Invalid || e.Code != "model") {
+			t.Errorf("%q: asked %q, %v", name, s.path, err)
+		}
+	}
+}
+
+// over is a transport that answers with some bytes, and then with nothing until
+// the call is left.
+type over string
+
+func (o over) RoundTrip(r *http.Request) (*http.Response, error) {
+	in, out := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(out, string(o))
+		<-r.Context().Done()
+		_ = out.CloseWithError(r.Context().Err())
+	}()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: in, Request: r}, nil
+}
+
+// TestCutBehindTheEnd: an answer that ended is whole, though the server began to
+// say more and then fell silent.
+func TestCutBehindTheEnd(t *testing.T) {
+	for _, more := range []string{"", `data: {"usageMeta`, "data: {}\n\ndata: {"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &http.Client{Transport: over(stream(`{"text":"x"}|STOP`, usage) + more)}
+			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: "http://h.invalid", HTTP: h}).Stream(t.Context(), conform.Conversation("c"), nil)
+			if err != nil || got.Message.Text() != "x" || got.Stop != llm.StopDone || got.Estimated {
+				t.Errorf("%q behind the end: %+v, %v", more, got, err)
+			}
+		})
+	}
+}
+
+// TestModels reads a list page by page.
+func TestModels(t *testing.T) {
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.String())
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("pageToken") == "" {
+			fmt.Fprint(w, `{"models":[{"name":"models/a","inputTokenLimit":1000,"outputTokenLimit":10}],"nextPageToken":"n"}`)
+		} else {
+			fmt.Fprint(w, `{"models":[{"name":"models/b"}]}`)
+		}
+	}))
+	defer s.Close()
+	got, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
+	if diff := cmp.Diff([]llm.About{{Name: "a", Context: 1000, Output: 10}, {Name: "b"}}, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if diff := cmp.Diff([]string{"/v1beta/models", "/v1beta/models?pageToken=n"}, asked); diff != "" {
+		t.Error(diff)
 	}
 }

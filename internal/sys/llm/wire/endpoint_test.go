@@ -117,3 +117,53 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// body is an answer of so many bytes that says what was done with it.
+type body struct {
+	status     int
+	left, read int
+	closed     bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), b.left)
+	for i := range n {
+		p[i] = ' '
+	}
+	b.left, b.read = b.left-n, b.read+n
+	return n, nil
+}
+
+func (b *body) Close() error { b.closed = true; return nil }
+
+func (b *body) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: b.status, Header: http.Header{}, Body: b, Request: r}, nil
+}
+
+// TestListLetsGo holds that no page is read without end, and that each answer
+// is closed, whatever it was.
+func TestListLetsGo(t *testing.T) {
+	const most = 64 << 20
+	for name, c := range map[string]struct {
+		body
+		class llm.Class
+	}{
+		"a page":    {body{status: http.StatusOK, left: 100}, ""},
+		"refused":   {body{status: http.StatusUnauthorized, left: 100}, llm.Auth},
+		"too large": {body{status: http.StatusOK, left: most + 1<<20}, llm.Transient},
+	} {
+		e := wire.NewEndpoint("http://h.invalid", &http.Client{Transport: &c.body}, func(http.Header) {})
+		pages := 0
+		err := e.List(t.Context(), "list", "", func([]byte) (url.Values, error) { pages++; return nil, nil })
+		got, _ := errors.AsType[*llm.Error](err)
+		if (err != nil) != (c.class != "") || got != nil && got.Class != c.class || (pages == 1) != (err == nil) {
+			t.Errorf("%s: %d pages, %v", name, pages, err)
+		}
+		if c.read > most || !c.closed {
+			t.Errorf("%s: %d bytes read, closed: %v", name, c.read, c.closed)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // name begins the name of every group; package origin says what follows.
@@ -36,7 +36,7 @@ func Find() (*Parent, error) {
 		return nil, fmt.Errorf("%w: none is writable with memory or pids", ErrNone)
 	}
 	p := &Parent{places: places}
-	if p.prefix, err = origin.Prefix(name); err != nil {
+	if p.prefix, err = proc.OwnPrefix(name); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	p.Sweep()
@@ -55,7 +55,7 @@ func (p *Parent) Sweep() int {
 	for _, at := range p.places {
 		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
 		for _, dir := range left {
-			if !origin.Orphan(name, filepath.Base(dir)) {
+			if !proc.Orphan(name, filepath.Base(dir)) {
 				continue
 			}
 			g := Group{dirs: []place{{dir, at.kinds, at.version}}}

@@ -3,6 +3,7 @@ package leak
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,6 +47,46 @@ func TestAdded(t *testing.T) {
 	stop(errors.New("enough"))
 	if _, err := f.Added(ctx, patch); err == nil || err.Error() != "enough" {
 		t.Errorf("stopped: %v", err)
+	}
+}
+
+// TestAllowed holds what is no leak though a rule finds it: what the lists of
+// all rules and of one rule allow, and what a better rule found at the place.
+func TestAllowed(t *testing.T) {
+	github := made("ghp", "_R8sJ2kQ0vX7mT4bN1cW9zL6pD3", "fH5gYaUeIo")
+	part := made("R8sJ2kQ0vX7", "mT4bN1cW9zL6pD3")
+	for name, c := range map[string]struct {
+		file, text string
+		want       []string // line and rule
+	}{
+		"a better rule, on the line": {"a.go", "token := \"" + github + "\"", []string{"1 github-pat"}},
+		"and elsewhere":              {"a.go", "token := \"" + github + "\"\npassword := \"" + part + "\"", []string{"1 github-pat", "2 generic-api-key"}},
+		"a file for all rules":       {"web/package-lock.json", "token := \"" + github + "\"", nil},
+		"a word for all rules":       {"a.go", "api_key := \"" + made("014df517-39d1-4453-", "b7b3-9930c563627c") + "\"", nil},
+		"almost that word":           {"a.go", "api_key := \"" + made("014df517-39d1-4453-", "b7b3-9930c563627d") + "\"", []string{"1 generic-api-key"}},
+		"a pattern for all rules":    {"a.go", "api_key = $" + made("QWERTZ", "UIOPASDFGHJK") + "_L", nil},
+		"a pattern of one":           {"a.go", "api_key = \"" + made("qWeRtZuIoPaS", "dFgHjKlYxCvB") + "\"", nil},
+		"what stands before it":      {"a.go", "public_key_token = \"" + part + "\"", nil},
+		"a file of one rule":         {"x/@octokit/auth-token/README.md", github, nil},
+		"what nobody drew":           {"a.go", made("ghp_", strings.Repeat("ab", 18)), nil},
+		"a file and a line of one":   {"a.bb", "SRC_token = \"" + part + "\"", nil},
+		"the file alone":             {"a.bb", "my_token = \"" + part + "\"", []string{"1 generic-api-key"}},
+		"the line alone":             {"a.go", "SRC_token = \"" + part + "\"", []string{"1 generic-api-key"}},
+	} {
+		lines := strings.Count(c.text, "\n") + 1
+		patch := fmt.Sprintf("--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n+%s\n", c.file, lines, strings.ReplaceAll(c.text, "\n", "\n+"))
+		var f Finder
+		leaks, err := f.Added(t.Context(), patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range leaks {
+			got = append(got, fmt.Sprint(l.Line, " ", l.Rule))
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Caches says where there are some to read.
@@ -39,10 +39,10 @@ func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
 func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, error) {
 	build := filepath.Join(dir, "own")
 	switch g.Format {
-	case parse.GoBuild, parse.GoVet:
+	case read.GoBuild, read.GoVet:
 		setup, err := c.Go(tree, dir, build)
 		return setup, func() error { return nil }, err
-	case parse.GolangCI:
+	case read.GolangCI:
 		lint := filepath.Join(dir, "lint")
 		if err := gocache.Lay(filepath.Join(lint, goenv.Lint)); err != nil {
 			return goenv.Setup{}, nil, err
@@ -91,7 +91,7 @@ func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
 func (c Caches) Go(tree, dir, own string, others ...string) (goenv.Setup, error) {
-	if gosrc.IsFile(filepath.Join(tree, "go.mod")) || gosrc.IsFile(filepath.Join(tree, "go.work")) { // elsewhere the go command is rare, and makes the directories itself
+	if gosrc.IsFile(os.DirFS(tree), "go.mod") || gosrc.IsFile(os.DirFS(tree), "go.work") { // elsewhere the go command is rare, and makes the directories itself
 		if err := gocache.Lay(filepath.Join(dir, goenv.Build)); err != nil {
 			return goenv.Setup{}, err
 		}

@@ -4,7 +4,7 @@ package detect
 
 import (
 	"cmp"
-	"path/filepath"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +13,19 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Gates returns the gates of a tree in the order in which they judge: those
-// of its Go code and of the stacks in [stack.Table], each replaced or switched
-// off by the configuration, then the configuration's own by name. It only looks
+// of the stacks that [stack.Find] sees, each replaced or switched off by the configuration, then the configuration's own by name. It only looks
 // at marker files.
 func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
-	gates := goGates(dir)
-	var used []string
-	for _, g := range gates {
-		used = append(used, g.Name)
-	}
+	var gates []gate.Gate
 	early := map[string]bool{}
-	for _, f := range stack.Find(dir, used...) {
+	for _, f := range stack.Find(os.DirFS(dir)) {
 		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Goes: f.Goes, Fix: f.Fix})
 		early[f.Name] = f.First
 	}
@@ -173,80 +167,6 @@ func unknownOrder(order []string, gates []gate.Gate, set map[string]string) erro
 	return nil
 }
 
-// goGates returns the gates of the Go modules of a tree, those of the root
-// first. The others have gates of their own where they have something to
-// judge: the go command of the root does not see them.
-func goGates(dir string) []gate.Gate {
-	gates := moduleGates(dir, "", "", true)
-	vendored := gosrc.IsFile(filepath.Join(dir, "vendor", "modules.txt"))
-	for _, at := range gosrc.Nested(dir) {
-		mod := ""
-		switch own := gosrc.IsFile(filepath.Join(dir, at, "vendor", "modules.txt")); {
-		case own && !vendored:
-			mod = "vendor"
-		case vendored && !own:
-			mod = "readonly"
-		}
-		code, tests := gosrc.Kinds(filepath.Join(dir, at))
-		if code || tests {
-			gates = append(gates, moduleGates(dir, at, mod, tests)...)
-		}
-	}
-	return gates
-}
-
-// moduleGates returns the gates of the module in a directory of the tree,
-// empty for the root. Mod says where its dependencies come from, where that is
-// not as at the root.
-func moduleGates(dir, at, mod string, tests bool) []gate.Gate {
-	patterns := gosrc.Patterns(filepath.Join(dir, at))
-	if patterns == nil {
-		return nil
-	}
-	name := func(gate string) string {
-		if at == "" {
-			return gate
-		}
-		return gate + "-" + stack.Label(at)
-	}
-	with := func(flag string, words ...string) []string {
-		if mod != "" {
-			words = append(words, flag+mod)
-		}
-		return append(words, patterns...)
-	}
-	gates := []gate.Gate{
-		{Name: name("build"), Dir: at, Args: with("-mod=", "go", "build"), Format: parse.GoBuild},
-		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: parse.GoVet, Fix: []stack.Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}},
-	}
-	if tests {
-		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: parse.GoTestJSON, Tests: true, Goes: stack.GoCover(with("-mod=", "go", "test", "-count=1")...)})
-	}
-	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
-		if text := gosrc.ReadSmall(filepath.Join(dir, at, config)); text != "" {
-			gates = append(gates, gate.Gate{Name: name("golangci"), Dir: at, Args: with("--modules-download-mode=", golangci(text)...), Format: parse.GolangCI, Fix: []stack.Fixer{
-				{Args: append(golangci(text), "--fix", "{dirs}"), Ends: []string{".go"}},
-			}})
-			break
-		}
-	}
-	return gates
-}
-
-// golangci returns the command for golangci-lint, whose flags depend on the
-// version that the configuration is for.
-func golangci(text string) []string {
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' || r == '{' })
-	second := slices.ContainsFunc(lines, func(l string) bool {
-		l = strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(strings.TrimSpace(l))
-		return l == "version:2" || l == "version=2"
-	})
-	if second {
-		return []string{"golangci-lint", "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
-	}
-	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
-}
-
 // Accept returns the gate that shows a criterion, and false where its check
 // is no command: empty, or the name of a gate.
 func Accept(c nexus.Criterion) (gate.Gate, bool) {
@@ -280,9 +200,9 @@ func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate
 // understood; anything else, and anything that needs a shell, is judged by
 // its exit code.
 func fromLine(name, line string) gate.Gate {
-	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || RunsTests(line)}
+	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := split(line)
-	if known := parse.ByCommand(line); simple && len(known) == 1 && known[0].Tests {
+	if known := stack.Formats().ByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
 	}
 	if !simple || len(words) < 2 {
@@ -291,19 +211,19 @@ func fromLine(name, line string) gate.Gate {
 	g := gate.Gate{Name: name, Args: words}
 	switch words[0] + " " + words[1] {
 	case "go build", "go vet":
-		g.Format = map[string]string{"build": parse.GoBuild, "vet": parse.GoVet}[words[1]]
+		g.Format = map[string]string{"build": read.GoBuild, "vet": read.GoVet}[words[1]]
 	case "go test":
 		if slices.ContainsFunc(words, func(w string) bool { return w == "-c" || w == "-n" || strings.HasPrefix(w, "-list") }) {
 			return shell
 		}
-		g.Format, g.Tests = parse.GoTestJSON, true
+		g.Format, g.Tests = read.GoTestJSON, true
 		for _, flag := range []string{"-count=1", "-json"} {
 			if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, strings.TrimSuffix(flag, "=1")) }) {
 				g.Args = slices.Insert(g.Args, 2, flag)
 			}
 		}
 	case "gofmt -l":
-		g.Format = parse.GoFmt
+		g.Format = read.GoFmt
 	default:
 		return shell
 	}

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
@@ -111,8 +111,8 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &goenv.Versions{}}
 	for name, g := range map[string]gate.Gate{
-		"true":  {Name: "build", Args: []string{"true"}, Format: parse.Exit},
-		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: parse.GoBuild},
+		"true":  {Name: "build", Args: []string{"true"}, Format: read.Exit},
+		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: read.GoBuild},
 	} {
 		b.Run(name, func(b *testing.B) {
 			bare := func() error {

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Setup is what the Go tools need besides the tree.
@@ -40,7 +39,7 @@ func Prepare(dir, cache string) (Setup, error) {
 		return Setup{}, fmt.Errorf("go caches: %w", err)
 	}
 	mod := "-mod=readonly"
-	if gosrc.IsFile(filepath.Join(dir, "vendor", "modules.txt")) && !gosrc.IsFile(filepath.Join(dir, "go.work")) {
+	if tree := os.DirFS(dir); gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
 		mod = "-mod=vendor"
 	}
 	return Setup{
@@ -48,8 +47,20 @@ func Prepare(dir, cache string) (Setup, error) {
 			"GOFLAGS="+mod+" -buildvcs=false", "GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off",
 			"GOCACHE="+build, "GOLANGCI_LINT_CACHE="+lint,
 		),
-		Readable: stack.System(), Writable: []string{cache},
+		Readable: System(), Writable: []string{cache},
 	}, nil
+}
+
+// System returns the directories of the system in which tools keep their
+// settings, as far as they are there.
+func System() []string {
+	var all []string
+	for _, dir := range []string{"/etc/php", "/etc/alternatives", "/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/gradle"} {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			all = append(all, dir)
+		}
+	}
+	return all
 }
 
 // built returns what the go command that a PATH leads to would say of its version,

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
 // Signs say how a runner is seen to hang. The zero Signs see nothing.

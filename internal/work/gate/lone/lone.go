@@ -7,15 +7,15 @@
 package lone
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // longest bounds the name of a test; what is longer is no name.
@@ -144,13 +144,13 @@ func Touched(l stack.Lone, base, now string, changed []string, test, file string
 			return true
 		case !filepath.IsLocal(f):
 			return false
-		case testfile.Part(f) && !named(f):
+		case stack.ServesTests(f) && !named(f):
 			return true // a helper, or data
 		}
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {
 			return true
 		}
-		text := gosrc.ReadSmall(filepath.Join(base, filepath.FromSlash(f))) + gosrc.ReadSmall(filepath.Join(now, filepath.FromSlash(f)))
+		text := gosrc.ReadSmall(os.DirFS(base), f) + gosrc.ReadSmall(os.DirFS(now), f)
 		if named(f) {
 			return text == "" || strings.Contains(text, last)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // with is a command of a runner that calls its tests so.

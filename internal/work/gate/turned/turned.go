@@ -3,12 +3,13 @@
 package turned
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // Tests returns the tests that a gate found red in one tree and not in
@@ -31,7 +32,7 @@ func Tests(before, now nexus.Evidence, was, is string, changed []string) []strin
 			found = append(found, name)
 		}
 	}
-	mods := gosrc.Modules(is)
+	mods := gosrc.Modules(os.DirFS(is))
 	var whole []string // packages that did not run
 	for _, f := range before.Findings {
 		_, _, test := gosrc.TestName(f.Test)
@@ -55,8 +56,8 @@ func Tests(before, now nexus.Evidence, was, is string, changed []string) []strin
 		if red[pkg] {
 			continue
 		}
-		for _, name := range gosrc.Expect(is, mods)(pkg) {
-			if gosrc.Own(was, is, dir, name) {
+		for _, name := range gosrc.Expect(os.DirFS(is), mods)(pkg) {
+			if gosrc.Own(os.DirFS(was), os.DirFS(is), dir, name) {
 				add(pkg + "." + name)
 			}
 		}
@@ -79,7 +80,7 @@ func about(e nexus.Evidence, file string) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.File == file })
 }
 
-func hasGo(dir string) bool { return len(gosrc.Modules(dir)) > 0 }
+func hasGo(dir string) bool { return len(gosrc.Modules(os.DirFS(dir))) > 0 }
 
 // tops drops a test of Go where one of its subtests says it more closely.
 func tops(all []string) []string {

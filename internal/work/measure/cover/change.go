@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Line is a line that a change adds.
@@ -18,8 +18,8 @@ type Line struct {
 // Added says of the lines that a change adds to a file how many of those that
 // can be run were, and which were not: rows of new lines without one between
 // them that was.
-func Added(file string, lines []Line, hits map[int]int) (share evidence.Share, missed []evidence.Uncovered) {
-	var row *evidence.Uncovered
+func Added(file string, lines []Line, hits map[int]int) (share nexus.Share, missed []nexus.Uncovered) {
+	var row *nexus.Uncovered
 	last := 0
 	for _, l := range lines {
 		n, told := hits[l.Number]
@@ -37,7 +37,7 @@ func Added(file string, lines []Line, hits map[int]int) (share evidence.Share, m
 			continue
 		}
 		if row == nil {
-			missed = append(missed, evidence.Uncovered{File: file, From: l.Number, Text: short(l.Text)})
+			missed = append(missed, nexus.Uncovered{File: file, From: l.Number, Text: short(l.Text)})
 			row = &missed[len(missed)-1]
 		}
 		row.To = l.Number
@@ -47,8 +47,8 @@ func Added(file string, lines []Line, hits map[int]int) (share evidence.Share, m
 }
 
 // Longest puts the longest rows first.
-func Longest(rows []evidence.Uncovered) {
-	slices.SortStableFunc(rows, func(a, b evidence.Uncovered) int {
+func Longest(rows []nexus.Uncovered) {
+	slices.SortStableFunc(rows, func(a, b nexus.Uncovered) int {
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.File, b.File), cmp.Compare(a.From, b.From))
 	})
 }

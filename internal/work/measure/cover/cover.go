@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // The formats.
@@ -30,7 +30,7 @@ type Report struct {
 // Sums is what tests go through in several files. What no file tells of is
 // unknown.
 type Sums struct {
-	Lines, Branches, Functions, Statements evidence.Share
+	Lines, Branches, Functions, Statements nexus.Share
 }
 
 // Part is the part of a report that tells of one module, where it has such: all
@@ -47,7 +47,7 @@ type File struct {
 	Names []string    // paths that it may have, as the tool writes them, the likeliest first
 	Lines map[int]int // how often a line was run, of those that can be
 
-	Branches, Functions, Statements evidence.Share
+	Branches, Functions, Statements nexus.Share
 }
 
 // Read reads a report, as far as it goes. What else stands in the text is
@@ -122,7 +122,7 @@ func (b *builder) in(of Part, names ...string) *File {
 	return f
 }
 
-func hit(s *evidence.Share, hits string) {
+func hit(s *nexus.Share, hits string) {
 	s.Total++
 	if number(hits) > 0 {
 		s.Covered++
@@ -134,13 +134,13 @@ func hit(s *evidence.Share, hits string) {
 func lcov(text string) Report {
 	var b builder
 	var file *File
-	var branches, functions, saidBranches, saidFunctions evidence.Share
+	var branches, functions, saidBranches, saidFunctions nexus.Share
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch {
 		case key == "SF" && value != "":
 			file = b.file(clean(value))
-			branches, functions, saidBranches, saidFunctions = evidence.Share{}, evidence.Share{}, evidence.Share{}, evidence.Share{}
+			branches, functions, saidBranches, saidFunctions = nexus.Share{}, nexus.Share{}, nexus.Share{}, nexus.Share{}
 		case file == nil:
 		case key == "DA":
 			parts := strings.Split(value, ",")
@@ -169,7 +169,7 @@ func lcov(text string) Report {
 	return b.report
 }
 
-func sum(to *evidence.Share, counted, said evidence.Share) {
+func sum(to *nexus.Share, counted, said nexus.Share) {
 	if counted.Total == 0 {
 		counted = said
 	}
@@ -212,11 +212,11 @@ func profile(text string) Report {
 		}
 	}
 	for _, p := range parts {
-		all := evidence.Share{Total: p.statements}
+		all := nexus.Share{Total: p.statements}
 		if p.hits > 0 {
 			all.Covered = p.statements
 		}
-		sum(&p.of.Statements, all, evidence.Share{})
+		sum(&p.of.Statements, all, nexus.Share{})
 	}
 	return b.report
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
 )
 
@@ -39,19 +39,19 @@ func TestRead(t *testing.T) {
 	}{
 		"lcov": {cover.LCOV, tracefile, cover.Report{
 			Files: []*cover.File{
-				{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}, Branches: evidence.Share{Covered: 1, Total: 4}, Functions: evidence.Share{Covered: 1, Total: 1}},
-				{Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}, Branches: evidence.Share{Covered: 1, Total: 2}},
+				{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}, Branches: nexus.Share{Covered: 1, Total: 4}, Functions: nexus.Share{Covered: 1, Total: 1}},
+				{Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}, Branches: nexus.Share{Covered: 1, Total: 2}},
 			},
 		}},
 		"cobertura": {cover.Cobertura, document, cover.Report{
-			Files: []*cover.File{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1}}},
+			Files: []*cover.File{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: nexus.Share{Covered: 1, Total: 2}, Functions: nexus.Share{Covered: 1, Total: 1}}},
 		}},
 		"a profile of Go": {cover.Go, profile, cover.Report{
-			Files: []*cover.File{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: evidence.Share{Covered: 1, Total: 3}}},
+			Files: []*cover.File{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: nexus.Share{Covered: 1, Total: 3}}},
 		}},
 		"jacoco": {cover.JaCoCo, modules, cover.Report{
 			Files: []*cover.File{
-				{Of: cover.Part{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1}},
+				{Of: cover.Part{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: nexus.Share{Covered: 1, Total: 2}, Functions: nexus.Share{Covered: 1, Total: 1}},
 				{Of: cover.Part{Number: 2, Name: "b"}, Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
 			},
 		}},
@@ -146,8 +146,8 @@ func TestAdded(t *testing.T) {
 	lines := []cover.Line{{1, "a()"}, {2, "b()"}, {3, "// why"}, {4, "c()"}, {5, "}"}, {6, "d()"}, {9, "e()"}, {10, "f()"}, {11, "not told of"}}
 	hits := map[int]int{1: 1, 2: 0, 3: 0, 4: 0, 5: 0, 6: 1, 7: 0, 9: 0, 10: 0}
 	share, missed := cover.Added("x.go", lines, hits)
-	want := []evidence.Uncovered{{File: "x.go", From: 2, To: 4, Lines: 2, Text: "b()"}, {File: "x.go", From: 9, To: 10, Lines: 2, Text: "e()"}}
-	if d := cmp.Diff(want, missed); d != "" || share != (evidence.Share{Covered: 2, Total: 6}) {
+	want := []nexus.Uncovered{{File: "x.go", From: 2, To: 4, Lines: 2, Text: "b()"}, {File: "x.go", From: 9, To: 10, Lines: 2, Text: "e()"}}
+	if d := cmp.Diff(want, missed); d != "" || share != (nexus.Share{Covered: 2, Total: 6}) {
 		t.Error(share, d)
 	}
 }
@@ -168,7 +168,7 @@ func FuzzRead(f *testing.F) {
 		}
 		p := cover.Place(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
 		all := p.Sum(func(string) bool { return true })
-		for _, s := range []evidence.Share{all.Lines, all.Branches, all.Functions, all.Statements} {
+		for _, s := range []nexus.Share{all.Lines, all.Branches, all.Functions, all.Statements} {
 			if s.Covered < 0 || s.Covered > s.Total {
 				t.Fatalf("%d of %d", s.Covered, s.Total)
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Placed is a report whose files are known to be files of a tree.
@@ -57,16 +57,16 @@ func (p Placed) Sum(keep func(file string) bool) (all Sums) {
 		if !keep(name) {
 			continue
 		}
-		lines := evidence.Share{Total: len(f.Lines)}
+		lines := nexus.Share{Total: len(f.Lines)}
 		for _, hits := range f.Lines {
 			if hits > 0 {
 				lines.Covered++
 			}
 		}
-		sum(&all.Lines, lines, evidence.Share{})
-		sum(&all.Branches, f.Branches, evidence.Share{})
-		sum(&all.Functions, f.Functions, evidence.Share{})
-		sum(&all.Statements, f.Statements, evidence.Share{})
+		sum(&all.Lines, lines, nexus.Share{})
+		sum(&all.Branches, f.Branches, nexus.Share{})
+		sum(&all.Functions, f.Functions, nexus.Share{})
+		sum(&all.Statements, f.Statements, nexus.Share{})
 	}
 	return all
 }

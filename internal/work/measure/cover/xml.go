@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // tokens yields what XML says, as far as it goes.
@@ -103,7 +103,7 @@ func (x *document) open(b *builder, e xml.StartElement) {
 // branches counts those of a line.
 func (x *document) branches(e xml.StartElement) {
 	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(attr(e, "condition-coverage")); m != nil {
-		sum(&x.file.Branches, evidence.Share{Covered: number(m[1]), Total: number(m[2])}, evidence.Share{})
+		sum(&x.file.Branches, nexus.Share{Covered: number(m[1]), Total: number(m[2])}, nexus.Share{})
 	}
 }
 
@@ -165,13 +165,13 @@ func (f *File) jacoco(e xml.StartElement) {
 	case e.Name.Local == "line":
 		f.add(number(attr(e, "nr")), number(attr(e, "ci")))
 	case e.Name.Local == "counter":
-		share := evidence.Share{Covered: number(attr(e, "covered"))}
+		share := nexus.Share{Covered: number(attr(e, "covered"))}
 		share.Total = share.Covered + number(attr(e, "missed"))
 		switch attr(e, "type") {
 		case "BRANCH":
-			sum(&f.Branches, share, evidence.Share{})
+			sum(&f.Branches, share, nexus.Share{})
 		case "METHOD":
-			sum(&f.Functions, share, evidence.Share{})
+			sum(&f.Functions, share, nexus.Share{})
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -36,7 +36,7 @@ func New(tb testing.TB, gates ...gate.Gate) (s *shop.Shop, base string, user git
 	fine(err)
 	trees, err := worktree.Open(tb.Context(), user, at)
 	fine(err)
-	blobs, err := blob.Open(filepath.Join(at, "blobs"))
+	blobs, err := journal.OpenBlobs(filepath.Join(at, "blobs"))
 	fine(err)
 	box, err := sandbox.Find(tb.Context(), sandbox.Off)
 	fine(err)

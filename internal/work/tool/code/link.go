@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/piped"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
@@ -34,7 +33,7 @@ type link struct {
 
 	mu      sync.Mutex // held while something is asked: one at a time
 	session *lsp.Session
-	process *piped.Process
+	process *sandbox.Process
 	starts  int
 	stamps  map[string]stamp // of files when the server was told of them last
 }
@@ -123,7 +122,7 @@ func (l *link) start(life context.Context) (io.ReadWriteCloser, error) {
 		}
 		c.Env = append(c.Env, "GOPLSCACHE="+filepath.Join(at, ".gopls"))
 	}
-	p, err := piped.Start(life, e.Box.Run, c)
+	p, err := sandbox.StartProcess(life, e.Box.Run, c)
 	l.process = p
 	return p, err
 }

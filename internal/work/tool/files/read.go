@@ -86,7 +86,7 @@ func Page(name string, r *bufio.Reader, l Lines) (string, error) {
 		return "", fmt.Errorf("%s has only %d lines", name, n)
 	}
 	if last < n {
-		fmt.Fprintf(&b, "\n[lines %d-%d of %d; go on with offset %d]", first, last, n, last+1)
+		fmt.Fprintf(&b, "\n[lines %d-%d of %d; continue with offset %d]", first, last, n, last+1)
 	}
 	return b.String(), nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/piped"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -35,7 +34,7 @@ type link struct {
 
 	mu      sync.Mutex // held while a call is made: one at a time
 	session *mcp.Session
-	process *piped.Process
+	process *sandbox.Process
 	way     *egress.Way // out of the sandbox; nil: there is none
 	starts  int
 }
@@ -235,7 +234,7 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 		}
 		l.way, c.Proxy, c.Env = way, way.Serve, way.Env(c.Env, l.env.Box.Hides())
 	}
-	p, err := piped.Start(life, l.env.Box.Run, c)
+	p, err := sandbox.StartProcess(life, l.env.Box.Run, c)
 	l.process = p
 	return p, err
 }

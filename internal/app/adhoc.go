@@ -1,0 +1,310 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
+)
+
+// Reply is what came of an ad-hoc session.
+type Reply struct {
+	Outcome nexus.Outcome   `json:"outcome"`
+	Why     string          `json:"why,omitzero"`
+	Text    string          `json:"text"`
+	Handin  json.RawMessage `json:"handin,omitempty"`
+	Turns   int             `json:"turns"`
+	Money   nexus.Money     `json:"money"`
+	Usage   nexus.Usage     `json:"usage"`
+
+	Model string `json:"-"` // that was asked
+}
+
+// Adhoc has sessions outside of any run. It holds what they have in common:
+// the role, its models and one purse. Its sessions may be had at once. Nothing
+// of them is journaled, and what they cost counts against the day.
+type Adhoc struct {
+	app    *App
+	config config.Config
+	role   agent.Role
+	top    string // the repository's, whose customs hold
+	models *provider.Models
+	tap    provider.Tap
+	box    *sandbox.Box
+	till   *till
+	stop   context.CancelCauseFunc
+}
+
+// OpenAdhoc opens what sessions in a role need. It refuses where nothing may
+// start. The context that it returns ends when the kill switch is thrown.
+func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, traffic provider.Traffic, heard func(nexus.Fact)) (*Adhoc, context.Context, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	halt := a.Switch("")
+	if p, err := a.Open(ctx, Reads); err == nil {
+		p.Close()
+		halt = a.Switch(p.State)
+	}
+	s := &Adhoc{app: a, config: c, top: Top(dir)}
+	if err := errors.Join(halt.Err(), Agreed(s.top, a.Trust())); err != nil {
+		return nil, nil, err
+	}
+	roles, _, err := Casting(s.top, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	role, ok := roles[name]
+	if !ok {
+		return nil, nil, NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
+	}
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.ScoutTool }) // the repository is the user's own, and this is no run
+	role.Turns = 0                                                                                                                      // the limits say how many
+	s.role = role
+	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
+		return nil, nil, err
+	}
+	if s.box, err = sandbox.Find(ctx, sandbox.Mode(c.Sandbox)); err != nil {
+		return nil, nil, err
+	}
+	s.till = &till{heard: heard, day: c.Limits.DayMoney}
+	s.till.ledger.Cap(c.Limits, 0)
+	state := filepath.Join(a.StateHome(), "purse")
+	if s.till.purse, err = daybudget.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
+		return nil, nil, err
+	}
+	if s.tap, err = traffic.Open(a.Mask.Mask); err != nil {
+		return nil, nil, errors.Join(err, s.till.purse.Close())
+	}
+	s.models.With(a.Keys(), s.tap)
+	ctx, s.stop = context.WithCancelCause(ctx)
+	go brake(ctx, s.stop, halt)
+	return s, ctx, nil
+}
+
+// Close gives back what the sitting held.
+func (s *Adhoc) Close(ctx context.Context) {
+	s.stop(nil)
+	s.till.close(context.WithoutCancel(ctx))
+	s.app.leave(s.tap)
+}
+
+// Spent returns what its sessions cost so far.
+func (s *Adhoc) Spent() nexus.Money {
+	s.till.mu.Lock()
+	defer s.till.mu.Unlock()
+	return s.till.ledger.Spent()
+}
+
+// Pick returns the role's model, and another one where that one failed.
+func (s *Adhoc) Pick(failed string) (shop.Model, error) {
+	if failed == "" {
+		return s.models.Pick(s.role.Name, s.role.Tier, "")
+	}
+	m, _, err := s.models.PickReader(s.role.Name, s.role.Tier, "", failed, failed)
+	return m, err
+}
+
+// Message is what one session is about.
+type Message struct {
+	Session nexus.SessionID // begins with the attempt that it is said to be of
+	Dir     string          // where it works; empty: the working directory
+	Text    string          // what it is told first
+	Handin  json.RawMessage // JSON Schema of what it hands in; nil: a summary
+	Failed  string          // model that is not asked again, where there is another
+}
+
+// maxAsked is the most that a provider may ask to be left alone while somebody
+// waits for the session.
+const maxAsked = 15 * time.Minute
+
+// Ask has a session.
+func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
+	model, err := s.Pick(t.Failed)
+	if err != nil {
+		return Reply{}, err
+	}
+	if t.Dir == "" {
+		if t.Dir, err = s.app.WorkDir(); err != nil {
+			return Reply{}, err
+		}
+	}
+	grant, err := GrantIn(s.config.Network, s.top, s.app.Trust(), s.app.Env, s.box)
+	if err != nil {
+		return Reply{}, err
+	}
+	env, done, err := hands(s.app, s.config, s.role, t.Dir, s.box)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer done()
+	env.Net, env.Handin = grant.Role(string(s.role.Name)), t.Handin
+	tools, err := tool.New(env, s.role.Tools...)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer tools.Close()
+	foreign, err := s.app.OpenServers(s.top)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer foreign.Join(ctx, tools, s.role.Name, env)()
+	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
+	of, _, _ := strings.Cut(string(t.Session), "/")
+	system := prompt.System(s.role.Prompt, "", prompt.Environment{})
+	if s.role.Answers {
+		system = prompt.Alone(s.role.Prompt)
+	}
+	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
+		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
+		System: s.app.Mask.Text(system), Next: t.Text, Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now, Jitter: rand.Float64, Asked: maxAsked},
+	}, s.till, &forgetful{mask: s.app.Mask}, nil)
+	if err == nil {
+		err = out.Refusal
+	}
+	return Reply{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, s.Spent(), out.Usage, model.Name}, err
+}
+
+// Session lets an agent work in the working directory: no plan, no gates, no
+// landing, and nothing is journaled.
+func (a *App) Session(ctx context.Context, c config.Config, role nexus.Role, text string, traffic provider.Traffic, heard func(nexus.Fact)) (Reply, error) {
+	s, ctx, err := a.OpenAdhoc(ctx, c, role, traffic, heard)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer s.Close(ctx)
+	id := "agent.1/" + nexus.SessionID(role) + ".1"
+	return s.Ask(ctx, Message{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
+}
+
+// hands returns what an agent works with in a directory that is the user's
+// own, and what gives it back.
+func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+	env := tool.Env{
+		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+	}
+	own, err := portslot.Take(filepath.Join(a.StateHome(), "slots"), dir)
+	if err != nil {
+		return env, nil, err
+	}
+	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Hides())...)
+	if !box.Hides() {
+		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
+			return env, nil, errors.Join(&nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}, own.Release())
+		}
+	}
+	return env, func() {
+		_ = own.Release()
+		if env.Tmp != "" {
+			_ = os.RemoveAll(env.Tmp) // a temporary directory
+		}
+	}, nil
+}
+
+// forgetful keeps nothing but what was put last: a session outside of any run
+// is never taken up again. One goroutine owns it.
+type forgetful struct {
+	mask *secret.Masker
+	hash string
+	last []byte
+}
+
+// Put implements [agent.Store].
+func (f *forgetful) Put(data []byte) (string, error) {
+	f.last = f.mask.Mask(data)
+	sum := sha256.Sum256(f.last)
+	f.hash = hex.EncodeToString(sum[:])
+	return f.hash, nil
+}
+
+// Get implements [agent.Store].
+func (f *forgetful) Get(hash string) ([]byte, error) {
+	if hash == f.hash {
+		return f.last, nil
+	}
+	return nil, NotFound("blob", hash, "A session outside of any run keeps none.")
+}
+
+// till is the [agent.Desk] of sessions outside of any run.
+type till struct {
+	heard func(nexus.Fact)
+	purse *daybudget.Ledger
+	day   nexus.Money // the cap that all runs share
+
+	mu     sync.Mutex // guards the ledger and the purse
+	ledger budget.Ledger
+}
+
+// Record implements [agent.Desk].
+func (d *till) Record(_ context.Context, facts ...nexus.Fact) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.record(facts)
+	return nil
+}
+
+func (d *till) record(facts []nexus.Fact) {
+	for _, f := range facts {
+		if f, ok := f.(nexus.BudgetSpent); ok {
+			d.ledger.Settle(f)
+		}
+		if d.heard != nil {
+			d.heard(f)
+		}
+	}
+}
+
+// Reserve implements [agent.Desk].
+func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.record(done)
+	if d.day > 0 {
+		own, grace := d.ledger.Claim(r)
+		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
+		if err != nil {
+			return nil, err
+		}
+		d.ledger.Share(shared)
+	}
+	if no, refused := d.ledger.Check(r); refused {
+		return nil, &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(no), Hint: "Raise the limit: --budget for one session, budget.day for all of a day."}
+	}
+	d.ledger.Reserve(r)
+	return nil, nil
+}
+
+// close tells the purse what the session used in the end.
+func (d *till) close(ctx context.Context) {
+	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
+	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
+	_ = d.purse.Close()                  // only a lock
+}

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// events is what the journal gives.
+type events = iter.Seq2[nexus.Event, error]
+
+// begin names a new run and returns the facts that begin it; none for a run
+// that is taken up.
+func begin(ctx context.Context, a *App, p *Place, c config.Config, o *Order) ([]nexus.Fact, error) {
+	if o.Run != "" {
+		return nil, nil
+	}
+	begun, err := accept(ctx, p, c, *o)
+	if err != nil {
+		return nil, err
+	}
+	o.draw = o.dice()
+	o.Run, err = unused(ctx, p, a.Now(), o.draw)
+	return begun, err
+}
+
+// opening says how this process takes the run up: with what other runs have
+// spent today and, again, with the limits that hold now.
+func opening(ctx context.Context, a *App, p *Place, c config.Config, id nexus.RunID, again bool) (run.Opening, error) {
+	o := run.Opening{Process: journal.Self(), Reopen: again}
+	var err error
+	if o.Spent, err = p.Journal.Spent(ctx, a.Now(), id); err == nil && again {
+		o.Limits, err = limits(ctx, a, p, c, id)
+	}
+	return o, err
+}
+
+// held is a run's part of the journal, held by this process.
+type held struct {
+	*journal.Lease
+	journal *journal.Journal
+	run     nexus.RunID
+}
+
+// Events implements [run.Journal].
+func (h held) Events(ctx context.Context, after int64) events {
+	return h.journal.Events(ctx, h.run, after)
+}
+
+// accept returns the facts that begin a run.
+func accept(ctx context.Context, p *Place, c config.Config, o Order) ([]nexus.Fact, error) {
+	commit, branch, err := p.Repo.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.Target != "" {
+		if branch, err = p.Target(ctx, c.Shields(), c.Target); err != nil {
+			return nil, err
+		}
+		if commit, err = p.Repo.Resolve(ctx, "refs/heads/"+branch); err != nil {
+			return nil, err
+		}
+	}
+	gates, err := gates(p, c)
+	if err != nil {
+		return nil, err
+	}
+	c.Limits.RunMoney -= o.Spent
+	var past *history.Stats
+	if slices.Contains(c.Routing.Order, route.Adaptive) {
+		if past, err = Past(ctx, p.Journal, ""); err != nil {
+			return nil, err
+		}
+	}
+	files, err := p.Repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit)
+	if err != nil {
+		return nil, err
+	}
+	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
+	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested)}}
+	if o.Checked != nil {
+		facts = append(facts, *o.Checked)
+	}
+	if o.Plan == nil {
+		return facts, nil
+	}
+	hash, err := keep(p, o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks)})
+	for _, t := range o.Plan.Tasks {
+		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	return facts, nil
+}
+
+// unused names a new run. A seed draws the same names again, and no two runs
+// may share one.
+func unused(ctx context.Context, p *Place, now time.Time, draw func(string) uint64) (nexus.RunID, error) {
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return "", err
+	}
+	for {
+		id := newRun(now, draw)
+		if !slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }) {
+			return id, nil
+		}
+	}
+}
+
+// gates returns the names of the gates that judge the work, in their order;
+// those of submodules do not.
+func gates(p *Place, c config.Config) ([]string, error) {
+	all, err := detect.Gates(p.Repo.Work, c.Gates)
+	all = slices.DeleteFunc(all, func(g gate.Gate) bool {
+		for dir := filepath.Clean(g.Dir); filepath.IsLocal(dir) && dir != "."; dir = filepath.Dir(dir) {
+			if _, err := os.Lstat(filepath.Join(p.Repo.Work, dir, ".git")); err == nil {
+				return true
+			}
+		}
+		return false
+	})
+	names := make([]string, len(all))
+	for i, g := range all {
+		names[i] = g.Name
+	}
+	return names, err
+}
+
+// keep stores a plan as a blob.
+func keep(p *Place, made *nexus.Plan) (string, error) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(made); err != nil {
+		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}
+	}
+	store, err := p.Blobs()
+	if err != nil {
+		return "", err
+	}
+	return store.Put(b.Bytes())
+}

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Watcher follows a run in the process that conducts it.
+type Watcher interface {
+	// Begin is called once the run is held; again says that it is taken up.
+	Begin(ctx context.Context, id nexus.RunID, again bool)
+	// Follow returns when the work is over. The end of ctx, which comes before
+	// the end of the work, drains the run.
+	Follow(ctx, work context.Context)
+	// Finish is called when the work is over; the state is nil where it failed.
+	Finish(ctx context.Context, final *state.State)
+}
+
+// Conduct takes a run, new or interrupted, as far as it goes, as the only
+// process that does. The state is nil when the run could not be taken up. The
+// end of ctx drains the run. The watcher may be nil.
+func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, w Watcher) (*state.State, error) {
+	tap, err := o.Traffic.Open(a.Mask.Mask)
+	if err != nil {
+		return nil, err
+	}
+	o.tap = tap
+	defer a.leave(tap)
+	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), o.check()); err != nil {
+		return nil, err
+	}
+	begun, err := begin(ctx, a, p, c, o)
+	if err != nil {
+		return nil, err
+	}
+	machine, release, err := a.machine(ctx, p, c, *o)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), leaseTTL)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	a.complain(sweepDead(ctx, p.Journal, o.Run))
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	var helpers sync.WaitGroup
+	defer func() {
+		cancel(run.ErrInterrupted)
+		helpers.Wait()
+		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
+	}()
+	defer letGo(context.WithoutCancel(ctx), a, lease, release)
+	inherit(ctx, a, machine, o.Run)
+	if len(begun) > 0 {
+		if _, err := lease.Append(ctx, begun...); err != nil {
+			return nil, err
+		}
+	}
+	requests := make(chan nexus.Event)
+	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
+	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
+	helpers.Go(func() {
+		follow := func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, o.Run, after) }
+		if err := forward(work, follow, requests); err != nil {
+			cancel(err)
+		}
+	})
+	if w != nil {
+		w.Begin(ctx, o.Run, len(begun) == 0)
+		helpers.Go(func() { w.Follow(ctx, work) })
+	}
+	day, err := daybudget.Open(filepath.Join(a.StateHome(), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer day.Close() //nolint:errcheck // only a lock
+	opening, err := opening(ctx, a, p, c, o.Run, len(begun) == 0)
+	if err != nil {
+		return nil, err
+	}
+	opening.Deliver, opening.Stop = o.deliver, o.stop
+	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, machine.Shop.Box.Name()
+	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
+	if w != nil {
+		w.Finish(context.WithoutCancel(ctx), s)
+	}
+	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// letGo releases the worktrees of a run while it is held: they are unmounted,
+// and the next who holds it uses them. One that is lost has its next holder
+// already, so that they stay as they are.
+func letGo(ctx context.Context, a *App, lease *journal.Lease, release func() error) {
+	if errors.Is(lease.Renew(ctx), &nexus.Error{Code: nexus.CodeLeaseLost}) {
+		return
+	}
+	if err := release(); err != nil {
+		a.complain(err)
+	}
+}
+
+// inherit takes over the worktrees that a killed process left of a run that
+// this one holds.
+func inherit(ctx context.Context, a *App, m *local.Machine, id nexus.RunID) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("somebody else has been making a worktree for "+patience.String()))
+	defer cancel()
+	a.complain(m.Shop.Trees.Inherit(ctx, id))
+}
+
+// patience is how long a run waits for others who make worktrees before it
+// leaves to [Place.Sweep] what a killed process had half made.
+const patience = 10 * time.Second
+
+// SignalName names the signal that ended the context.
+func SignalName(ctx context.Context) string {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil:
+		return ""
+	case strings.Contains(cause.Error(), "terminated"):
+		return "SIGTERM"
+	case strings.Contains(cause.Error(), "hangup"):
+		return "SIGHUP"
+	default:
+		return "SIGINT"
+	}
+}
+
+// hurry returns how to hear that the process is told to end soon: not by a
+// person at a terminal, who can say it again, but by what manages processes and
+// kills those that take long.
+func hurry(ctx context.Context) func(end func(error)) (stop func() bool) {
+	return func(end func(error)) func() bool {
+		return context.AfterFunc(ctx, func() {
+			if SignalName(ctx) == "SIGTERM" {
+				end(run.ErrInterrupted)
+			}
+		})
+	}
+}

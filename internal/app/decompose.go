@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// Decompose lets the planner make the plan of an order, and nothing else.
+func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	planning := *o
+	planning.Goal.Mode = nexus.Draft
+	s, err := a.Conduct(ctx, p, settings, &planning, w)
+	if err != nil {
+		return err
+	}
+	made := nexus.Plan{Version: plan.Version, Goal: o.Goal.Text}
+	for _, t := range s.Tasks {
+		made.Tasks = append(made.Tasks, t.Task)
+	}
+	o.Plan, o.Spent = &made, s.Ledger.Spent()
+	if len(made.Tasks) > 0 {
+		return nil
+	}
+	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; say more, or write the plan yourself (docs/plan.md)."}
+	switch {
+	case s.Status == nexus.StatusLimit:
+		e.Code, e.Hint = nexus.CodeLimit, "Raise the limit: --budget or --max-time."
+	case s.Drain != nil && s.Drain.Code != "":
+		e.Code, e.Hint = s.Drain.Code, ""
+	}
+	return e
+}
+
+// Estimate fills in what the order's plan is thought to take, by what earlier
+// runs of the repository came to. A nil place, or one where nothing ran, has
+// no past; nor has one whose past cannot be read.
+func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	models, err := provider.NewModels(settings, a.Env, a.Now)
+	if err != nil {
+		return err
+	}
+	models.With(a.Keys(), o.tap)
+	past := &history.Stats{}
+	if p != nil && p.Journal != nil {
+		if known, err := Past(ctx, p.Journal, ""); err == nil { // else an estimate is no reason to fail
+			past = known
+		}
+	}
+	routing := routingOf(settings, past, false)
+	e := past.Estimate(history.Ask{
+		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
+		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },
+		Price: func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
+			name, err := models.Name(role, t.Tier, t.Model)
+			if err != nil {
+				return 0, false
+			}
+			return models.Price(name, u)
+		},
+	})
+	o.Plan.Estimate = &e
+	return nil
+}

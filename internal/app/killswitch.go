@@ -1,0 +1,26 @@
+package app
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
+)
+
+// Switch returns the kill switch as it counts in a state directory, or in no
+// repository where that is empty: the machine's, the user's and the
+// repository's own.
+func (a *App) Switch(state string) killswitch.Switch {
+	var all killswitch.Switch
+	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
+		if filepath.IsAbs(dir) {
+			all = append(all, filepath.Join(dir, "nexus"))
+		}
+	}
+	all = append(all, a.StateHome())
+	if state != "" {
+		all = append(all, state)
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/key"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
+	"github.com/nexus-ai-builder/nexus/internal/work/faults"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+)
+
+// machine builds what does the work of a run, as an order and the journal's
+// past have it. What it returns second releases it all.
+func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (*local.Machine, func() error, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = "" // builds are slower without it
+	}
+	blobs, err := p.Blobs()
+	if err != nil {
+		return nil, nil, err
+	}
+	foreign, err := a.OpenServers(p.Repo.Work)
+	if err != nil {
+		return nil, nil, err
+	}
+	auto, err := autoAnswer(ctx, p, c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, release, err := NewMachine(ctx, Parts{
+		Run: o.Run, Deputy: auto, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan,
+		Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now,
+		Headless: o.Headless || !o.Watched && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw, Deliver: o.deliver,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
+	m.Shop.Pace.Past = func(ctx context.Context) func(string) time.Duration {
+		past, err := Past(ctx, p.Journal, o.Run)
+		if err != nil {
+			return func(string) time.Duration { return 0 } // work begins without it
+		}
+		return func(gate string) time.Duration { return past.Usual(&state.State{}, gate) }
+	}
+	m.Regression.Past = func(ctx context.Context) ([]regress.Earlier, error) { return earlier(ctx, p.Journal, o.Run) }
+	return m, release, nil
+}
+
+// Parts are what the world of a run is built from.
+type Parts struct {
+	Run      nexus.RunID
+	Repo     git.Repo // the user's
+	State    string   // directory of the repository's state
+	Blobs    *journal.BlobStore
+	Config   config.Config
+	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
+	Env      func(string) string
+	Now      func() time.Time
+	Keys     key.Store           // where keys come from
+	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
+	Learn    func(string)        // makes Mask know another; may be nil
+	Tap      provider.Tap
+	Trust    *trust.Book         // what people agreed to; nil: nothing
+	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
+	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
+	Headless bool                // nobody answers questions
+	Deliver  bool                // nothing but what landed is delivered, so models may be missing
+	Draw     func(string) uint64 // what is drawn; nil draws at random
+	Exe      string              // this program, which builds call for their cache; empty for none
+}
+
+// NewMachine builds what does the work of a run: the private clone, the sandbox,
+// the roles and the models. What it returns second releases it all.
+func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, error) {
+	box, err := sandbox.Find(ctx, sandbox.Mode(p.Config.Sandbox))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := Agreed(p.Repo.Work, p.Trust); err != nil {
+		return nil, nil, err
+	}
+	grant, err := GrantIn(p.Config.Network, p.Repo.Work, p.Trust, p.Env, box)
+	if err != nil {
+		return nil, nil, err
+	}
+	roles, rules, err := Casting(p.Repo.Work, p.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	models, err := provider.NewModels(p.Config, p.Env, p.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	models.With(p.Keys, p.Tap)
+	if err := models.Ready(p.Plan); err != nil && !p.Deliver {
+		return nil, nil, err
+	}
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &shop.Shop{
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Pace: &shop.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
+		Gates: func(dir string) ([]gate.Gate, error) {
+			all, err := detect.Gates(dir, p.Config.Gates)
+			return depend.Own(dir, all), err
+		},
+		Related: shop.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Checks: p.Config.Checks,
+		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
+		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
+		Caches: buildCaches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
+		Hurry: hurry(ctx),
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Learn: p.Learn, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+	}
+	if p.Deputy != nil {
+		w.Stands(p.Deputy)
+	}
+	w.Faults = faults.Check(p.Config.Mutation)
+	if w.Personas, err = panel.Named(p.Config.Personas); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
+	}
+	w.Fetched, w.Meter = fetchedBy(p.Env), Meter(p.Config, p.Env)
+	w.Meter.Get, w.Checkout = p.Blobs.Get, p.Repo.Work
+	if w.Kit, err = newKit(kitParts{
+		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: w.Net, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
+	}); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
+	}
+	if line, set := p.Config.Gates.Commands[leak.Gate]; !set || line != "" {
+		w.Leaks = &leak.Finder{}
+	}
+	release := func() error { return errors.Join(w.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
+	return &local.Machine{Shop: w, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
+}
+
+// Rules returns what people add to the policy for a role.
+func Rules(c config.Config, role nexus.Role) policy.Rules {
+	p := c.PolicyOf(role)
+	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Show: c.Policy.Show}
+}

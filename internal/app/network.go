@@ -1,0 +1,84 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// networkItem names what a repository asks of the network.
+const networkItem = "nexus.toml [network]"
+
+// networkAsked returns what the repository at dir asks of the network, as something
+// to agree to.
+func networkAsked(dir string) ([]trust.Item, error) {
+	text, err := config.Asks(dir)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return []trust.Item{{Name: networkItem, Text: text}}, nil
+}
+
+// Grant returns who of those who work on the repository at dir may go out,
+// and where to: nobody unless the user says so, and nothing that the
+// repository asks for unless somebody agreed to that.
+func Grant(c config.Network, dir string, book *trust.Book, env func(string) string) (*egress.Grant, error) {
+	if c.Mode != "list" {
+		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
+	}
+	items, err := networkAsked(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) > 0 && book == nil {
+		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: networkItem + " is not trusted here", Hint: "Work on a repository without it, or with network.mode off."}
+	}
+	if len(items) > 0 {
+		if err := book.Check(dir, items); err != nil {
+			return nil, err
+		}
+	}
+	return c.Grant(env)
+}
+
+// GrantFor returns a grant for one command: off, list, or names of presets and
+// hosts with commas between. What the configuration refuses is refused.
+func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env func(string) string) (*egress.Grant, error) {
+	switch mode {
+	case "", "off", "none":
+		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
+	case "list":
+		c.Mode = "list"
+		return Grant(c, dir, book, env)
+	}
+	own := config.Network{Mode: "list", Deny: c.Deny, Upstream: c.Upstream}
+	for name := range strings.SplitSeq(mode, ",") {
+		if _, err := egress.Preset(name); err == nil {
+			own.Presets = append(own.Presets, name)
+			continue
+		}
+		if _, err := egress.ParseRule(name); err != nil || !strings.ContainsAny(name, ".:") {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", legible.Cut(name, 80)), Cause: err,
+				Hint: "Say off, list, or presets and hosts with commas between, such as npm,example.com:8443; presets are " + strings.Join(egress.Presets(), ", ") + ".",
+			}
+		}
+		own.Allow = append(own.Allow, name)
+	}
+	return own.Grant(env)
+}
+
+// GrantIn is [Grant] in a box that can keep it.
+func GrantIn(c config.Network, dir string, book *trust.Book, env func(string) string, box *sandbox.Box) (*egress.Grant, error) {
+	g, err := Grant(c, dir, book, env)
+	if err == nil && g != nil && len(g.Gates)+len(g.Roles) > 0 {
+		err = box.Filters()
+	}
+	return g, err
+}

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// Order is what a run is started or taken up with.
+type Order struct {
+	Run      nexus.RunID // one that exists; empty starts a new one
+	Goal     nexus.Goal
+	Plan     *nexus.Plan // nil lets the planner make one
+	Spent    nexus.Money // on the plan already; it counts against the budget
+	Headless bool        // answer every question by its fallback
+	Person   bool        // somebody sits here who can be asked
+	Watched  bool        // somebody sees how the run goes
+	Seed     string      // of everything that is drawn; empty draws at random
+
+	Checked *nexus.RunChecked // what was found before; nil where nobody looked
+	Refuse  func() error      // says what else keeps the run from starting; nil: nothing
+
+	Traffic provider.Traffic // where it is recorded to, or played from
+
+	tap     provider.Tap // opened from Traffic
+	deliver bool         // publish and land what landed, and nothing else
+	stop    string       // why it ends as stopped at once; empty: it goes on
+	draw    func(string) uint64
+}
+
+// check asks what else keeps the run from starting.
+func (o *Order) check() error {
+	if o.Refuse == nil {
+		return nil
+	}
+	return o.Refuse()
+}
+
+// Play opens the recording that answers, where one does: what is looked at
+// before the run begins asks no provider then, and needs no key.
+func (o *Order) Play(a *App) error {
+	if o.Traffic.Replay == "" {
+		return nil
+	}
+	tap, err := o.Traffic.Open(a.Mask.Mask)
+	o.tap = tap
+	return err
+}
+
+// leave reports what could not be recorded, and what was played to requests
+// that are not quite those of the recording.
+func (a *App) leave(t provider.Tap) {
+	a.complain(t.Close())
+	n, first := t.Odd()
+	if n == 0 {
+		return
+	}
+	answers := "1 answer"
+	if n > 1 {
+		answers = strconv.Itoa(n) + " answers"
+	}
+	a.say(answers + " of the recording went to requests that show another tree than then, as when tasks land in another order; the first: " + legible.Show(first))
+}
+
+// dice returns what draws from the order's seed: the same numbers of a name
+// in the same order, whatever else goes on. It is nil without a seed.
+func (o *Order) dice() func(string) uint64 {
+	if o.Seed == "" {
+		return nil
+	}
+	var mu sync.Mutex // guards drawn
+	drawn := map[string]int{}
+	return func(name string) uint64 {
+		mu.Lock()
+		defer mu.Unlock()
+		drawn[name]++
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", o.Seed, name, drawn[name]))
+		return binary.BigEndian.Uint64(sum[:])
+	}
+}
+
+// newRun names a run by when it began, so that names sort by time, and by
+// three letters so that no two are the same.
+func newRun(now time.Time, draw func(string) uint64) nexus.RunID {
+	tail := rand.Text()[:3]
+	if draw != nil {
+		tail = fmt.Sprintf("%03s", strconv.FormatUint(draw("run")%(36*36*36), 36))
+	}
+	return nexus.RunID(now.UTC().Format("060102-150405-") + strings.ToLower(tail))
+}
+
+// Ready refuses what could not work anyway, before anything is recorded: a
+// model that nobody knows, a provider without a key.
+func (a *App) Ready(c config.Config, o Order) error {
+	if o.deliver {
+		return nil // as a rule it asks no model
+	}
+	models, err := provider.NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return err
+	}
+	models.With(a.Keys(), o.tap)
+	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
+	if o.Run == "" && o.Plan == nil {
+		roles = append(roles, nexus.Planner)
+	}
+	for _, role := range roles {
+		if _, err := models.Pick(role, "", ""); err != nil {
+			return err
+		}
+	}
+	if o.Plan == nil {
+		return nil
+	}
+	for _, t := range o.Plan.Tasks {
+		if _, err := models.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// How far back the past reaches: the newest runs, up to so many of them and
+// up to so many events together.
+const (
+	pastRuns   = 50
+	pastEvents = 200_000
+)
+
+// newest calls see with the newest runs of the repository, the newest first. A
+// run that cannot be replayed says nothing.
+func newest(ctx context.Context, j *journal.Journal, see func(*state.State)) error {
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	events := int64(0)
+	for i := len(runs) - 1; i >= 0 && len(runs)-i <= pastRuns; i-- {
+		if events += runs[i].Events; events > pastEvents {
+			break
+		}
+		s, err := state.Replay(runs[i].ID, j.Events(ctx, runs[i].ID, 0))
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			continue // nexus journal verify says what is wrong with it
+		}
+		see(s)
+	}
+	return nil
+}
+
+// earlier returns what the newest runs but one showed of what they landed.
+func earlier(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]regress.Earlier, error) {
+	var all []regress.Earlier
+	err := newest(ctx, j, func(s *state.State) {
+		if s.Run != but {
+			all = append(all, regress.Of(s)...)
+		}
+	})
+	return all, err
+}
+
+// Past sums up the newest runs of the repository, but one.
+func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*history.Stats, error) {
+	var h history.Stats
+	add := func(s *state.State) {
+		if s.Run != but {
+			h.Add(s)
+		}
+	}
+	if err := newest(ctx, j, add); err != nil {
+		return nil, err
+	}
+	return &h, nil
+}
+
+// routingOf returns where work begins as it is set, by the past if that is
+// asked. Untested says that the repository has no test.
+func routingOf(c config.Config, past *history.Stats, untested bool) nexus.Routing {
+	r := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested}
+	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
+		r.Strategy = s
+	}
+	if past != nil && slices.Contains(r.Order, route.Adaptive) {
+		r.Past = past.Past()
+	}
+	return r
+}
+
+// limits returns the limits that a run which is taken up again gets instead of
+// its own, nil for none. What it began with stays, unless a flag says
+// something else now; caps that no flag can set are those of today's
+// configuration.
+func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	l := s.Limits
+	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
+	l.Fixes = c.Limits.Fixes
+	l.Alerts = c.Limits.Alerts // who is there may be another now
+	for key := range a.Set {
+		switch key {
+		case "budget.run":
+			l.RunMoney = c.Limits.RunMoney
+		case "limits.run_time":
+			l.RunTime = c.Limits.RunTime
+		case "limits.parallel":
+			l.Parallel = c.Limits.Parallel
+		case "approval":
+			l.Approval = c.Limits.Approval
+		}
+	}
+	if reflect.DeepEqual(l, s.Limits) {
+		return nil, nil //nolint:nilnil // nothing changes
+	}
+	return &l, nil
+}

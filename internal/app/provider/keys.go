@@ -1,0 +1,80 @@
+package provider
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/key"
+)
+
+// keys looks every provider's key up once.
+type keys struct {
+	store key.Store
+
+	mu    sync.Mutex // guards found
+	found map[string]key.Key
+}
+
+func newKeys(s key.Store) *keys { return &keys{store: s, found: map[string]key.Key{}} }
+
+// find returns the key of a provider, the zero Key where it has none. Who
+// holds a key lets nobody look into the process.
+func (k *keys) find(provider, variable string) (key.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if found, ok := k.found[provider]; ok {
+		return found, nil
+	}
+	found, err := k.store.Find(provider, variable)
+	if err != nil {
+		return key.Key{}, err
+	}
+	if found.Value() != "" {
+		key.Guard()
+	}
+	k.found[provider] = found
+	return found, nil
+}
+
+// With makes the models take their keys from a store, the environment alone
+// for the zero Store, and send what they say through a tap. It returns them.
+func (m *Models) With(s key.Store, t Tap) *Models {
+	if s.Env != nil {
+		m.keys = newKeys(s)
+	}
+	m.tap = t
+	return m
+}
+
+// key returns the key of a provider, empty where it has none. One that is
+// played from a recording needs none.
+func (m *Models) key(provider string) (string, error) {
+	if m.tap.player != nil {
+		if slices.Contains(m.tap.player.Providers(), provider) {
+			return "replayed", nil
+		}
+		return "", nil
+	}
+	found, err := m.keys.find(provider, keyOf(m.provider(provider), provider))
+	return found.Value(), err
+}
+
+// has reports whether a provider has a key.
+func (m *Models) has(provider string) bool {
+	found, err := m.key(provider)
+	return err == nil && found != ""
+}
+
+// Variables returns the providers that are known, with the variables that may
+// hold their keys.
+func Variables(c config.Config) map[string]string {
+	all := map[string]string{}
+	for _, k := range KnownProviders() {
+		all[k.Name] = keyOf(c.Providers[k.Name], k.Name)
+	}
+	for name, p := range c.Providers {
+		all[name] = keyOf(p, name)
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// ListPath returns where the public list of models is kept.
+func ListPath(env func(string) string) string {
+	dir := env("XDG_CACHE_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(env("HOME"), ".cache")
+	}
+	return filepath.Join(dir, "nexus", "models.json")
+}
+
+// Row is what is known of a model.
+type Row struct {
+	llm.Listed
+
+	Name   string   // provider/model
+	Rate   llm.Rate // now, for a short prompt
+	Priced bool     // the rate is known
+	Serves []string // tiers, and roles that are pinned to it
+}
+
+// Dated returns the day of the built-in table.
+func (m *Models) Dated() string { return m.prices.Dated }
+
+// Services returns the tiers of service that prices are known of, besides the
+// usual one.
+func (m *Models) Services() []string { return m.prices.Services() }
+
+// Known returns what is known of models, in the order of their names, and how
+// many were left out: those that only the public list knows, of providers
+// that nothing is set for, unless all of them are wanted. Prices are those of
+// a tier of service, empty for the usual one. No provider is asked, except for
+// a server of one's own that would be used and is not named.
+func (m *Models) Known(service string, all bool) (rows []Row, left int) {
+	serves := m.serves()
+	shown := map[string]bool{}
+	for _, name := range m.Used() {
+		shown[name] = true
+	}
+	names := append(m.prices.Names(), slices.Collect(maps.Keys(serves))...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		r := m.row(name, service)
+		provider, _, _ := llm.Split(name)
+		if r.Serves = serves[name]; r.Source == llm.Refreshed && !all && !shown[provider] && len(r.Serves) == 0 {
+			left++
+			continue
+		}
+		rows = append(rows, r)
+	}
+	return rows, left
+}
+
+func (m *Models) row(name, service string) Row {
+	r := Row{Name: name}
+	r.Listed, _ = m.prices.Find(name)
+	r.Rate, r.Priced = m.prices.At(name, service, 0, m.now())
+	r.Priced = r.Priced || m.free(name)
+	return r
+}
+
+// serves returns for each model that would be used what for.
+func (m *Models) serves() map[string][]string {
+	all := map[string][]string{}
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		if name, err := m.Name(nexus.Coder, tier, ""); err == nil { // else nobody serves it
+			all[name] = append(all[name], string(tier))
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(m.config.Roles)) {
+		if name := m.config.Roles[role].Model; name != "" {
+			all[name] = append(all[name], string(role))
+		}
+	}
+	return all
+}
+
+// List asks a provider what models it has. What it does not say of one comes
+// from what is known anyway.
+func (m *Models) List(ctx context.Context, provider, service string) ([]Row, error) {
+	if known(provider).Name == "" && m.config.Providers[provider] == (config.Provider{}) {
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no provider %q", provider),
+			Hint: "nexus models lists models with their providers; providers.NAME in the user's configuration adds one.",
+		}
+	}
+	if !m.has(provider) && keyOf(m.provider(provider), provider) != "" && m.base(provider) == "" {
+		return nil, noKey(provider, keyOf(m.provider(provider), provider))
+	}
+	all, err := m.list(ctx, provider)
+	if err != nil {
+		return nil, refused(provider, err)
+	}
+	serves := m.serves()
+	rows := make([]Row, 0, len(all))
+	for _, a := range all {
+		r := m.row(provider+"/"+a.Name, service)
+		if r.Serves = serves[r.Name]; a.Context > 0 {
+			r.Context = a.Context
+		}
+		if a.Output > 0 {
+			r.Output = a.Output
+		}
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	return rows, nil
+}
+
+func noKey(provider, variable string) error {
+	return &nexus.Error{
+		Code: nexus.CodeNoKey, Message: "the provider " + provider + " has no key",
+		Hint: "Set " + variable + " in the environment, or keep a key with nexus config key set " + provider + ".",
+	}
+}
+
+// refused says that a provider did not tell its models.
+func refused(provider string, err error) error {
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		return e
+	}
+	f := &nexus.Error{Code: nexus.CodeProvider, Message: "ask " + provider + " for its models", Cause: err, Hint: "Check its address and the network; nexus models without a provider needs neither."}
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Class.Reaction().Do == llm.Person {
+		f.Code, f.Hint = nexus.CodeAuth, "Set a key that it takes, or settle the account."
+	}
+	return f
+}

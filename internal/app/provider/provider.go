@@ -1,0 +1,297 @@
+// Package provider chooses models for roles and opens the providers that serve
+// them, from the configuration and the environment.
+package provider
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/key"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// Models picks models for roles and makes the providers when they are first
+// needed. It may be used by many goroutines.
+type Models struct {
+	config config.Config
+	env    func(string) string
+	now    func() time.Time
+	prices *llm.Prices
+	public func() (catalog.Kept, error)
+	keys   *keys
+	tap    Tap
+
+	mu     sync.Mutex // guards made
+	made   map[string]llm.Model
+	limits *limit.Accounts
+
+	able  llm.Able
+	find  func(*Models) string
+	asked sync.Once // guards own
+	own   string    // provider/model of a server of one's own
+}
+
+// NewModels reads the price table. No provider is made yet.
+func NewModels(c config.Config, env func(string) string, now func() time.Time) (*Models, error) {
+	more := map[string]llm.Listed{}
+	for name, p := range c.Pricing {
+		more[name] = llm.Listed{Rates: []llm.Rate{{
+			Input: p.Input, Output: p.Output, CacheRead: cmp.Or(p.CacheRead, p.Input), CacheWrite: cmp.Or(p.CacheWrite, p.Input),
+		}}}
+	}
+	prices, err := llm.LoadPrices(more)
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Mend pricing in the user's configuration file."}
+	}
+	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
+	prices.Behind(func() map[string]llm.Listed {
+		kept, _ := list() // nexus models says what is wrong with it
+		return kept.Models
+	})
+	able, err := llm.LoadAble()
+	if err != nil {
+		return nil, err
+	}
+	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}, limits: limit.New(now)}, nil
+}
+
+// Public returns the public list of models as it is kept. It is read once, when
+// it is first asked for.
+func (m *Models) Public() (catalog.Kept, error) { return m.public() }
+
+// Name returns the provider/model that a role works with at a tier. A task's
+// pin wins over the role's, and that over the tier's.
+func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
+	chain, err := m.chain(role, tier, pin)
+	name, _, _ := strings.Cut(chain, ",")
+	return name, err
+}
+
+// chain returns what a role works with, and after commas what is asked while
+// that cannot be.
+func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
+	r := m.config.Roles[role]
+	tier = m.tierOf(role, tier)
+	if pin == "" || role == nexus.Reviewer || role == nexus.Verifier || role == nexus.Scout {
+		pin = cmp.Or(r.Model, m.config.Models[tier])
+	}
+	if pin != "" {
+		return pin, nil
+	}
+	usual, err := m.usual(tier)
+	if usual != "" || err != nil {
+		return usual, err
+	}
+	for _, near := range []nexus.Tier{nexus.Balanced, nexus.Strong} { // a weaker tier than any that is set
+		if name := m.config.Models[near]; name != "" {
+			return name, nil
+		}
+	}
+	if name := m.served(); name != "" {
+		return name, nil
+	}
+	return "", m.nobody(role, tier)
+}
+
+// tierOf returns the tier of a role. Who writes climbs with the task, all
+// others stay where they are set.
+func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
+	r := m.config.Roles[role]
+	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
+		tier = r.Tier
+	}
+	return cmp.Or(tier, r.Tier, nexus.Fast)
+}
+
+// nobody says that there is no model, and what to set: all of it at once.
+func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
+	e := &nexus.Error{
+		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is known for the role %s at the tier %s", role, tier),
+		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or name a model: nexus config --explain shows where.",
+	}
+	for _, provider := range []string{"openai", "anthropic"} {
+		if base := m.base(provider); base != "" {
+			e.Message = fmt.Sprintf("%s serves models, and none is named", legible.Show(base))
+			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
+				provider, m.priced(provider+"/NAME")) + "If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
+			return e
+		}
+	}
+	return e
+}
+
+// priced says how to tell what a model costs: lines that can be pasted at the end
+// of the file, whatever stands before them.
+func (m *Models) priced(name string) string {
+	return fmt.Sprintf("say what it costs, in dollars for a million tokens, at the end of %s:\n"+
+		"[pricing.%q]\ninput = 0\noutput = 0\n", m.file(), name)
+}
+
+// file names the user's own configuration file.
+func (m *Models) file() string {
+	if dir := m.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "nexus", "config.toml")
+	}
+	return "~/.config/nexus/config.toml"
+}
+
+// Price returns what a call of a provider/model costs now, and false where
+// nobody knows.
+func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
+	price, ok := m.prices.Price(name, u, m.now())
+	return price, ok || m.free(name)
+}
+
+// Ready reports whether every role has a model at every tier that a run may
+// come to, so that nothing is begun, and paid for, that cannot be ended.
+func (m *Models) Ready(p *nexus.Plan) error {
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier} {
+			if _, err := m.Pick(role, tier, ""); err != nil {
+				return err
+			}
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	for _, t := range p.Tasks {
+		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+			return fmt.Errorf("task %s: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
+// Pick returns a model that is ready to be asked, with its price, and those
+// that may be asked instead.
+func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (shop.Model, error) {
+	chain, err := m.chain(role, tier, pin)
+	if err != nil {
+		return shop.Model{}, err
+	}
+	var first shop.Model
+	for i, name := range strings.Split(chain, ",") {
+		picked, err := m.ready(name)
+		if err != nil {
+			return shop.Model{}, err
+		}
+		if i == 0 {
+			first = picked
+		} else {
+			first.Else = append(first.Else, picked)
+		}
+	}
+	return first, nil
+}
+
+// ready returns a model by its name.
+func (m *Models) ready(name string) (shop.Model, error) {
+	provider, model, ok := llm.Split(name)
+	if !ok {
+		return shop.Model{}, m.unknown(name, "a model is named provider/model")
+	}
+	if all := m.Providers(); !slices.Contains(all, provider) {
+		return shop.Model{}, &nexus.Error{
+			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
+			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
+		}
+	}
+	_, priced := m.Price(name, nexus.Usage{})
+	if !priced && m.config.Limits.RunTokens == 0 {
+		return shop.Model{}, m.unknown(name, "it has no known price")
+	}
+	client, err := m.client(provider)
+	if err != nil {
+		return shop.Model{}, err
+	}
+	listed, _ := m.prices.Find(name)
+	picked := shop.Model{
+		Model: client, Name: name, Wire: model, Context: listed.Context,
+	}
+	picked.Price, picked.Worst = m.bills(provider, name)
+	if !priced { // its tokens count, against a cap of their own
+		picked.Tokens = func(r llm.Request) int64 { return llm.Estimate(r) + r.MaxTokens }
+	}
+	return picked, nil
+}
+
+// bills returns what prices the calls of a model: what they cost on the terms
+// on which they were answered, and what they may cost on those of the last.
+func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms) nexus.Money, worst func(llm.Request) nexus.Money) {
+	percent := cmp.Or(nexus.Money(m.config.Providers[provider].Percent), 100)
+	home := ""
+	if u, err := url.Parse(m.base(provider)); err == nil {
+		home = u.Hostname()
+	}
+	var last atomic.Pointer[llm.Terms]
+	last.Store(&llm.Terms{Region: home})
+	price = func(u nexus.Usage, t llm.Terms) nexus.Money {
+		t.Region = cmp.Or(t.Region, home)
+		last.Store(&llm.Terms{Service: t.Service, Region: t.Region})
+		cost, _ := m.prices.Bill(name, u, t, m.now())
+		return cost * percent / 100
+	}
+	worst = func(r llm.Request) nexus.Money {
+		cost, _ := m.prices.Worst(name, r, *last.Load(), m.now())
+		return cost * percent / 100
+	}
+	return price, worst
+}
+
+func (m *Models) unknown(name, why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
+		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + m.priced(name) + "Or allow tokens without a price: budget.tokens.",
+	}
+}
+
+// Providers returns the names of those that can be asked, sorted.
+func (m *Models) Providers() []string {
+	names := slices.Collect(maps.Keys(m.config.Providers))
+	for _, k := range KnownProviders() {
+		names = append(names, k.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// client returns the provider's client, made at the first call.
+func (m *Models) client(name string) (llm.Model, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.made[name]; c != nil {
+		return c, nil
+	}
+	p := m.provider(name)
+	key, err := m.key(name)
+	if err != nil {
+		return nil, err
+	}
+	if key == "" && keyOf(p, name) != "" && (p.KeyEnv != "" || m.base(name) == "") { // an address of one's own may want none
+		return nil, noKey(name, keyOf(p, name))
+	}
+	c, err := m.open(name, p, key)
+	if err != nil {
+		return nil, err
+	}
+	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
+	if m.tap.player == nil { // a recording has no limits
+		m.made[name] = m.account(name, p, key).Keep(m.made[name])
+	}
+	return m.made[name], nil
+}

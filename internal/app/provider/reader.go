@@ -1,0 +1,78 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// PickReader returns the model that a role reads with what the author, a
+// provider/model, made, and why it is that one: another model where there is
+// one, see [route.Reader]. A role that is pinned to a model stays with it. One
+// that failed at it is only taken where there is no other but the author. None
+// is taken for being another whose tier is below the least.
+func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, failed string) (shop.Model, string, error) {
+	usual, err := m.Pick(role, tier, "")
+	if err != nil || m.config.Roles[role].Model != "" {
+		return usual, "roles." + string(role) + ".model names it", err
+	}
+	others := append([]shop.Model{usual}, usual.Else...)
+	var can []string
+	for _, o := range others {
+		can = append(can, o.Name)
+	}
+	for _, name := range m.near(m.tierOf(role, tier), least) {
+		if slices.Contains(can, name) {
+			continue
+		}
+		if ready, err := m.ready(name); err == nil { // else it cannot be asked
+			can, others = append(can, name), append(others, ready)
+		}
+	}
+	if rest := slices.DeleteFunc(slices.Clone(can), func(name string) bool { return name == failed || name == author }); failed != "" && len(rest) > 0 {
+		can, others = rest, slices.DeleteFunc(others, func(o shop.Model) bool { return !slices.Contains(rest, o.Name) })
+	}
+	name, why := route.Reader(author, can)
+	chosen := usual
+	if i := slices.Index(can, name); i >= 0 {
+		chosen = others[i]
+	}
+	chosen.Else = nil
+	for _, o := range append([]shop.Model{usual}, usual.Else...) { // what the tier falls back to
+		if o.Name != chosen.Name && len(chosen.Else) < route.MaxElse {
+			o.Else = nil
+			chosen.Else = append(chosen.Else, o)
+		}
+	}
+	return chosen, why, nil
+}
+
+// near returns the models of a tier, then those of stronger ones, then those
+// of weaker ones that are not below the least, the nearest first.
+func (m *Models) near(tier, least nexus.Tier) []string {
+	all := []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}
+	i := max(slices.Index(all, tier), 0)
+	order := slices.Clone(all[i:])
+	for _, weaker := range slices.Backward(all[:i]) {
+		order = append(order, weaker)
+	}
+	var names []string
+	for _, t := range order {
+		if t.Below(least) {
+			continue
+		}
+		if set := m.config.Models[t]; set != "" {
+			names = append(names, strings.Split(set, ",")...)
+			continue
+		}
+		for _, k := range KnownProviders() {
+			if m.has(k.Name) {
+				names = append(names, k.Name+"/"+k.usual[t])
+			}
+		}
+	}
+	return names
+}

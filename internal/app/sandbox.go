@@ -1,0 +1,26 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// Walled refuses work that nobody watches without a sandbox, unless that was
+// chosen for this very command: what a file once said is no choice of today's.
+// What is chosen so is recorded with the run, and said when it starts.
+func (a *App) Walled(alone bool) error {
+	c, origins, err := a.Settings()
+	if err != nil || c.Sandbox != "off" || !alone {
+		return err
+	}
+	at := origins.Of("sandbox")
+	if at.Layer == config.LayerFlag || at.Layer == config.LayerEnv {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeSandbox, Message: fmt.Sprintf("%s switches the sandbox off, and nobody is there to watch", at.Where),
+		Hint: "Say --sandbox=off with this command if agents may touch everything that you can: it is recorded with the run. Or remove the setting.",
+	}
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+)
+
+// Server is an MCP server, and whether it may be used.
+type Server struct {
+	declare.Server
+	State trust.State
+	Text  string // what it would run
+}
+
+// Servers returns the MCP servers that hold for the repository at dir, whatever they
+// are good for, in the order of their names. Where a file of it is broken, that
+// is the error, and the others are there.
+func (a *App) Servers(dir string) (all []Server, err error) {
+	c, origins, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	declared, broken := declare.All(c, origins, root)
+	for _, d := range declared {
+		s := Server{d, trust.Trusted, d.Text(root)}
+		if !d.Own && d.Why == nil {
+			judged, err := a.Trust().Judge(dir, []trust.Item{{Name: d.Key(), Text: s.Text}})
+			if err != nil {
+				return nil, err
+			}
+			s.State = judged[0].State
+		}
+		all = append(all, s)
+	}
+	return all, broken
+}
+
+// ServerItems returns what somebody has to agree to: the repository's servers, and
+// what servers said of their tools when they were last met.
+func (a *App) ServerItems(dir string) ([]trust.Item, error) {
+	all, err := a.Servers(dir)
+	if err != nil {
+		return nil, err
+	}
+	var items []trust.Item
+	var known []string
+	for _, s := range all {
+		if !s.Own && s.Why == nil {
+			items = append(items, trust.Item{Name: s.Key(), Text: s.Text})
+		}
+		known = append(known, s.Key()+"/")
+	}
+	met, err := a.Trust().Met(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range met {
+		for _, its := range known {
+			if strings.HasPrefix(item.Name, its) {
+				items = append(items, item)
+			}
+		}
+	}
+	return items, nil
+}
+
+// ServerWay gives programs of servers a way out to the hosts and presets that the
+// user named for them, and to nothing that is denied.
+func (a *App) ServerWay() func(names []string) (*egress.Way, error) {
+	return func(names []string) (*egress.Way, error) {
+		c, _, err := a.Settings()
+		if err != nil {
+			return nil, err
+		}
+		g, err := GrantFor(strings.Join(names, ","), c.Network, "", nil, a.Env)
+		if err != nil {
+			return nil, err
+		}
+		return g.Open(), nil
+	}
+}
+
+// OpenServers returns the MCP servers that agents may use in the repository at dir, and
+// says which they may not, and what to do about it. It starts none.
+func (a *App) OpenServers(dir string) (*foreign.Servers, error) {
+	all, err := a.Servers(dir)
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
+		a.say(fmt.Sprintf("MCP servers of the repository are left out: %s", legible.Show(err.Error())))
+	} else if err != nil {
+		return nil, err
+	}
+	s := &foreign.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: a.say, Way: a.ServerWay()}
+	for _, one := range all {
+		switch {
+		case one.Why != nil:
+			a.say(fmt.Sprintf("MCP server %s of %s is left out: %s", one.Name, one.From, legible.Show(one.Why.Error())))
+		case one.State != trust.Trusted:
+			a.say(fmt.Sprintf("MCP server %s of %s is left out: nobody has agreed to what it would run (%s); read it with nexus trust, agree with nexus trust --yes", one.Name, one.From, one.State))
+		default:
+			s.List = append(s.List, one.Server)
+			s.Text[one.Name] = one.Text
+		}
+	}
+	return s, nil
+}

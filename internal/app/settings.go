@@ -1,0 +1,83 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// WorkDir returns the directory that the command works in.
+func (a *App) WorkDir() (string, error) {
+	dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
+	if err != nil {
+		return "", &nexus.Error{Code: nexus.CodeNotFound, Message: "the working directory is gone", Cause: err, Hint: "Change to one that exists."}
+	}
+	return dir, nil
+}
+
+// Top returns the top of the work tree around dir, or dir where there is
+// none. It does not ask git, so that it also works without.
+func Top(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// Settings reads the configuration that holds in the working directory.
+func (a *App) Settings() (config.Config, config.Origins, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return config.Config{}, nil, err
+	}
+	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
+	s.System = a.organisation()
+	s.Environ, s.Flags = a.Environ, a.Set
+	c, o, err := config.Load(s)
+	if err != nil {
+		return c, o, err
+	}
+	return c, o, readable(c.Gates, o)
+}
+
+// organisation returns the configuration file of whoever runs the machine:
+// the first that is there where the XDG standard looks for those.
+func (a *App) organisation() string {
+	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
+		name := filepath.Join(dir, "nexus", "config.toml")
+		if _, err := os.Stat(name); err == nil && filepath.IsAbs(dir) {
+			return name
+		}
+	}
+	return ""
+}
+
+// readable refuses gates whose commands sh cannot read, before anybody pays
+// for work that they would judge.
+func readable(g config.Gates, o config.Origins) error {
+	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
+		line := g.Commands[name]
+		if line == "" { // switched off
+			continue
+		}
+		if err := shell.Syntax(line); err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.Of("gates."+name).Where, name, line, err),
+				Hint: "Mend the command; for what only bash understands, put it into a script and call that.",
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// Sweep removes the worktrees of runs that have ended, and of those whose
+// process died what they make anew: trees of bases. The work in them is pinned
+// by a ref; what is not pinned stays.
+func (p *Place) Sweep(ctx context.Context, dry bool) (all []string, err error) {
+	if p.Journal == nil {
+		return []string{}, nil
+	}
+	runs, err := p.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ended, gone := map[nexus.RunID]bool{}, map[nexus.RunID]bool{}
+	for _, r := range runs {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		ended[r.ID], gone[r.ID] = s.Status.Ended() && r.Holder == nil, r.Gone
+	}
+	store, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }() // what goes is deleted then
+	removed, err := store.Sweep(ctx, func(run nexus.RunID, id nexus.AttemptID) bool {
+		anew := gone[run] && strings.HasPrefix(string(id), "base-")
+		return !ended[run] && !anew
+	}, dry)
+	if err != nil {
+		return append([]string{}, removed...), err
+	}
+	// What worktrees were given is kept for the next, within bounds.
+	homes, err := fs.Glob(os.DirFS(p.State), "trees/*/*")
+	if err != nil {
+		return nil, err
+	}
+	for i, home := range homes {
+		homes[i] = filepath.Join(p.State, home)
+	}
+	sets := &supply.Store{Dir: filepath.Join(p.State, "environments")}
+	rest, err := sets.Sweep(ctx, homes, supply.Usual(), dry)
+	return append(append([]string{}, removed...), rest...), err
+}

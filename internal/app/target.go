@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// Target returns the name of the branch that a run may move, or an error that
+// says why it may not. Protected are patterns of those that never move.
+func (p *Place) Target(ctx context.Context, protected []string, name string) (string, error) {
+	refuse := func(why, hint string) (string, error) {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
+	}
+	name = strings.TrimPrefix(name, "refs/heads/")
+	if name == "" {
+		return refuse("no branch was checked out when the run began", "Name one: nexus land --target BRANCH.")
+	}
+	if git.RefOK(name) != nil {
+		return refuse(quote(name)+" is no name of a branch", "Name a branch of this repository.")
+	}
+	if git.Matches(protected, name) {
+		return refuse("branch "+name+" is protected: git.protected names it", "Name another branch, and let what protects it do the rest; or change git.protected.")
+	}
+	if p.there(ctx, "refs/heads/"+name) {
+		return name, nil
+	}
+	short := strings.TrimPrefix(name, "refs/remotes/")
+	_, local, _ := strings.Cut(short, "/")
+	switch {
+	case p.there(ctx, "refs/remotes/"+short):
+		return refuse(short+" is a remote-tracking branch: it says where the remote is, and only git fetch moves it",
+			"Name a local branch, such as "+local+", and push that.")
+	case p.there(ctx, "refs/tags/"+strings.TrimPrefix(name, "refs/tags/")):
+		return refuse(name+" is a tag, and tags stay where they are", "Name a local branch.")
+	}
+	return refuse("there is no branch "+name, "Make it first: git branch "+name+"; or name another.")
+}
+
+func (p *Place) there(ctx context.Context, ref string) bool {
+	_, err := p.Repo.Resolve(ctx, ref)
+	return err == nil
+}

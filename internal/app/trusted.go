@@ -1,0 +1,54 @@
+package app
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// Entrusted returns what the repository at dir has that somebody must agree
+// to before it takes part: roles of its own, which decide what agents are told
+// and may do, what it asks of the network, and what runs to prepare worktrees.
+// Its standing rules need no trust; they are fenced as data.
+func Entrusted(dir string) (items []trust.Item, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	names, err := fs.Glob(root.FS(), ".nexus/roles/*.md")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := read(root, name)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, trust.Item{Name: name, Text: text})
+	}
+	wanted, err := networkAsked(dir)
+	if err != nil {
+		return nil, err
+	}
+	more, err := environmentItems(dir)
+	return slices.Concat(items, wanted, more), err
+}
+
+// Agreed says which of the things that need trust have none. Nobody's book
+// trusts nothing.
+func Agreed(dir string, book *trust.Book) error {
+	items, err := Entrusted(dir)
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	if book == nil {
+		return &nexus.Error{Code: nexus.CodeUntrusted, Message: items[0].Name + " is not trusted here", Hint: "Work on a repository without it."}
+	}
+	return book.Check(dir, items)
+}

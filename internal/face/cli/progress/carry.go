@@ -1,0 +1,191 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Carry takes a run, new or interrupted, to its end: with progress on the
+// way, and a report after it.
+func Carry(ctx context.Context, a *frame.Console, p *app.Place, o Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err)) {
+		alerts.Denied = nexus.ReactStop // nobody is there who could resume
+	}
+	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
+	fresh := o.Run == ""
+	w := watch(a, p, settings, &o, file)
+	s, err := a.Conduct(ctx, p, settings, &o.Order, w)
+	if s == nil && fresh {
+		return Unready(a, settings, o.Goal, err)
+	}
+	if s == nil {
+		return err
+	}
+	interrupted := !s.Status.Ended() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
+	if file.Path != "" {
+		f := statusfile.Of(s, file, a.Now())
+		if interrupted {
+			f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = statusfile.Crashed, statusfile.Stamp{Time: a.Now()}, app.SignalName(ctx)
+		}
+		err = errors.Join(err, statusfile.Write(file.Path, f))
+	}
+	if err != nil && !interrupted {
+		return err
+	}
+	v := view.Of(s, a.Now())
+	if !o.JSONL {
+		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v, !o.Once) }); err != nil {
+			return err
+		}
+	}
+	if app.Halted(err) {
+		a.Say("%s", view.Clean(err.Error()))
+		return frame.ExitError(frame.ExitOf(nexus.CodeHalted))
+	}
+	if interrupted {
+		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
+		return frame.ExitError(frame.CodeInterrupted)
+	}
+	return endOf(s, v)
+}
+
+// Unready leaves a status file that says that the run could not begin, where
+// one is wanted, and returns why it could not.
+func Unready(a *frame.Console, c config.Config, goal nexus.Goal, why error) error {
+	file := statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
+	if file.Path == "" {
+		return why
+	}
+	s := state.New("")
+	s.Goal.Goal, s.Limits, s.Accepted = goal, c.Limits, a.Now()
+	s.Goal.Goal.Text = a.Mask.Text(goal.Text)
+	f := statusfile.Of(s, file, a.Now())
+	f.Run.Status = statusfile.Unready
+	return errors.Join(why, statusfile.Write(file.Path, f))
+}
+
+// Deliver publishes what landed in a run that nobody conducts; see
+// [app.App.Deliver].
+func Deliver(ctx context.Context, a *frame.Console, p *app.Place, id nexus.RunID) (view.Run, error) {
+	s, err := a.Deliver(ctx, p, id, &watcher{a: a, place: p})
+	return told(a, id, s), err
+}
+
+// Stop ends a run that nobody conducts, and that has not ended, as stopped.
+func Stop(ctx context.Context, a *frame.Console, p *app.Place, id nexus.RunID, why string) (view.Run, error) {
+	s, err := a.Stop(ctx, p, id, why, &watcher{a: a, place: p})
+	return told(a, id, s), err
+}
+
+func told(a *frame.Console, id nexus.RunID, s *state.State) view.Run {
+	if s == nil {
+		return view.Run{}
+	}
+	return a.Tell(journal.Run{ID: id}, s)
+}
+
+// Deliverer returns what delivers the runs that people agree to publish by a
+// channel, while nobody conducts them.
+func Deliverer(a *frame.Console, p *app.Place, say func(string, ...any)) func(context.Context, nexus.RunID) error {
+	return func(ctx context.Context, run nexus.RunID) error {
+		quiet := a.Copy()
+		quiet.Quiet, quiet.JSON = true, false
+		v, err := Deliver(ctx, quiet, p, run)
+		switch {
+		case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}):
+			return nil // whoever holds it hears of it, too
+		case err != nil:
+			return err
+		}
+		say("run %s: %s", run, v.Delivered())
+		return nil
+	}
+}
+
+// Decompose lets the planner make the plan of an order, and nothing else.
+func Decompose(ctx context.Context, a *frame.Console, p *app.Place, o *Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	lines := o.JSONL
+	o.JSONL = false // the plan is the result
+	w := watch(a, p, settings, o, statusfile.Options{})
+	w.in = nil // the plan is agreed to next, from the same keyboard
+	o.JSONL = lines
+	return a.Decompose(ctx, p, &o.Order, w)
+}
+
+// watcher shows a run on the console, and asks people who are not at it. It
+// implements [app.Watcher].
+type watcher struct {
+	a     *frame.Console
+	place *app.Place
+	lines bool // events as JSON on standard output
+	file  statusfile.Options
+	in    io.Reader       // answers questions; nil: nobody types any
+	set   config.Channels // how people are asked
+
+	shown *Screen
+}
+
+// watch fills in what the console knows of an order, and returns what watches
+// the run.
+func watch(a *frame.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) *watcher {
+	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels}
+	if o.Headless {
+		w.set.Order = nil // no question waits
+	}
+	o.Person, o.Watched = a.Person(), a.Live(a.Err)
+	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
+	if o.Person && !o.Headless {
+		w.in = a.In
+	}
+	return w
+}
+
+// Begin implements [app.Watcher].
+func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
+	if w.shown = New(w.a, w.place, id, w.lines, w.file); again {
+		w.shown.Past(ctx)
+	}
+}
+
+// Follow implements [app.Watcher].
+func (w *watcher) Follow(ctx, work context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	if w.in != nil {
+		all.Go(func() {
+			w.shown.Hear(work, w.in, func(ctx context.Context, question, text string) error {
+				_, err := w.place.Journal.Ask(ctx, w.shown.state.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: text, By: w.a.User()})
+				return err
+			})
+		})
+	}
+	all.Go(func() {
+		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.Say, Deliver: Deliverer(w.a, w.place, w.shown.Say)}.Ask(work)
+	})
+	w.shown.Follow(ctx, work)
+}
+
+// Finish implements [app.Watcher].
+func (w *watcher) Finish(ctx context.Context, final *state.State) { w.shown.Finish(ctx, final) }

@@ -1,0 +1,42 @@
+package progress
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// endOf returns how a command ends that took a run to where it is.
+func endOf(s *state.State, v view.Run) error {
+	switch {
+	case (s.Status == nexus.StatusFailed || s.Status == nexus.StatusStopped) && s.Drain != nil && s.Drain.Code != "":
+		return frame.ExitError(frame.ExitOf(s.Drain.Code))
+	case s.Status != nexus.StatusDone && unapproved(s):
+		return frame.ExitError(frame.CodePerson)
+	case v.Stayed != "" && s.Status == nexus.StatusDone:
+		return frame.ExitError(frame.CodePartial) // the target was to move along
+	default:
+		return frame.EndOf(s.Status)
+	}
+}
+
+// unapproved reports whether something was not done because nobody was there
+// to agree to it.
+func unapproved(s *state.State) bool {
+	for _, q := range s.Questions {
+		if q.By != "fallback" || q.Fallback != nexus.Unapproved {
+			continue
+		}
+		if q.Attempt == "" && s.Published != nil && s.Published.Branch == "" {
+			return true
+		}
+		for _, t := range s.Tasks {
+			a := t.Current()
+			if t.Status == nexus.Parked && a != nil && (q.Attempt == a.ID || q.Attempt == state.MergeID(a.ID)) {
+				return true
+			}
+		}
+	}
+	return false
+}

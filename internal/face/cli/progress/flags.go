@@ -1,0 +1,69 @@
+package progress
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Order is an [app.Order] as a command line gives it.
+type Order struct {
+	app.Order
+
+	Yes   bool // a person agreed to the plan
+	JSONL bool // events instead of a report
+	Once  bool // nothing is kept, so the report names no next command
+
+	on string
+	pr bool
+}
+
+// OrderFlags are the flags of every command that conducts a run.
+func OrderFlags(a *frame.Console, c *cobra.Command, o *Order) {
+	c.Flags().BoolVar(&o.Headless, "headless", false, "ask nobody: every question is answered by its stated fallback")
+	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
+	TrafficFlags(c, &o.Traffic)
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "jsonl")
+}
+
+// StartFlags are the flags of every command that begins a run.
+func StartFlags(c *cobra.Command, o *Order) {
+	f := c.Flags()
+	f.BoolVarP(&o.Yes, "yes", "y", false, "agree to the plan and start, without being asked")
+	f.StringVar(&o.Seed, "seed", "", "whole `NUMBER` that names and waits are drawn from, to repeat a run")
+	f.StringVar(&o.on, "on", "local", "`WHERE` it runs; only local is there")
+	f.BoolVar(&o.pr, "pr", false, "not there: nothing is pushed; see --land")
+}
+
+// Check refuses what an order asks for and nobody can do.
+func (o *Order) Check() error {
+	switch {
+	case o.on == "temporal":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on=temporal is not there yet", Hint: "Leave --on out: the run survives crashes here too, nexus resume goes on with it."}
+	case o.on != "local" && o.on != "":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on knows no " + view.Quote(o.on), Hint: "Use local."}
+	case o.pr:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--pr is not there yet: nothing is pushed",
+			Hint: "Leave it out: the result is the branch nexus/RUN, which you can push and open a pull request from. --land moves the target branch here along.",
+		}
+	}
+	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed wants a whole number, not " + view.Quote(o.Seed), Hint: "Such as --seed 7."}
+	}
+	return nil
+}
+
+// TrafficFlags are the flags of every command that talks to providers.
+func TrafficFlags(c *cobra.Command, t *provider.Traffic) {
+	c.Flags().StringVar(&t.Record, "record", "", "write what is said to and by providers into `DIR`, without keys")
+	c.Flags().StringVar(&t.Replay, "replay", "", "ask no provider: take the answers from `DIR`, a recording")
+	c.MarkFlagsMutuallyExclusive("record", "replay")
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package progress
+
+import (
+	"io"
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// keyboard reports whether somebody types here for this process: a shell may
+// have put it into the background, where reading would stop it. If that comes
+// later, reading fails.
+func keyboard(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	if err != nil || group != unix.Getpgrp() {
+		return false
+	}
+	signal.Ignore(unix.SIGTTIN)
+	return true
+}

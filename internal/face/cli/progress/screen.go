@@ -1,0 +1,273 @@
+// Package progress takes a run to its end for a command: it shows the run while
+// it goes on, on the terminal of the process that conducts it, asks people, and
+// reports at the end.
+package progress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// redrawn is how often the block on a terminal is drawn anew.
+const redrawn = 200 * time.Millisecond
+
+// Screen shows a run while it goes on: on a terminal a block that is redrawn
+// below the lines of what happened, elsewhere the lines alone, or events as
+// JSON. It reads the journal like everybody else.
+type Screen struct {
+	a     *frame.Console
+	place *app.Place
+	file  statusfile.Options
+	lines bool // events as JSON on standard output
+	live  bool
+
+	mu    sync.Mutex // guards what follows
+	state *state.State
+	drawn int // lines of the block on the terminal
+	over  bool
+	past  *history.Stats // what earlier runs took; nil until they are read
+	said  view.Lines
+	heard bool            // somebody can answer here
+	told  map[string]bool // gates that cannot run, which is no news a second time
+}
+
+// New returns the screen of a run. With lines it writes events as JSON on
+// standard output; file says where the status is written too.
+func New(a *frame.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *Screen {
+	return &Screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
+}
+
+// Follow shows the run until the work is over, and says when the first signal
+// comes, which is the end of ctx.
+func (s *Screen) Follow(ctx, work context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { s.listen(ctx, work) })
+	s.follow(work)
+}
+
+func (s *Screen) follow(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	if s.file.Path != "" {
+		all.Go(func() {
+			events := s.place.Journal.Follow(ctx, s.state.Run, 0)
+			if err := statusfile.Follow(ctx, s.state.Run, events, s.file); err != nil && ctx.Err() == nil {
+				s.a.Complain(err)
+			}
+		})
+	}
+	if s.live {
+		all.Go(func() { s.redraw(ctx) })
+		all.Go(func() { s.recall(ctx) })
+	}
+	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
+		if err != nil || !s.show(e) {
+			return
+		}
+	}
+}
+
+// recall reads what earlier runs took, which is not there at once. What cannot
+// be read leaves it unknown.
+func (s *Screen) recall(ctx context.Context) {
+	past, err := app.Past(ctx, s.place.Journal, s.state.Run)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past = past
+}
+
+// Past takes over what happened before this process, and says in a line how
+// far the run had come. A stream of events has all of them.
+func (s *Screen) Past(ctx context.Context) {
+	if s.lines {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e, err := range s.place.Journal.Events(ctx, s.state.Run, 0) {
+		if err != nil || s.state.Apply(e) != nil {
+			return // Follow says so
+		}
+		s.stale(e.Fact)
+	}
+	v := view.Of(s.state, s.a.Now())
+	s.a.Say("run %s goes on: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs has what happened before",
+		s.state.Run, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
+	for _, q := range v.Asks {
+		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.Clean(q.Text), view.Clean(q.Replies()))
+	}
+}
+
+// redraw keeps the clock on the terminal going.
+func (s *Screen) redraw(ctx context.Context) {
+	beat := time.NewTicker(redrawn)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			s.mu.Lock()
+			if s.prompt() == "" { // what is being typed stays
+				s.draw()
+			}
+			s.mu.Unlock()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// show shows one event, and reports whether it wants more.
+func (s *Screen) show(e nexus.Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || e.Seq <= s.state.Seq {
+		return !s.over
+	}
+	if s.state.Apply(e) != nil {
+		return false
+	}
+	if s.lines {
+		return s.a.Line(e) == nil
+	}
+	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || planned && s.live {
+		return true // the block has all tasks
+	}
+	if text := s.said.Draw(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
+		s.erase()
+		if _, ok := e.Fact.(nexus.RunDrained); ok {
+			text += s.awaited()
+		}
+		_, _ = fmt.Fprintln(s.a.Err, text)
+		s.draw()
+	}
+	return true
+}
+
+// Say says something between the lines of the run.
+func (s *Screen) Say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.a.Say("%s", view.Clean(fmt.Sprintf(format, args...)))
+	s.draw()
+}
+
+// listen says when the first signal comes, unless the work is over before.
+func (s *Screen) listen(ctx, work context.Context) {
+	select {
+	case <-ctx.Done():
+		s.interrupted(work)
+	case <-work.Done():
+	}
+}
+
+// interrupted says at once what a signal began, and what is still waited for
+// as the journal has it now.
+func (s *Screen) interrupted(ctx context.Context) {
+	s.catchUp(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.erase()
+	s.a.Say("interrupted: nothing new begins, and gates and commands are ended%s; once more ends at once, and loses nothing but that", s.awaited())
+	s.draw()
+}
+
+// awaited names the answers of models that are still to come: they are paid
+// for. The caller holds the lock.
+func (s *Screen) awaited() string {
+	var all []string
+	for _, id := range s.state.Ledger.Unsettled() {
+		r, _ := s.state.Ledger.Open(id)
+		all = append(all, string(r.Session))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; waiting for " + view.Count(len(all), "answer") + " of a model: " + view.Clean(strings.Join(all, ", "))
+}
+
+// stale reports whether a fact says again that a gate cannot run. The caller
+// holds the lock.
+func (s *Screen) stale(f nexus.Fact) bool {
+	g, ok := f.(nexus.GateJudged)
+	cannot := g.Evidence.State == nexus.NotRun || g.Base && g.Evidence.State == nexus.Environmental
+	if !ok || g.Cached || !cannot {
+		return false
+	}
+	key := g.Evidence.Gate + ": " + g.Evidence.Why
+	known := s.told[key]
+	s.told[key] = true
+	return known
+}
+
+// Finish shows what is left and takes the block away.
+func (s *Screen) Finish(ctx context.Context, final *state.State) {
+	if final != nil {
+		s.catchUp(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.over = true
+}
+
+// catchUp shows what is in the journal and was not shown yet.
+func (s *Screen) catchUp(ctx context.Context) {
+	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
+		if err != nil || !s.show(e) {
+			break
+		}
+	}
+}
+
+func (s *Screen) seen() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Seq
+}
+
+// draw replaces the block. The caller holds the lock.
+func (s *Screen) draw() {
+	if !s.live || s.over || s.state.Status == "" {
+		return
+	}
+	now := s.a.Now()
+	r := view.Of(s.state, now)
+	r.Expect(s.state, s.past, now)
+	block := view.Live(s.a.Style(s.a.Err), r)
+	var b strings.Builder
+	if s.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
+	}
+	block += s.prompt()
+	b.WriteString("\r" + strings.ReplaceAll(block, "\n", "\x1b[K\n") + "\x1b[J")
+	s.drawn = strings.Count(block, "\n")
+	_, _ = io.WriteString(s.a.Err, b.String())
+}
+
+// erase takes the block away. The caller holds the lock.
+func (s *Screen) erase() {
+	if s.drawn > 0 {
+		_, _ = fmt.Fprintf(s.a.Err, "\x1b[%dA\r\x1b[J", s.drawn)
+		s.drawn = 0
+	}
+}

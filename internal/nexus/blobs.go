@@ -1,0 +1,60 @@
+package nexus
+
+import "slices"
+
+// Blobs returns the hashes of the blobs that a fact names, in order. A fact
+// that names some says which in a method of its own, below.
+func Blobs(f Fact) []string {
+	n, ok := f.(interface{ Blobs() []string })
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(n.Blobs(), func(hash string) bool { return hash == "" })
+}
+
+// Blobs returns the plan.
+func (f PlanProposed) Blobs() []string { return []string{f.Plan} }
+
+// Blobs returns what the command printed.
+func (f CheckTried) Blobs() []string { return f.Evidence.Blobs() }
+
+// Blobs returns the report.
+func (f TaskParked) Blobs() []string { return []string{f.Report} }
+
+// Blobs returns what the gates printed that ran the tests.
+func (f TestsProved) Blobs() []string { return blobsOf(f.Evidence) }
+
+// Blobs returns what named the checks.
+func (f ChecksProved) Blobs() []string { return []string{f.Handin} }
+
+// Blobs returns what the gate printed.
+func (f GateJudged) Blobs() []string { return f.Evidence.Blobs() }
+
+// Blobs returns what the gates printed.
+func (f ResultGated) Blobs() []string { return blobsOf(f.Verdict.Evidence) }
+
+// Blobs returns the system prompt.
+func (f SessionStarted) Blobs() []string { return []string{f.Prompt} }
+
+// Blobs returns the message.
+func (f PromptSent) Blobs() []string { return []string{f.Message} }
+
+// Blobs returns the message.
+func (f TurnTaken) Blobs() []string { return []string{f.Message} }
+
+// Blobs returns the message.
+func (f ToolsAnswered) Blobs() []string { return []string{f.Message} }
+
+// Blobs returns the messages.
+func (f SessionCompacted) Blobs() []string { return slices.Clone(f.Messages) }
+
+// Blobs returns what the role submitted.
+func (f SessionEnded) Blobs() []string { return []string{f.Result} }
+
+func blobsOf(all []Evidence) []string {
+	var out []string
+	for _, e := range all {
+		out = append(out, e.Blobs()...)
+	}
+	return out
+}

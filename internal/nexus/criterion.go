@@ -1,0 +1,80 @@
+package nexus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Fingerprint stands for texts, whatever their blanks.
+func Fingerprint(texts ...string) string {
+	for i, text := range texts {
+		texts[i] = strings.Join(strings.Fields(text), " ")
+	}
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
+	return hex.EncodeToString(sum[:6])
+}
+
+// CriterionCheck is the test that somebody wrote for a criterion which came without
+// one, or why there is none.
+type CriterionCheck struct {
+	Number  int    `json:"number"`           // of the criterion in its task, from 1
+	Of      string `json:"of"`               // fingerprint of what the criterion and its task said then
+	Test    string `json:"test,omitzero"`    // its name
+	File    string `json:"file,omitzero"`    // that it is in
+	Command string `json:"command,omitzero"` // that runs it alone
+	Proved  bool   `json:"proved,omitzero"`  // it was red without the work, for the right reason, and green with it
+	Red     bool   `json:"red,omitzero"`     // it fails with the work, and not for a fault of its own
+	Why     string `json:"why,omitzero"`     // why it counts for nothing, or why no machine can check it
+}
+
+// Bearing says why what a gate ran bears on a criterion. The zero Bearing is
+// none: a gate that passes only because nothing got worse shows nothing.
+type Bearing string
+
+// The bearings.
+const (
+	NamedBearing   Bearing = "named"   // what the criterion names failed before, and passes now
+	TurnedBearing  Bearing = "turned"  // failed before, and passes now
+	NewBearing     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
+	CoversBearing  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
+	LiteralBearing Bearing = "literal" // the criterion asks for nothing but that the gate passes
+)
+
+// CriterionShown says what shows a criterion whose check is a gate, or why nothing does.
+type CriterionShown struct {
+	Number int      `json:"number"`          // of the criterion in its task, from 1
+	Of     string   `json:"of"`              // fingerprint of what the criterion and its task said then
+	Gate   string   `json:"gate"`            // its check
+	By     Bearing  `json:"by,omitzero"`     // empty: nothing shows it
+	Tests  []string `json:"tests,omitempty"` // that bear on it, or what else does
+	Seen   []string `json:"seen,omitempty"`  // of Tests, those that the gate's runner named as passed
+	Own    bool     `json:"own,omitzero"`    // nothing but tests that came with the change shows it: who reads them judges whether they ask for the right thing
+	Left   bool     `json:"left,omitzero"`   // no machine can show it, for the reason in Why
+	Why    string   `json:"why"`             // in words, either way
+}
+
+// FaultKind says where the fault lies when a check is red.
+type FaultKind string
+
+// The kinds. The zero Kind counts as [FaultInSource]: the check stays as it is.
+const (
+	FaultInSource FaultKind = "source" // the work is wrong
+	FaultInTest   FaultKind = "test"   // the check is wrong
+	FaultInBoth   FaultKind = "both"
+	FaultStale    FaultKind = "stale" // the check is of what the criterion said before, and nothing shows it now
+)
+
+// CriterionFault is a criterion that is not met on what landed, and the task that
+// mends it.
+type CriterionFault struct {
+	Criterion string    `json:"criterion"` // T1/AC-2
+	Task      string    `json:"task"`      // that mends it
+	Signature string    `json:"signature"` // of its failure: the same one again is no progress
+	Kind      FaultKind `json:"kind,omitzero"`
+	By        string    `json:"by,omitzero"` // evidence, or the session that said so; empty where nobody could
+	Why       string    `json:"why,omitzero"`
+	Commit    string    `json:"commit,omitzero"`  // the first on the branch on which the check is red, where that is known
+	Of        string    `json:"of,omitzero"`      // the task that landed it
+	Judges    []string  `json:"judges,omitempty"` // files that the check consists of
+}

@@ -1,0 +1,30 @@
+package nexus_test
+
+import (
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestIncomparable tells a base that later failures can be held against from
+// one that says nothing.
+func TestIncomparable(t *testing.T) {
+	one, more := nexus.Finding{Code: "test", Test: "TestA"}, nexus.Finding{Code: nexus.MoreFindings}
+	for name, c := range map[string]struct {
+		of   nexus.Evidence
+		want bool
+	}{
+		"green":                {nexus.Evidence{State: nexus.Pass}, false},
+		"red":                  {nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{one}}, false},
+		"nobody ran it":        {nexus.Evidence{}, true},
+		"it did not end":       {nexus.Evidence{State: nexus.Timeout}, true},
+		"a tool is missing":    {nexus.Evidence{State: nexus.Environmental}, true},
+		"too many":             {nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{one, more}}, true},
+		"many, and all known":  {nexus.Evidence{State: nexus.Fail, All: "blob", Findings: []nexus.Finding{one, more}}, false},
+		"its exit code is all": {nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{{Code: "exit"}}}, false},
+	} {
+		if got := c.of.Incomparable(); (got != "") != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

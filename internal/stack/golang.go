@@ -1,0 +1,118 @@
+package stack
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+)
+
+func golang() Stack {
+	return Stack{
+		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Formats: goFormats(),
+		find:    goFound,
+	}
+}
+
+// goFound returns the gates of the Go modules of a tree, those of the root
+// first. The others have gates of their own where they have something to
+// judge: the go command of the root does not see them.
+func goFound(tree fs.FS) []Found {
+	found := moduleFound(tree, "", "", true)
+	vendored := gosrc.IsFile(tree, "vendor/modules.txt")
+	for _, at := range gosrc.Nested(tree) {
+		mod := ""
+		switch own := gosrc.IsFile(tree, path.Join(at, "vendor/modules.txt")); {
+		case own && !vendored:
+			mod = "vendor"
+		case vendored && !own:
+			mod = "readonly"
+		}
+		code, tests := gosrc.Kinds(tree, at)
+		if code || tests {
+			found = append(found, moduleFound(tree, at, mod, tests)...)
+		}
+	}
+	return found
+}
+
+// moduleFound returns the gates of the module in a directory of the tree,
+// empty for the root. Mod says where its dependencies come from, where that is
+// not as at the root.
+func moduleFound(tree fs.FS, at, mod string, tests bool) []Found {
+	patterns := gosrc.Patterns(tree, at)
+	if patterns == nil {
+		return nil
+	}
+	name := func(gate string) string {
+		if at == "" {
+			return gate
+		}
+		return gate + "-" + Label(at)
+	}
+	with := func(flag string, words ...string) []string {
+		if mod != "" {
+			words = append(words, flag+mod)
+		}
+		return append(words, patterns...)
+	}
+	step := func(gate string, s Step) Found {
+		s.Gate = gate
+		return Found{Stack: "go", Dir: at, Name: name(gate), Step: s, Fix: s.Fix}
+	}
+	found := []Found{
+		step("build", Step{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
+		step("lint", Step{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
+	}
+	if tests {
+		test := step("test", Step{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true})
+		test.Goes = goCover(with("-mod=", "go", "test", "-count=1")...)
+		found = append(found, test)
+	}
+	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
+		if text := gosrc.ReadSmall(tree, path.Join(at, config)); text != "" {
+			found = append(found, step("golangci", Step{Args: with("--modules-download-mode=", golangci(text)...), Format: read.GolangCI, Fix: []Fixer{
+				{Args: append(golangci(text), "--fix", "{dirs}"), Ends: []string{".go"}},
+			}}))
+			break
+		}
+	}
+	return found
+}
+
+// golangci returns the command for golangci-lint, whose flags depend on the
+// version that the configuration is for.
+func golangci(text string) []string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' || r == '{' })
+	second := slices.ContainsFunc(lines, func(l string) bool {
+		l = strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(strings.TrimSpace(l))
+		return l == "version:2" || l == "version=2"
+	})
+	if second {
+		return []string{"golangci-lint", "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+	}
+	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+}
+
+// goCover returns how a command of go test is measured.
+func goCover(test ...string) Cover {
+	return Cover{Name: "go test -coverprofile", Format: "go-cover", Args: measured(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
+}
+
+// goFormats are what its tools print.
+func goFormats() []read.Format {
+	return []read.Format{
+		{Name: read.GoTestJSON, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.ReadGoTestJSON},
+		{Name: read.GolangCI, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.ReadGolangCI},
+		{Name: read.GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.ReadGoBuild},
+		{Name: read.GoVet, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.ReadGoVet},
+		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, Read: read.ReadGopls},
+		{Name: read.GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.ReadGoFmt},
+		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.ReadTally},
+		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.ReadGoTest},
+	}
+}

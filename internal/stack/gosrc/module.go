@@ -1,0 +1,227 @@
+package gosrc
+
+import (
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Modules returns the Go modules of a tree with their directories: the one at
+// its root, those that go.work uses, and others below it.
+func Modules(tree fs.FS) map[string]string {
+	found := map[string]string{}
+	for _, at := range append(append(Nested(tree), Workspace(tree)...), ".") {
+		if name := moduleName(ReadSmall(tree, path.Join(at, "go.mod"))); name != "" {
+			found[name] = at
+		}
+	}
+	return found
+}
+
+func moduleName(text string) string {
+	for l := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
+			name, _, _ = strings.Cut(name, "//")
+			return strings.Trim(strings.TrimSpace(name), "\"`")
+		}
+	}
+	return ""
+}
+
+// Workspace returns the directories of a tree that its go.work uses.
+func Workspace(tree fs.FS) []string { return workspace(tree, ".") }
+
+func workspace(tree fs.FS, dir string) []string {
+	var used []string
+	block := false
+	for l := range strings.Lines(ReadSmall(tree, path.Join(dir, "go.work"))) {
+		l, _, _ = strings.Cut(strings.TrimSpace(l), "//")
+		word, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
+		switch {
+		case word == "use" && strings.TrimSpace(rest) == "(":
+			block = true
+			continue
+		case word == ")":
+			block = false
+		case word == "use":
+			word = strings.TrimSpace(rest)
+		case !block:
+			continue
+		}
+		word = strings.Trim(word, "\"`")
+		if at := path.Clean(word); word != "" && word != ")" && fs.ValidPath(at) {
+			used = append(used, at)
+		}
+	}
+	return used
+}
+
+// ReadSmall returns the text of a regular file of a tree, and nothing where
+// there is none: what an agent wrote may be a pipe, a link or endless.
+func ReadSmall(tree fs.FS, name string) string {
+	name = path.Clean(name)
+	info, err := fs.Lstat(tree, name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return ""
+	}
+	data, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// Files returns the Go files of a tree, but for those that the go command does
+// not look at.
+func Files(tree fs.FS) []string {
+	var all []string
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // as above
+		case d.IsDir() && name != "." && hidden(d.Name()):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".go") && d.Type().IsRegular():
+			all = append(all, name)
+		}
+		return nil
+	})
+	return all
+}
+
+// hidden reports whether the go command passes by a directory.
+func hidden(base string) bool {
+	return base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
+}
+
+// TestDirs returns the directories of a tree that have test files.
+func TestDirs(tree fs.FS) []string {
+	seen := map[string]bool{}
+	for _, f := range Files(tree) {
+		if strings.HasSuffix(f, "_test.go") {
+			seen[path.Dir(f)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// PackageName returns the name of the package in a directory of a tree.
+func PackageName(tree fs.FS, dir string) (string, bool) {
+	all := sources(tree, dir, "_test.go")
+	i := slices.IndexFunc(all, Source.always)
+	if i < 0 {
+		return "", false
+	}
+	return strings.TrimSuffix(all[i].file.Name.Name, "_test"), true
+}
+
+// ImportPath returns the import path of a directory below the tree's root.
+func ImportPath(dir string, modules map[string]string) string {
+	best, name := -1, ""
+	for module, at := range modules {
+		at = path.Clean(at)
+		rest, ok := dir, true
+		if at != "." {
+			rest, ok = strings.CutPrefix(dir, at)
+		}
+		if !ok || at != "." && rest != "" && rest[0] != '/' || len(at) < best {
+			continue
+		}
+		best, name = len(at), strings.TrimSuffix(module+"/"+strings.TrimPrefix(strings.TrimPrefix(rest, "."), "/"), "/")
+	}
+	return name
+}
+
+// Patterns returns the patterns for all Go packages of the module, or the
+// workspace, in a directory of a tree, nil where there is none.
+func Patterns(tree fs.FS, dir string) []string {
+	if IsFile(tree, path.Join(dir, "go.work")) {
+		var all []string
+		for _, at := range workspace(tree, dir) {
+			all = append(all, "./"+path.Join(at, "..."))
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	if IsFile(tree, path.Join(dir, "go.mod")) {
+		return []string{"./..."}
+	}
+	return nil
+}
+
+// IsFile reports whether there is a regular file, not a link to one.
+func IsFile(tree fs.FS, name string) bool {
+	info, err := fs.Lstat(tree, path.Clean(name))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Nested returns the directories below the root of a tree that are Go modules
+// of their own, those of its workspace left out. Where there is a workspace
+// there are none: the go command knows no other modules then.
+func Nested(tree fs.FS) []string {
+	if IsFile(tree, "go.work") {
+		return nil
+	}
+	var found []string
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+		base := path.Base(name)
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // as above
+		case d.IsDir() && name != "." && (hidden(base) || strings.Count(name, "/") >= 12):
+			return fs.SkipDir
+		case base == "go.mod" && d.Type().IsRegular() && path.Dir(name) != ".":
+			found = append(found, path.Dir(name))
+		}
+		if len(found) >= 40 {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// Kinds reports whether the module in a directory of a tree has code, and
+// whether it has tests, that belong to it whatever the build's tags are.
+func Kinds(tree fs.FS, module string) (code, tests bool) {
+	module = path.Clean(module)
+	_ = fs.WalkDir(tree, module, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+		base := path.Base(name)
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // as above
+		case d.IsDir() && name != module && (hidden(base) || IsFile(tree, path.Join(name, "go.mod"))):
+			return fs.SkipDir
+		case strings.HasSuffix(base, "_test.go"):
+			tests = tests || readable(tree, name)
+		case strings.HasSuffix(base, ".go"):
+			code = code || readable(tree, name)
+		}
+		if code && tests {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return code, tests
+}
+
+func readable(tree fs.FS, name string) bool {
+	s, ok := Read(tree, name)
+	return ok && s.always()
+}
+
+// Judges reports whether the Go tools see a directory of a tree when they run
+// in the module at another: it belongs to that module, or, at the root, to one
+// of its workspace.
+func Judges(tree fs.FS, module, dir string) bool {
+	owner := "."
+	for _, at := range Nested(tree) {
+		if (dir == at || strings.HasPrefix(dir, at+"/")) && (owner == "." || len(at) > len(owner)) {
+			owner = at
+		}
+	}
+	return owner == path.Clean(module)
+}

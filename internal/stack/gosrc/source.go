@@ -1,0 +1,290 @@
+// Package gosrc reads Go sources and command lines of go test without running
+// anything, as far as it takes to judge what go test says.
+package gosrc
+
+import (
+	"bytes"
+	"go/ast"
+	"go/build"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Source is a Go file that was read without running anything.
+type Source struct {
+	name string
+	text string
+	file *ast.File
+	fset *token.FileSet
+}
+
+// sources reads the Go files of a directory whose names end in suffix. What
+// cannot be read or parsed is left out; the compiler will speak of it.
+func sources(tree fs.FS, dir, suffix string) []Source {
+	entries, err := fs.ReadDir(tree, path.Clean(dir))
+	if err != nil {
+		return nil
+	}
+	var all []Source
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), suffix) || strings.HasPrefix(e.Name(), "_") || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if s, ok := Read(tree, path.Join(dir, e.Name())); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Read reads a Go file of a tree; ok is false for what is no regular file or
+// does not parse.
+func Read(tree fs.FS, name string) (Source, bool) {
+	text := ReadSmall(tree, name)
+	if text == "" {
+		return Source{}, false
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return Source{}, false
+	}
+	return Source{name: name, text: text, file: f, fset: fset}, true
+}
+
+// always reports whether a file belongs to its package here whatever the
+// build's tags are.
+func (s Source) always() bool {
+	for l := range strings.Lines(s.text) {
+		if l = strings.TrimSpace(l); constraint.IsGoBuild(l) || constraint.IsPlusBuild(l) {
+			return false
+		}
+		if strings.HasPrefix(l, "package ") {
+			break
+		}
+	}
+	here := build.Default
+	here.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.text)), nil }
+	ok, err := here.MatchFile(path.Dir(s.name), path.Base(s.name))
+	return ok && err == nil && s.imports("C") == ""
+}
+
+// imports returns the name under which a file knows a package, empty where it
+// does not import it.
+func (s Source) imports(pkg string) string {
+	for _, i := range s.file.Imports {
+		if strings.Trim(i.Path.Value, "\"`") != pkg {
+			continue
+		}
+		if i.Name != nil {
+			return i.Name.Name
+		}
+		return path.Base(pkg)
+	}
+	return ""
+}
+
+// Package returns the name of the file's package.
+func (s Source) Package() string { return s.file.Name.Name }
+
+// at returns the text of a piece of the file.
+func (s Source) at(n ast.Node) string {
+	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
+	if from < 0 || to > len(s.text) || from > to {
+		return ""
+	}
+	return s.text[from:to]
+}
+
+// isTest reports whether the testing package runs a function as a test.
+func isTest(f *ast.FuncDecl) bool {
+	rest, ok := strings.CutPrefix(f.Name.Name, "Test")
+	r, _ := utf8.DecodeRuneInString(rest)
+	if !ok || f.Recv != nil || rest != "" && unicode.IsLower(r) || f.Type.Params.NumFields() != 1 || f.Type.TypeParams != nil {
+		return false
+	}
+	star, ok := f.Type.Params.List[0].Type.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	switch x := star.X.(type) {
+	case *ast.SelectorExpr:
+		return x.Sel.Name == "T"
+	case *ast.Ident:
+		return x.Name == "T"
+	default:
+		return false
+	}
+}
+
+// Expect returns the tests of a package that go test cannot leave out.
+func Expect(tree fs.FS, modules map[string]string) func(pkg string) []string {
+	return func(pkg string) []string {
+		dir, ok := Home(pkg, modules)
+		if !ok {
+			return nil
+		}
+		var names []string
+		for _, s := range sources(tree, dir, "_test.go") {
+			if !s.always() {
+				continue
+			}
+			for _, d := range s.file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && isTest(f) {
+					names = append(names, f.Name.Name)
+				}
+			}
+		}
+		return names
+	}
+}
+
+// Home returns the directory of a package below the root of its tree.
+func Home(pkg string, modules map[string]string) (string, bool) {
+	best, dir := -1, ""
+	for module, at := range modules {
+		rest, ok := strings.CutPrefix(pkg, module)
+		if ok && (rest == "" || rest[0] == '/') && len(module) > best {
+			best, dir = len(module), path.Join(at, rest)
+		}
+	}
+	return dir, best >= 0 && fs.ValidPath(path.Clean(dir))
+}
+
+// suite is what the test files of a directory declare, by name.
+type suite struct {
+	tests, other map[string]string
+}
+
+func readSuite(tree fs.FS, dir string) suite {
+	s := suite{map[string]string{}, map[string]string{}}
+	for _, file := range sources(tree, dir, "_test.go") {
+		for _, d := range file.file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				switch {
+				case isTest(d), d.Recv == nil && strings.HasPrefix(d.Name.Name, "Fuzz"), d.Recv == nil && strings.HasPrefix(d.Name.Name, "Example"):
+					s.tests[d.Name.Name] = file.at(d)
+				case d.Recv != nil:
+					s.other["method "+file.at(d.Recv.List[0].Type)+"."+d.Name.Name] = file.at(d)
+				case d.Name.Name == "init":
+					s.other["init "+file.at(d)] = ""
+				default:
+					s.other["func "+d.Name.Name] = file.at(d)
+				}
+			case *ast.GenDecl:
+				if d.Tok != token.IMPORT {
+					s.declare(file, d)
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (s suite) declare(file Source, d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			s.other["type "+spec.Name.Name] = file.at(spec)
+		case *ast.ValueSpec:
+			for _, n := range spec.Names {
+				s.other["var "+n.Name+map[bool]string{true: file.at(spec)}[n.Name == "_"]] = file.at(d)
+			}
+		}
+	}
+}
+
+// Touched reports whether the work had a hand in a test: in its own lines, in
+// what all tests of its package share, or in their data.
+func Touched(base, now fs.FS, dir, test string, changed []string) bool {
+	test, _, _ = strings.Cut(test, "/")
+	was, is := readSuite(base, dir), readSuite(now, dir)
+	if old, ok := was.tests[test]; !ok || old != is.tests[test] {
+		return true
+	}
+	for name, text := range was.other {
+		if is.other[name] != text {
+			return true
+		}
+		delete(is.other, name)
+	}
+	for name := range is.other { // new helpers matter to nobody who does not call them; these run by themselves
+		if name == "func TestMain" || strings.HasPrefix(name, "init ") || strings.HasPrefix(name, "var ") {
+			return true
+		}
+	}
+	data := path.Join(dir, "testdata") + "/"
+	return slices.ContainsFunc(changed, func(f string) bool { return strings.HasPrefix(f, data) })
+}
+
+// Own reports whether a test is another one than on the base, by its own lines
+// alone.
+func Own(base, now fs.FS, dir, test string) bool {
+	was, is := readSuite(base, dir), readSuite(now, dir)
+	old, ok := was.tests[test]
+	return !ok || old != is.tests[test]
+}
+
+// Dodgy reports whether a file could make its test process lie about how its
+// tests ended: by ending it, by writing where the testing package writes, or
+// by choosing what runs. Most that could do not; see [gate.Runner.Pass].
+func (s Source) Dodgy() bool {
+	own := strings.HasSuffix(s.name, "_test.go")
+	for _, pkg := range []string{"syscall", "unsafe", "C", "plugin", "golang.org/x/sys/unix"} {
+		if s.imports(pkg) != "" {
+			return own || s.starts()
+		}
+	}
+	if own && (s.imports("flag") != "" || s.starts()) {
+		return true
+	}
+	name := s.imports("os")
+	if name == "." || strings.Contains(s.text, "go:linkname") || strings.Contains(s.text, "--- PASS") {
+		return true
+	}
+	lies := false
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || name == "" {
+			return true
+		}
+		x, ok := sel.X.(*ast.Ident)
+		lies = lies || ok && x.Name == name && slices.Contains([]string{"Exit", "Stdout", "NewFile", "Args", "Getppid", "StartProcess"}, sel.Sel.Name)
+		return true
+	})
+	return lies && (own || s.starts())
+}
+
+// starts reports whether a file does something before the tests run.
+func (s Source) starts() bool {
+	for _, d := range s.file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (f.Name.Name == "init" || f.Name.Name == "TestMain") {
+			return true
+		}
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.VAR {
+			continue
+		}
+		called := false
+		ast.Inspect(g, func(n ast.Node) bool {
+			f, ok := n.(*ast.CallExpr)
+			if ok && !bytes.HasPrefix([]byte(s.at(f.Fun)), []byte("regexp.")) && !bytes.HasPrefix([]byte(s.at(f.Fun)), []byte("errors.")) {
+				called = true
+			}
+			return true
+		})
+		if called {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,37 @@
+package stack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// aside reports whether a directory below another package of the stack holds what
+// shows or tries something: nobody means it to be judged with the rest.
+func aside(rel string) bool {
+	return slices.ContainsFunc(strings.Split(rel, "/"), func(name string) bool {
+		switch name {
+		case "example", "examples", "sample", "samples", "template", "templates", "demo", "demos", "playground", "playgrounds", "benchmark", "benchmarks", "bench", "test", "tests", "__tests__", "__fixtures__", "fixture":
+			return true
+		}
+		return strings.HasPrefix(name, "template-")
+	})
+}
+
+// fits reports whether a directory fits one of the patterns and none of those
+// that begin with an exclamation mark.
+func fits(patterns []string, dir string) bool {
+	is := false
+	for _, p := range patterns {
+		p, not := strings.CutPrefix(strings.TrimSpace(p), "!")
+		p = strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/")
+		if ok, err := doublestar.Match(p, dir); err == nil && ok {
+			if not {
+				return false
+			}
+			is = true
+		}
+	}
+	return is
+}

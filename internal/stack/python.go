@@ -1,0 +1,87 @@
+package stack
+
+import (
+	_ "embed"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+func python() Stack {
+	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
+	return Stack{
+		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Runners: []Runner{
+			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
+			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
+			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
+			{},
+		},
+		Installs: pythonInstalls(), Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
+		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
+		refine:  pythonTests,
+		Formats: pythonFormats(),
+		Steps: []Step{
+			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+			{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
+			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
+			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
+			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+		},
+	}
+}
+
+// source says of which files of Python one wants to know: of all below, those
+// that no test loads among them, unless the project says it itself.
+const source = `all=.; { [ -f .coveragerc ] || grep -qsE '^\[(tool\.)?coverage[.:]' pyproject.toml setup.cfg tox.ini; } && all=
+export COVERAGE_FILE="$d/data"
+`
+
+func pytestCover() []Cover {
+	const line = source + `if "$@" pytest --help 2>/dev/null | grep -q -e --cov-report; then
+  "$@" pytest -p no:cacheprovider --cov${all:+=$all} "--cov-report=xml:$d/report" >&2 || exit
+elif "$@" coverage --version >/dev/null 2>&1; then
+  "$@" coverage run ${all:+--source=$all} -m pytest -p no:cacheprovider >&2 || exit
+  "$@" coverage xml -o "$d/report" >&2 || exit
+else
+  lack pytest-cov "pip install pytest-cov"
+fi
+show "$d/report"`
+	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
+}
+
+func unittestCover() []Cover {
+	const line = source + `"$@" python3 -m coverage --version >/dev/null 2>&1 || lack coverage "pip install coverage"
+"$@" python3 -m coverage run ${all:+--source=$all} -m unittest discover -v >&2 || exit
+"$@" python3 -m coverage xml -o "$d/report" >&2 || exit
+show "$d/report"`
+	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
+}
+
+// pythonProbe says from within what is still open.
+//
+//go:embed probe/nexus_open.py
+var pythonProbe string
+
+func pytestHeld() []Held {
+	return []Held{{Args: beside(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
+}
+
+func unittestHeld() []Held {
+	return []Held{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
+}
+
+// pythonFormats are what its tools print.
+func pythonFormats() []read.Format {
+	return []read.Format{
+		{Name: "ruff", About: "Ruff check and format: text or JSON", Commands: []string{"ruff"}, Marks: `"noqa_row"|(?m)^All checks passed!|^Would reformat: |^\[\*\] \d+ (?:potentially )?fixable|\n\s+--> \S+\.pyi?:\d+:\d+\n`, Well: `^All checks passed!|already formatted`, Read: lint.Ruff},
+		{Name: "flake8", About: "Flake8 and pycodestyle", Commands: []string{"flake8", "pycodestyle", "pyflakes"}, Marks: `(?m)^\S+\.py:\d+:\d+: [EFWC]\d{3} `, Read: lint.Flake8},
+		{Name: "mypy", About: "mypy", Warns: true, Commands: []string{"mypy", "dmypy"}, Marks: `(?m)^Found \d+ errors? in \d+ files? \(|^Success: no issues found in `, Well: `^Success: no issues found`, Read: lint.Mypy},
+		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.Pyright},
+		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.Pytest},
+		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.Unittest},
+	}
+}

@@ -1,0 +1,123 @@
+package read
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// readExit reads a command that exits 0 when all is well. Where it runs
+// tests, it must also say how many. Its output is read as that of the tool
+// that speaks in it, as far as one is recognised.
+func (s Set) readExit(in Input) Report {
+	all := in.Text()
+	speak, sure := s.recognise(in)
+	known := len(speak) > 0
+	var f Format
+	var r Report
+	if known {
+		f = speak[0]
+		r = s.worst(in, f, s.instead(in, f, f.Read(in)))
+		if !f.Tests && in.Exit > 0 {
+			r = joined(in, r, speak[1:])
+		}
+	}
+	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
+	switch {
+	case known && f.Tests && r.State == nexus.NotRun && believed: // it says why none of its tests ran
+	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests || f.Zero)):
+		r.State, r.Why = nexus.Fail, ""
+		if len(r.Findings) == 0 {
+			r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
+		}
+	case in.Exit == 0 && known && f.Tests && r.State == nexus.NotRun && r.Counts == (nexus.Counts{}): // it ran a runner that says so itself
+	case in.Exit == 0 && !in.Tests:
+		r.State, r.Why = nexus.Pass, ""
+		if in.Guess && !known {
+			r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all is well"
+		}
+		r.Findings = slices.DeleteFunc(r.Findings, raw.Blocks)
+	case in.Exit == 0 && !r.Counted:
+		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
+	case in.Exit == 0:
+		r.State = cmp.Or(r.State, nexus.Pass) // settle wants at least one that passed
+	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || r.State == nexus.Fail && (believed && r.Findings[0].Code != raw.CodeExit || understood(r))):
+	case in.Killed():
+		r.State, r.Why = nexus.Environmental, "it was killed"
+	default:
+		r = failed(in, r, all)
+	}
+	return unloaded(r, all)
+}
+
+// unloaded is the report of tests that did not run, where it only says that
+// a file of tests could not be loaded or built.
+func unloaded(r Report, all []string) Report {
+	tests := regexp.MustCompile(`(?i)(?:^|[/._-])(?:tests?|spec|specs|__tests__|conftest)[/._-]|Test\.\w+$`)
+	missing := regexp.MustCompile(`^(?:E +)?(?:ModuleNotFoundError|ImportError)\b|Cannot find (?:module|package) |cannot load such file -- |Failed opening required|^error: could not compile .* \((?:test|lib test|bin .* test)\b`)
+	outside := func(f nexus.Finding) bool { return raw.Blocks(f) && !tests.MatchString(f.File) }
+	if r.State != nexus.Fail || r.Counted || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, outside) {
+		return r
+	}
+	if i := slices.IndexFunc(all, func(l string) bool { return len(l) < 4096 && missing.MatchString(l) }); i >= 0 {
+		r.State, r.Why = nexus.NotRun, "no test ran: "+strings.TrimSpace(all[i])
+	}
+	return r
+}
+
+// failed is the report of a command that exits with an error, and whose words
+// no format explains.
+func failed(in Input, r Report, all []string) Report {
+	if in.Tests {
+		if unran := in.Unran(); unran.State == nexus.NotRun {
+			return unran
+		}
+	}
+	r.State, r.Why = nexus.Fail, ""
+	if general := guess(in, all, true); len(general) > 0 {
+		r.Findings = general
+		return r
+	}
+	silent := in.Silent()
+	r.State, r.Why, r.Findings = silent.State, silent.Why, silent.Findings
+	return r
+}
+
+// joined adds to what one checker says what others say in the same output.
+func joined(in Input, r Report, others []Format) Report {
+	has := func(x nexus.Finding) bool {
+		return slices.ContainsFunc(r.Findings, func(y nexus.Finding) bool { return x.File == y.File && x.Line == y.Line })
+	}
+	loose := looseFormats()
+	for _, f := range others {
+		if understood(r) && slices.ContainsFunc(loose, func(l Format) bool { return l.Name == f.Name }) {
+			continue
+		}
+		said := f.Read(in).Findings
+		r.Findings = append(r.Findings, slices.DeleteFunc(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == raw.CodeEnvironment || has(x) })...)
+	}
+	return r
+}
+
+// worst is the report of the run that is worst, where the output is that of
+// several runs of tests, one after the other, and the first of them is well.
+func (s Set) worst(in Input, f Format, r Report) Report {
+	if !f.Tests || r.Counts.Failed > 0 {
+		return r
+	}
+	_, tests := spoken(s, ends(in))
+	for _, other := range tests {
+		if other.Name == f.Name {
+			continue
+		}
+		if said := other.Read(in); said.Counted && said.Counts.Failed > 0 && said.State == nexus.Fail {
+			return said
+		}
+	}
+	return r
+}

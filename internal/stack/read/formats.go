@@ -1,0 +1,287 @@
+package read
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
+)
+
+// Format is a kind of output that can be read.
+type Format struct {
+	Name  string
+	About string // whose output it is
+	Tests bool   // it tells of tests; none is no pass
+	Go    bool   // of a tool that comes with Go, or reads its code alone
+	Zero  bool   // its exit code is 0 whatever it finds
+	Warns bool   // warnings among its findings do not make the tool fail
+	// Commands are the words of a command line that lead to it.
+	Commands []string
+	// Starts are commands that start any tool: it is theirs where no other speaks.
+	Starts []string
+	// Marks is a pattern of text that only this format has.
+	Marks string
+	// Well is a pattern of a line with which the tool says that it found
+	// nothing; empty where it says nothing then.
+	Well string
+	// Over is a pattern of a line with which the tool says how all its tests
+	// ended; empty where it may run more after that.
+	Over string
+
+	// Read turns the output into a report. Nil: [Exit], which reads as others do.
+	Read func(raw.Input) raw.Report
+}
+
+// The formats that others name.
+const (
+	GoBuild    = "go-build"
+	GoVet      = "go-vet" // text or -json
+	GoTestJSON = "go-test-json"
+	GoFmt      = "gofmt" // gofmt -l
+	GolangCI   = "golangci"
+	JUnit      = "junit"
+	Exit       = "exit" // any command that exits 0 when all is well
+
+	tally = "tally"
+)
+
+// Set is all formats that are known. Those of machines come first, because
+// their text may quote any other.
+type Set []Format
+
+// NewSet puts together the formats that languages share, and those of their own:
+// what Go's tools print, what others check, and what others test with.
+func NewSet(golang, checks, tests []Format) Set {
+	return slices.Concat(machineFormats(), golang, checks, looseFormats(), tests, []Format{
+		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, Read: ReadTally},
+		{Name: Exit, About: "any command that exits 0 when all is well"},
+	})
+}
+
+func machineFormats() []Format {
+	return []Format{
+		{Name: JUnit, About: "JUnit's XML, as nearly every test runner can write", Tests: true, Marks: `<testsuites?[\s>]`, Read: report.JUnit},
+		{Name: "tap", About: "the Test Anything Protocol", Tests: true, Commands: []string{"prove", "bats", "tap"}, Marks: `(?m)^TAP version \d+|^1\.\.0\b|^1\.\.\d+\s*$(?s:.*)^(?:not )?ok \d|^(?:not )?ok 1 (?s:.*)^1\.\.\d+\s*$`, Over: `^# duration_ms [\d.]+$`, Read: report.TAP},
+		{Name: "teamcity", About: "the messages that runners print for TeamCity", Tests: true, Marks: `(?m)^\s*##teamcity\[test`, Read: report.TeamCity},
+		{Name: "sarif", About: "SARIF 2.1", Warns: true, Marks: `"runs"\s*:\s*\[(?s:.*)"results"`, Read: report.SARIF},
+		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, Read: report.Checkstyle},
+		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, Read: report.LCOV},
+		{Name: "cobertura", About: "Cobertura's XML", Marks: `<coverage[\s>]`, Read: report.Cobertura},
+		{Name: "jacoco", About: "JaCoCo's XML", Marks: `<!DOCTYPE report PUBLIC "-//JACOCO|<report name="[^"]*">\s*<sessioninfo`, Read: report.JaCoCo},
+		{Name: "go-cover", About: "a profile of go test -coverprofile", Marks: `(?m)^mode: (?:set|count|atomic)$`, Read: report.GoCover},
+	}
+}
+
+// looseFormats are those of machines that many tools share. They come last: what
+// is known of a tool tells more.
+func looseFormats() []Format {
+	return []Format{
+		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, Read: report.GitHub},
+		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?i:line|line_?number|line_?start|start_?line|row|begin)"\s*:\s*\d`, Read: report.JSON},
+		{Name: "csv", About: "a table of comma-separated values that names files and lines", Warns: true, Marks: `(?mi)^(?:.*,)?"?(?:file_?(?:name|path)?|path)"?,(?:.*,)?"?line(?:_?number)?"?(?:,|$)`, Read: report.CSV},
+		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\b(?:begin)?line="\d`, Read: report.XML},
+	}
+}
+
+// Either reads a runner that prints JSON or text.
+func Either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input) raw.Report) func(raw.Input) raw.Report {
+	return func(in raw.Input) raw.Report {
+		r, ok, broken := native(in)
+		if ok {
+			return r
+		}
+		r = text(in)
+		if broken && r.State == nexus.Unverifiable {
+			r.Why = "its JSON is not whole"
+		}
+		return r
+	}
+}
+
+// Find returns the format of a name.
+func (all Set) Find(name string) (Format, bool) {
+	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return all[i], true
+}
+
+// Named is an input with the format that its command or its text tells. A text
+// of tests that the command does not tell is read as [Exit] is, with care.
+func (s Set) Named(in Input) (Input, string) {
+	in.Format = Exit
+	speak, sure := s.recognise(in)
+	if len(speak) == 0 {
+		return in, Exit
+	}
+	f := speak[0]
+	if sure || !f.Tests && in.Exit == 0 {
+		in.Format = f.Name
+	}
+	in.Tests = f.Tests && !sure
+	return in, f.Name
+}
+
+// clean reports whether the output of a tool whose exit code is not known
+// says that all is well: in its words, as JSON, or by saying nothing.
+func (f Format) clean(in Input) bool {
+	var any any
+	if ok, _ := in.Document(&any); ok {
+		return true
+	}
+	all := in.Text()
+	if !slices.ContainsFunc(all, func(l string) bool { return strings.TrimSpace(l) != "" }) {
+		return f.Name != Exit
+	}
+	return f.Coverage() || f.Well != "" && slices.ContainsFunc(all, regexp.MustCompile(f.Well).MatchString)
+}
+
+// Coverage reports whether the format tells what tests went through.
+func (f Format) Coverage() bool {
+	return f.Name == "lcov" || f.Name == "cobertura" || f.Name == "jacoco" || f.Name == "go-cover"
+}
+
+// glance is how much of each end of an output is looked at to recognise it.
+const glance = 128 << 10
+
+// Recognise returns the format of an output, by the command that printed it
+// or by its text. Sure says that the command tells.
+func (s Set) Recognise(in Input) (f Format, sure, ok bool) {
+	all, sure := s.recognise(in)
+	if len(all) == 0 {
+		return Format{}, false, false
+	}
+	return all[0], sure, true
+}
+
+// recognise returns all formats that speak in an output, the one that matters
+// most first.
+func (s Set) recognise(in Input) (all []Format, sure bool) {
+	named := s.ByCommand(in.Command)
+	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f Format) bool { return f.Tests }) // like make, which begins tests of any kind
+	if len(named) == 1 && !begins {
+		return named, true
+	}
+	all = s
+	if len(named) > 1 && !begins { // one line with several tools: the text tells which of them speaks
+		all = named
+	}
+	text := ends(in)
+	checks, tests := spoken(all, text)
+	if len(named) > 1 && !begins && len(checks)+len(tests) == 0 { // none of them does in a way of its own
+		named = nil
+		checks, tests = spoken(s, text)
+	}
+	switch {
+	case len(tests) > 0: // what it ran matters more than how that was compiled
+		return append(tests, checks...), len(named) > 0 && !begins
+	case len(checks) > 1 && checks[0].Name == "gcc": // or make, which hands on what others say
+		return append(checks[1:], checks[0]), len(named) > 0
+	case len(checks) > 0:
+		return checks, len(named) > 0
+	case len(named) == 1:
+		return named, true
+	}
+	if begun := s.byWords(in.Command, func(f Format) []string { return f.Starts }); len(begun) == 1 && len(named) == 0 {
+		return begun, false
+	}
+	return nil, false
+}
+
+// ends is the text of an output, of a long one that at both its ends.
+func ends(in Input) string {
+	var b strings.Builder
+	for _, data := range [][]byte{in.Stdout, in.Stderr} {
+		if len(data) > 2*glance {
+			b.WriteString(strings.Join(raw.Lines(data[:glance]), "\n") + "\n")
+			data = data[len(data)-glance:]
+		}
+		b.WriteString(strings.Join(raw.Lines(data), "\n") + "\n")
+	}
+	return b.String()
+}
+
+// spoken returns of formats those whose text it is: that tell of no tests, and
+// that do. Of these the one that holds the others comes first. What lies
+// within another's text was printed by one of its tests, and is left out.
+func spoken(all []Format, text string) (checks, tests []Format) {
+	type span struct{ begin, end int }
+	var spans []span
+	for _, f := range all {
+		if f.Marks == "" || f.Name == tally && len(tests) > 0 {
+			continue
+		}
+		re := regexp.MustCompile(f.Marks)
+		at := re.FindStringIndex(text)
+		switch {
+		case at == nil:
+			continue
+		case !f.Tests:
+			checks = append(checks, f)
+			continue
+		}
+		s := span{at[0], at[1] + f.last(text[at[1]:], re)}
+		outer := func(o span) bool { return s.begin <= o.begin && o.end < s.end }
+		inner := func(o span) bool { return o.begin <= s.begin && s.end <= o.end }
+		switch {
+		case slices.ContainsFunc(spans, inner):
+		case slices.ContainsFunc(spans, outer):
+			tests, spans = slices.Insert(tests, 0, f), slices.Insert(spans, 0, s)
+			for i := len(spans) - 1; i > 0; i-- {
+				if outer(spans[i]) {
+					tests, spans = slices.Delete(tests, i, i+1), slices.Delete(spans, i, i+1)
+				}
+			}
+		default:
+			tests, spans = append(tests, f), append(spans, s)
+		}
+	}
+	return checks, tests
+}
+
+// last returns where in a text the last word of a format ends.
+func (f Format) last(text string, marks *regexp.Regexp) int {
+	if f.Name == JUnit {
+		return max(strings.LastIndex(text, "</testsuite"), 0)
+	}
+	end := 0
+	pattern := marks
+	if f.Over != "" {
+		pattern = regexp.MustCompile("(?m)" + f.Over)
+	}
+	for _, at := range pattern.FindAllStringIndex(text, -1) {
+		end = at[1]
+	}
+	return end
+}
+
+// ByCommand returns the formats of the tools that a command line names. Tests
+// of a tool that also builds come alone.
+func (s Set) ByCommand(command string) []Format {
+	return s.byWords(command, func(f Format) []string { return f.Commands })
+}
+
+func (s Set) byWords(command string, words func(Format) []string) []Format {
+	if command == "" {
+		return nil
+	}
+	line := " "
+	for w := range strings.FieldsSeq(strings.NewReplacer("&", " ", ";", " ", "|", " ", "(", " ", ")", " ", `"`, " ", "'", " ").Replace(command)) {
+		if strings.HasPrefix(w, "-") && len(w) > 2 && w != "--test" || strings.Contains(w, "=") {
+			continue
+		}
+		line += path.Base(w) + " "
+	}
+	var found []Format
+	for _, f := range s {
+		if slices.ContainsFunc(words(f), func(c string) bool { return strings.Contains(line, " "+c+" ") }) {
+			found = append(found, f)
+		}
+	}
+	return found
+}

@@ -1,0 +1,316 @@
+package read
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// goText is what the text of the go command says.
+type goText struct {
+	findings    []nexus.Finding
+	environment bool // the machine is at fault
+	empty       bool // there is nothing to build, vet or test
+}
+
+// readGoText reads what go build, go vet and the compiler print. A line that
+// is indented goes on with the finding before it.
+func readGoText(in Input, all []string, code string) goText {
+	var t goText
+	pos := goPositions()
+	var rest []string
+	open := false // the last line belongs to a finding
+	for i, l := range all {
+		f, found := pos.at(in, l)
+		if cycle, ok := cycled(in, all[:i], l); ok {
+			f, found = cycle, true
+		}
+		switch {
+		case found:
+			f.Code = code
+			f.Advice = adviceOn(f.Message)
+			t.findings, open = append(t.findings, f), true
+			t.environment = t.environment || machine(f.Message)
+		case strings.HasPrefix(l, "\t") && open:
+			last := &t.findings[len(t.findings)-1]
+			last.Message += "\n" + strings.TrimSpace(l)
+		case strings.Contains(l, "matched no packages") || strings.HasPrefix(l, "no packages to "):
+			t.empty = true
+		case strings.HasPrefix(l, "# "):
+			open = false
+			if strings.HasPrefix(l, "# [") {
+				code = raw.CodeVet
+			}
+		case strings.TrimSpace(l) == "" || strings.HasPrefix(l, "go: downloading ") || strings.HasPrefix(l, "go: warning: "):
+			open = false
+		case machine(l):
+			t.environment, open = true, false
+			t.findings = append(t.findings, nexus.Finding{File: named(l), Code: raw.CodeEnvironment, Message: l, Advice: adviceOn(l)})
+		case strings.TrimSpace(l) != "too many errors":
+			rest, open = append(rest, l), false
+		}
+	}
+	if gone, ok := raw.Gone(in, rest); ok && len(t.findings) == 0 && in.Exit > 0 {
+		t.findings, t.environment = []nexus.Finding{gone}, true
+	}
+	if len(t.findings) == 0 && len(rest) > 0 {
+		text := strings.Join(rest[max(0, len(rest)-20):], "\n")
+		t.findings = []nexus.Finding{{Code: code, Message: text, Advice: adviceOn(text)}}
+	}
+	return t
+}
+
+// unfetched reports whether a message says that a module which go.mod and
+// go.sum name is not on this machine, and cannot be fetched now.
+func unfetched(message string) bool {
+	return strings.HasPrefix(message, "module lookup disabled by ") ||
+		regexp.MustCompile(`^(?:go: )?\S+@v\S+: (?:module lookup disabled by |Get "|dial tcp)`).MatchString(message)
+}
+
+// machine reports whether a line blames the machine and not the code.
+func machine(l string) bool {
+	return unfetched(l) || slices.ContainsFunc([]string{
+		"no space left on device", "cannot allocate memory", "too many open files", "resource temporarily unavailable",
+		"(running go 1.", "GOTOOLCHAIN=local", "signal: killed", "failed to initialize build cache", "build cache is required",
+		"could not create module cache", "cannot find GOROOT", "executable file not found in $PATH", "module cache not found",
+	}, func(s string) bool { return strings.Contains(l, s) })
+}
+
+// named returns the file that an error of the go command is about.
+func named(l string) string {
+	if strings.HasPrefix(l, "go: go.mod ") {
+		return "go.mod"
+	}
+	return ""
+}
+
+// adviceOn says what to do where the tool does not know that there is no
+// network.
+func adviceOn(message string) string {
+	switch {
+	case unfetched(message):
+		return "The modules that go.mod names are not on this machine: run go mod download once where there is a network."
+	case strings.Contains(message, "lookup disabled by"):
+		return "There is no network here: use the standard library or a module that go.mod already requires."
+	case strings.Contains(message, "missing go.sum entry"), strings.Contains(message, "updates to go.mod needed"):
+		return "Gates run with -mod=readonly and without network: go.mod and go.sum must already name every module that is used."
+	default:
+		return ""
+	}
+}
+
+func readBuild(in Input, code string) Report {
+	said := raw.Lines(in.Stderr)
+	said = append(said, raw.Objects(in.Stdout, func(line []byte) bool {
+		var e event
+		ok := json.Unmarshal(line, &e) == nil && strings.HasPrefix(e.Action, "build-")
+		said = append(said, raw.Lines([]byte(e.Output))...)
+		return ok
+	})...)
+	return readGoText(in, said, code).report(in)
+}
+
+func (t goText) report(in Input) Report {
+	switch {
+	case in.Exit < 0:
+		return Report{State: nexus.Environmental, Why: "it was killed", Findings: t.findings}
+	case in.Exit == 0 && t.empty, t.empty && len(t.findings) == 0:
+		return Report{State: nexus.NotRun, Why: "there are no Go packages"}
+	case in.Exit == 0:
+		return Report{State: nexus.Pass} // what the C compiler warns of does not matter
+	case t.environment:
+		return Report{State: nexus.Environmental, Why: firstMessage(t.findings), Findings: t.findings}
+	default:
+		return Report{State: nexus.Fail, Findings: t.findings}
+	}
+}
+
+func firstMessage(all []nexus.Finding) string {
+	for _, f := range all {
+		if machine(f.Message) || f.Code == raw.CodeEnvironment {
+			return f.Message
+		}
+	}
+	return ""
+}
+
+// ReadGoVet reads go vet. With -json it exits 0 whatever it found, so its
+// findings count and not its exit code.
+func ReadGoVet(in Input) Report {
+	text, objects := splitJSON(append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...))
+	t := readGoText(in, text, raw.CodeVet)
+	found := false
+	for _, o := range objects {
+		diagnostics, ok := readVetJSON(in, o)
+		if !ok {
+			return Report{State: nexus.Unverifiable, Why: "go vet printed JSON of a kind that is not known", Findings: t.findings}
+		}
+		found = found || len(diagnostics) > 0
+		t.findings = append(t.findings, diagnostics...)
+	}
+	r := t.report(in)
+	if in.Exit == 0 && r.State == nexus.Pass && (found || len(t.findings) > 0) {
+		r.State, r.Findings = nexus.Fail, t.findings
+	}
+	return r
+}
+
+// splitJSON separates JSON objects, each beginning and ending on a line with
+// nothing but its brace, from other lines.
+func splitJSON(all []string) (text, objects []string) {
+	var open []string
+	for _, l := range all {
+		switch {
+		case len(open) == 0 && l == "{}":
+		case len(open) == 0 && l == "{":
+			open = []string{l}
+		case len(open) > 0 && l == "}":
+			objects = append(objects, strings.Join(append(open, l), "\n"))
+			open = nil
+		case len(open) > 0:
+			open = append(open, l)
+		default:
+			text = append(text, l)
+		}
+	}
+	if len(open) > 0 {
+		objects = append(objects, strings.Join(open, "\n")) // cut off: will not parse
+	}
+	return text, objects
+}
+
+func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
+	type diagnostic struct {
+		Posn    string `json:"posn"`
+		Message string `json:"message"`
+	}
+	var packages map[string]map[string]json.RawMessage
+	if json.Unmarshal([]byte(object), &packages) != nil {
+		return nil, false
+	}
+	pos := goPositions()
+	var all []nexus.Finding
+	for _, analyzers := range packages {
+		for name, object := range analyzers {
+			var found []diagnostic
+			if json.Unmarshal(object, &found) != nil {
+				var failed struct {
+					Error string `json:"error"`
+				}
+				if json.Unmarshal(object, &failed) != nil || failed.Error == "" {
+					return nil, false
+				}
+				found = []diagnostic{{Message: failed.Error}}
+			}
+			for _, d := range found {
+				f, ok := pos.at(in, raw.Plain(d.Posn)+": "+raw.Plain(d.Message))
+				if !ok {
+					f = nexus.Finding{Message: raw.Plain(d.Message)}
+				}
+				f.Code = raw.Plain(name)
+				all = append(all, f)
+			}
+		}
+	}
+	return all, true
+}
+
+// ReadGoFmt reads gofmt -l, which exits 0 after naming files that are not
+// formatted.
+func ReadGoFmt(in Input) Report {
+	t := readGoText(in, raw.Lines(in.Stderr), raw.CodeCompile)
+	for _, l := range raw.Lines(in.Stdout) {
+		if f := in.Place(l); strings.TrimSpace(l) != "" && f != "" {
+			t.findings = append(t.findings, nexus.Finding{File: f, Code: "gofmt", Message: "is not formatted", Advice: "Run gofmt -w on it."})
+		}
+	}
+	r := t.report(in)
+	if len(t.findings) > 0 && r.State == nexus.Pass {
+		r.State, r.Findings = nexus.Fail, t.findings
+	}
+	return r
+}
+
+// ReadGolangCI reads golangci-lint with JSON on standard output.
+func ReadGolangCI(in Input) Report {
+	type issue struct {
+		FromLinter, Text, Severity string
+		Pos                        struct {
+			Filename     string
+			Line, Column int
+		}
+	}
+	var out struct {
+		Issues []issue
+		Report *struct{ Error string }
+	}
+	found := false
+	for l := range strings.Lines(string(in.Stdout)) {
+		if strings.HasPrefix(l, "{") && json.Unmarshal([]byte(l), &out) == nil && out.Report != nil {
+			found = true
+			break
+		}
+	}
+	if !found {
+		return unreadLint(in)
+	}
+	var all []nexus.Finding
+	for _, i := range out.Issues {
+		f := nexus.Finding{File: in.Place(i.Pos.Filename), Line: number10(i.Pos.Line), Column: number10(i.Pos.Column), Code: raw.Plain(i.FromLinter), Message: raw.Plain(i.Text)}
+		if f.File == "" {
+			f.Line, f.Column = 0, 0
+		}
+		all = append(all, f)
+	}
+	switch {
+	case len(all) > 0:
+		return Report{State: nexus.Fail, Findings: all}
+	case in.Exit == 0 && out.Report.Error == "":
+		return Report{State: nexus.Pass}
+	default:
+		r := unreadLint(in)
+		if out.Report.Error != "" {
+			r.Why = raw.Clip(raw.Plain(out.Report.Error))
+		}
+		return r
+	}
+}
+
+func number10(n int) int { return min(max(n, 0), 1<<30) }
+
+// unreadLint is the report of a linter that did not get as far as linting.
+func unreadLint(in Input) Report {
+	t := readGoText(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...), "golangci")
+	switch {
+	case in.Exit == 0:
+		return Report{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
+	case slices.ContainsFunc(t.findings, func(f nexus.Finding) bool { return f.File != "" }) && !t.environment:
+		return Report{State: nexus.Fail, Findings: t.findings}
+	case otherLint(string(in.Stderr)):
+		return Report{State: nexus.NotRun, Why: "the golangci-lint that is installed is not of the version that the configuration is for"}
+	default:
+		return Report{State: nexus.Environmental, Why: raw.Clip(in.Last()), Findings: t.findings}
+	}
+}
+
+// otherLint reports whether golangci-lint refused its flags or configuration
+// as those of another major version: to us it is a tool that is missing.
+func otherLint(said string) bool {
+	return slices.ContainsFunc([]string{
+		"unknown flag: --out-format", "unknown flag: --output.", "unsupported version of the configuration",
+		"you are using a configuration file for golangci-lint v",
+	}, func(s string) bool { return strings.Contains(said, s) })
+}
+
+// ReadGoBuild reads go build.
+func ReadGoBuild(in Input) Report { return readBuild(in, raw.CodeCompile) }
+
+// ReadGopls reads gopls check, which exits 0 whatever it found.
+func ReadGopls(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }
+
+// GoTestJSONMarks is a pattern of text that only go test -json prints.
+const GoTestJSONMarks = `(?m)^\{(?:"Time":"[^"]*",)?"Action":"`

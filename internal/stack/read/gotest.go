@@ -1,0 +1,418 @@
+package read
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// event is one line of go test -json.
+type event struct {
+	Action, Package, Test, Output, ImportPath, FailedBuild string
+}
+
+// unit is a test, or a package where test is empty.
+type unit struct {
+	pkg, test string
+	state     string // run, pass, fail, skip
+	out       raw.Tail
+	build     string // the build that failed, of a package
+	cut       bool   // its package's result arrived within it: the process ended there
+	closed    bool   // it said itself that it is done, rather than its process ending with code 0
+	tests     bool   // a package that began a test
+}
+
+// testLog collects the events by test. Tests run in parallel, so their lines
+// are interleaved.
+type testLog struct {
+	in     Input
+	units  map[[2]string]*unit
+	order  []*unit
+	builds map[string]*raw.Tail
+	built  []string
+	other  []string // lines that are not events
+	events int
+	below  map[[2]string]bool // tests with a failed subtest
+	at     *regexp.Regexp     // where a test says that it failed
+	frame  *regexp.Regexp     // a line of a stack
+}
+
+func newLog(in Input) testLog {
+	return testLog{
+		in: in, units: map[[2]string]*unit{}, builds: map[string]*raw.Tail{}, below: map[[2]string]bool{},
+		at:    regexp.MustCompile(`^\s+([^\s:/]+\.go):(\d+): `),
+		frame: regexp.MustCompile(`^\s+(/?[^\s:]+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`),
+	}
+}
+
+func ReadGoTestJSON(in Input) Report {
+	l := newLog(in)
+	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
+		l.line(line)
+	}
+	l.other = append(l.other, raw.Lines(in.Stderr)...)
+	return l.report()
+}
+
+func (l *testLog) line(data []byte) {
+	var e event
+	if len(data) == 0 {
+		return
+	}
+	if data[0] != '{' || json.Unmarshal(data, &e) != nil || e.Action == "" {
+		l.other = append(l.other, raw.Clean(data))
+		return
+	}
+	l.event(e)
+}
+
+func (l *testLog) event(e event) {
+	l.events++
+	if strings.HasPrefix(e.Action, "build-") {
+		b := l.builds[e.ImportPath]
+		if b == nil {
+			b = &raw.Tail{}
+			l.builds[e.ImportPath] = b
+			l.built = append(l.built, e.ImportPath)
+		}
+		b.Add(e.Output)
+		return
+	}
+	u := l.unit(e.Package, e.Test)
+	switch e.Action {
+	case "output":
+		l.output(u, e.Output)
+	case "run":
+		u.state = cmp.Or(u.state, "run")
+		l.unit(e.Package, "").tests = true
+	case "pass":
+		// A test that ends the process with code 0 counts as passed to go
+		// test, and so do all that were to come.
+		if u.closed && !u.cut || l.in.Cut || e.Test == "" {
+			u.state, u.out = "pass", raw.Tail{}
+		}
+	case "bench", "skip":
+		u.state, u.out = e.Action, raw.Tail{}
+	case "fail":
+		u.state, u.build = "fail", e.FailedBuild
+		for i := strings.LastIndexByte(u.test, '/'); i > 0; i = strings.LastIndexByte(u.test[:i], '/') {
+			l.below[[2]string{u.pkg, u.test[:i]}] = true
+		}
+	}
+}
+
+// output takes a line that a test or package wrote. What a test prints itself
+// arrives in the same way as what the testing package says of it; but when a
+// process ends within a test, whatever was printed, what the go command says
+// of the package arrives as that test's output too.
+func (l *testLog) output(u *unit, text string) {
+	line := strings.TrimSpace(text)
+	framed := u.test != "" && noise(line)
+	switch {
+	case u.test == "":
+		u.closed = u.closed || text == "PASS\n"
+	case framed && closes(line, u.test):
+		u.closed, u.cut = true, false
+	case framed && (line == "PASS" || strings.HasPrefix(line, "ok  \t")):
+		u.cut = true
+	}
+	if !framed || text == "\n" {
+		u.out.Add(text)
+	}
+}
+
+// closes reports whether a line says how a test ended.
+func closes(line, test string) bool {
+	for _, p := range []string{"--- PASS: ", "--- FAIL: ", "--- SKIP: "} {
+		if rest, ok := strings.CutPrefix(line, p); ok {
+			return strings.HasPrefix(rest, test+" (")
+		}
+	}
+	return false
+}
+
+func (l *testLog) unit(pkg, test string) *unit {
+	k := [2]string{pkg, test}
+	u := l.units[k]
+	if u == nil {
+		u = &unit{pkg: pkg, test: test}
+		l.units[k] = u
+		l.order = append(l.order, u)
+	}
+	return u
+}
+
+func (l *testLog) report() Report {
+	var r Report
+	machineToBlame := false
+	for _, b := range l.built {
+		t := readGoText(l.in, raw.Lines(l.builds[b].Text()), raw.CodeCompile)
+		r.Findings = append(r.Findings, t.findings...)
+		machineToBlame = machineToBlame || t.environment
+	}
+	sick := map[string]bool{} // packages whose failure is explained
+	for _, u := range l.order {
+		r.Findings = append(r.Findings, l.judge(u, &r.Counts, sick)...)
+	}
+	quiet := l.vanished(&r, sick)
+	r.Findings = append(r.Findings, l.missing(r.Findings)...)
+	r.Tests, r.Ended = l.tests()
+	r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool {
+		return f.Code == raw.CodeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
+			return g.Code != raw.CodeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
+		})
+	})
+	switch {
+	case machineToBlame && r.Counts.Failed == 0:
+		r.State, r.Why = nexus.Environmental, firstMessage(r.Findings)
+	case l.events == 0:
+		t := readGoText(l.in, l.other, raw.CodeCompile)
+		r = t.report(l.in)
+		if l.in.Exit == 0 && r.State == nexus.Pass {
+			r = Report{State: nexus.Unverifiable, Why: "go test printed no events"}
+		}
+	case raw.Nothing(r.Findings, r.Counts) != "":
+		r.State, r.Why, r.Counts.Failed = nexus.NotRun, raw.Nothing(r.Findings, r.Counts), 0
+	case len(r.Findings) > 0 || r.Counts.Failed > 0:
+		r.State = nexus.Fail
+	case len(quiet) > 0:
+		r.State, r.Why, r.Findings = nexus.Environmental, unexplained, quiet
+	case l.in.Exit != 0:
+		return l.silent(r)
+	default:
+		r.State = nexus.Pass
+	}
+	return r
+}
+
+// silent is the report of a run in which nothing but the exit code says
+// that something is wrong.
+func (l *testLog) silent(r Report) Report {
+	t := readGoText(l.in, l.other, raw.CodeCompile)
+	if len(t.findings) > 0 && !t.environment {
+		r.State, r.Findings = nexus.Fail, t.findings
+		return r
+	}
+	r.State, r.Findings = nexus.Environmental, t.findings
+	r.Why = cmp.Or(firstMessage(t.findings), unexplained)
+	return r
+}
+
+// judge counts a test and says what is wrong with it.
+func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.Finding {
+	if u.test == "" {
+		if u.state == "fail" {
+			return races(l.in, raw.Lines(u.out.Text()))
+		}
+		return nil
+	}
+	switch u.state {
+	case "pass":
+		c.Passed++
+	case "skip":
+		c.Skipped++
+	case "fail":
+		c.Failed++
+		f, own := l.finding(u)
+		sick[u.pkg] = true
+		if more := races(l.in, raw.Lines(u.out.Text())); len(more) > 0 {
+			return append([]nexus.Finding{f}, slices.DeleteFunc(more, func(r nexus.Finding) bool { return r.File == f.File && r.Line == f.Line })...)
+		}
+		if own || !l.below[[2]string{u.pkg, u.test}] {
+			return []nexus.Finding{f}
+		}
+	}
+	return nil
+}
+
+// vanished adds what is wrong with packages: tests that began and never
+// ended, failures outside of any test. It returns the failures that nothing
+// explains.
+func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Finding) {
+	lost := map[string][]*unit{}
+	for _, u := range l.order {
+		if u.test != "" && (u.state == "run" || u.state == "") {
+			r.Counts.Failed++
+			lost[u.pkg] = append(lost[u.pkg], u)
+		}
+	}
+	for _, u := range l.order {
+		if u.test != "" {
+			continue
+		}
+		switch {
+		case len(lost[u.pkg]) > 0:
+			r.Findings = append(r.Findings, l.lost(u, lost[u.pkg], sick[u.pkg])...)
+		case u.tests && !l.in.Cut && (u.state == "pass" && !u.closed || u.state == ""):
+			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg), Message: "the test process ended before the tests were done"})
+		case u.state != "fail" || sick[u.pkg]:
+		case u.build != "":
+			if b := l.builds[u.build]; b == nil || len(readGoText(l.in, raw.Lines(b.Text()), raw.CodeCompile).findings) == 0 {
+				r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeCompile, Message: "package " + raw.Plain(u.pkg) + " does not build"})
+			}
+		default:
+			f, _ := l.finding(u)
+			if f.Code == raw.CodeTest {
+				f.Code = raw.CodeExit
+				quiet = append(quiet, f)
+				continue
+			}
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	for pkg, units := range lost {
+		if l.units[[2]string{pkg, ""}] == nil {
+			r.Findings = append(r.Findings, l.lost(&unit{pkg: pkg}, units, false)...)
+		}
+	}
+	return quiet
+}
+
+// missing returns the tests that should have run and did not begin, in the
+// packages of which nothing else says why.
+func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
+	if l.in.Expect == nil || l.in.Cut {
+		return nil
+	}
+	var all []nexus.Finding
+	for _, u := range l.order {
+		if u.test != "" || u.build != "" || slices.ContainsFunc(found, func(f nexus.Finding) bool {
+			return f.Code != raw.CodeTest && (f.Test == raw.Plain(u.pkg) || strings.HasPrefix(f.Test, raw.Plain(u.pkg)+"."))
+		}) {
+			continue
+		}
+		for _, name := range l.in.Expect(u.pkg) {
+			if t := l.units[[2]string{u.pkg, name}]; t == nil || t.state == "" {
+				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test is there and did not run"})
+			}
+		}
+	}
+	return all
+}
+
+// tests returns how each test and each package ended.
+func (l *testLog) tests() ([]Test, map[string]string) {
+	var all []Test
+	ended := map[string]string{}
+	for _, u := range l.order {
+		if u.test != "" {
+			all = append(all, Test{Package: u.pkg, Name: u.test, State: u.state})
+		} else {
+			ended[u.pkg] = u.state
+		}
+	}
+	return all, ended
+}
+
+// lost says why tests of a package never ended. What ended the package, a
+// panic or the clock, stands in the output of the test that ran then.
+func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
+	var all []nexus.Finding
+	for _, u := range append([]*unit{pkg}, units...) {
+		if f, _ := l.finding(u); f.Code != raw.CodeTest {
+			all = append(all, f)
+		}
+	}
+	if len(all) > 0 || explained {
+		return all
+	}
+	for _, u := range units {
+		f, _ := l.finding(u)
+		f.Code = raw.CodeVanished
+		f.Message = strings.TrimSuffix(raw.Begun+"\n"+f.Message, "\n"+wordless)
+		all = append(all, f)
+	}
+	return all
+}
+
+// finding reads the output of a test or package that failed; own says that
+// it wrote something of its own.
+func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
+	f = nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(u.pkg)}
+	if u.test != "" {
+		f.Test = raw.Plain(u.pkg + "." + u.test)
+	}
+	var said []string
+	stack := false
+	lines := raw.Lines(u.out.Text())
+	for _, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		if code := disaster(trimmed); code != "" && f.Code == raw.CodeTest {
+			f.Code, f.File, f.Line = code, "", 0 // the place of the disaster wins
+		}
+		if m := l.at.FindStringSubmatch(line); m != nil && !stack && m[1] != "testing.go" {
+			own = true
+			if f.File == "" {
+				f.File, f.Line = l.place(u.pkg, m[1]), raw.Number(m[2])
+			}
+		}
+		if m := l.frame.FindStringSubmatch(line); m != nil && f.File == "" && f.Code != raw.CodeTest {
+			if file := l.in.Place(m[1]); l.in.Root != "" && file != "" && !strings.HasPrefix(file, "_") {
+				f.File, f.Line = file, raw.Number(m[2])
+			}
+		}
+		stack = stack || strings.HasPrefix(trimmed, "goroutine ")
+		if !stack && !noise(trimmed) {
+			said = append(said, line)
+		}
+	}
+	f.Message = raw.Clip(dedent(said))
+	l.really(u.pkg, &f)
+	if f.Message == "" {
+		f.Message = wordless
+	}
+	return f, own || f.Code != raw.CodeTest
+}
+
+const unexplained = "every test passed, yet go test failed"
+
+const wordless = "failed without a word"
+
+// disaster names what ended a test other than its own judgement.
+func disaster(line string) string {
+	switch {
+	case strings.HasPrefix(line, "panic: test timed out after "):
+		return raw.CodeTimeout
+	case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "), strings.HasPrefix(line, "SIGSEGV"), strings.HasPrefix(line, "SIGABRT"):
+		return raw.CodePanic
+	case line == "WARNING: DATA RACE", strings.HasPrefix(line, "testing: race detected outside"):
+		return raw.CodeRace
+	default:
+		return ""
+	}
+}
+
+// noise is what the testing package writes around a test's own words.
+func noise(line string) bool {
+	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "--- FAIL: ", "--- PASS: ", "--- SKIP: ", "====="} {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return line == "" || line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "exit status ")
+}
+
+// dedent drops the spaces that all lines begin with, and what is too much.
+func dedent(all []string) string {
+	least := -1
+	for _, l := range all {
+		if n := len(l) - len(strings.TrimLeft(l, " ")); least < 0 || n < least {
+			least = n
+		}
+	}
+	var b strings.Builder
+	for i, l := range all {
+		if i == 40 {
+			b.WriteString("...\n")
+			break
+		}
+		b.WriteString(l[max(least, 0):] + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,186 @@
+package read
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// GoTestMarks are lines that go test writes, and hardly anybody else.
+const GoTestMarks = `(?m)^(?:ok  \t\S+\t|FAIL\t\S+[\t ]|\?   \t\S+\t\[no test files\]|=== RUN   \S+$|--- (?:PASS|FAIL|SKIP): (?:Test|Fuzz|Example)\S* \([\d.]+s\)$)`
+
+// goTestText makes of the text of go test what -json would have told. The text
+// names a package at its end, so its lines wait until then.
+type goTestText struct {
+	log    testLog
+	wait   []string // lines of the package that is not named yet
+	builds string   // what is built, as long as the compiler speaks
+	well   bool     // all tests of the package that is told passed: go test says so, and exits with code 0
+	ok     int      // packages that are well and name no test
+
+	began, result, over, bare, tests *regexp.Regexp
+}
+
+// ReadGoTest reads go test, with -json and without. Where no test is named that
+// passed, which takes -v, a package that is well stands for one.
+func ReadGoTest(in Input) Report {
+	if regexp.MustCompile(GoTestJSONMarks).Match(in.Stdout) {
+		return ReadGoTestJSON(in)
+	}
+	in.Expect = nil // it does not say which tests ran
+	g := goTestText{
+		log:    newLog(in),
+		began:  regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME) +(\S+)$`),
+		result: regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+) \(.*\)$`),
+		over:   regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:[\t ](.*))?$`),
+		bare:   regexp.MustCompile(`^\t(\S+)\t+coverage: [\d.]+% of statements`),
+		tests:  regexp.MustCompile(`^(?:=== |\s*--- |PASS$|FAIL$|panic: |fatal error: )`),
+	}
+	for _, line := range printed(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...)) {
+		g.line(line)
+	}
+	g.tell("")
+	g.close()
+	r := g.log.report()
+	if r.Why == unexplained && slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Test != "" }) {
+		r.State, r.Why = nexus.Fail, "" // of a package that failed it does not say that its tests passed
+	}
+	if r.State == nexus.NotRun && g.ok > 0 {
+		r.State, r.Why = nexus.Fail, ""
+	}
+	r.Counts.Passed += g.ok
+	r.Counted = g.log.events > 0
+	for i := range r.Findings {
+		r.Findings[i].Test = strings.TrimPrefix(r.Findings[i].Test, ".") // of a package that was cut off
+	}
+	return r
+}
+
+// printed indents what only looks like the words of go test, where that exits
+// with code 0 and a test printed them: between the lines with which that test
+// began and passed stand those of a test that never began, or of a package.
+func printed(in Input, all []string) []string {
+	if in.Exit != 0 || in.Guess || in.Cut {
+		return all
+	}
+	result := regexp.MustCompile(`^--- (?:PASS|FAIL|SKIP): (\S+) \(`)
+	began, over := map[string]bool{}, map[string]int{}
+	for i, l := range all {
+		if name, ok := strings.CutPrefix(l, "=== RUN   "); ok {
+			began[name] = true
+		} else if m := result.FindStringSubmatch(l); m != nil && strings.HasPrefix(l, "--- PASS") {
+			over[m[1]] = i
+		}
+	}
+	until := -1
+	for i, l := range all {
+		name, ok := strings.CutPrefix(l, "=== RUN   ")
+		m := result.FindStringSubmatch(l)
+		switch {
+		case ok:
+			until = max(until, over[name])
+		case i < until && (m != nil && !began[m[1]] || strings.HasPrefix(l, "FAIL") || strings.HasPrefix(l, "ok  \t")):
+			all[i] = "    " + l
+		}
+	}
+	return all
+}
+
+func (g *goTestText) line(l string) {
+	over := g.over.FindStringSubmatch(l)
+	switch bare := g.bare.FindStringSubmatch(l); {
+	case strings.HasPrefix(l, "# ") && !strings.HasPrefix(l, "# ["):
+		g.builds = strings.TrimPrefix(l, "# ")
+		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
+	case bare != nil:
+		g.builds = ""
+		g.log.event(event{Action: "skip", Package: bare[1]})
+	case over != nil:
+		g.builds = ""
+		g.end(over[1], over[2], over[3])
+	case g.builds != "" && !g.tests.MatchString(l):
+		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
+	default:
+		g.builds = ""
+		g.wait = append(g.wait, l)
+	}
+}
+
+// close ends subtests whose end was cut off while their test is known to have
+// failed: it tells them after itself.
+func (g *goTestText) close() {
+	for _, u := range g.log.order {
+		i := strings.LastIndexByte(u.test, '/')
+		if i < 0 || u.state != "run" {
+			continue
+		}
+		if above := g.log.units[[2]string{u.pkg, u.test[:i]}]; above != nil && above.state == "fail" {
+			g.log.event(event{Action: "fail", Package: u.pkg, Test: u.test})
+		}
+	}
+}
+
+// end takes how a package ended, and what go test adds to that.
+func (g *goTestText) end(word, pkg, more string) {
+	g.well = word == "ok  " && g.log.in.Exit == 0 && !g.log.in.Guess
+	named := g.tell(pkg)
+	g.well = false
+	e := event{Action: "pass", Package: pkg}
+	switch {
+	case word == "?   ":
+		e.Action = "skip"
+	case word == "FAIL":
+		e.Action = "fail"
+		if strings.Contains(more, " failed]") {
+			e.FailedBuild = g.failed(pkg)
+		}
+	case !named && !strings.Contains(more, "[no test"):
+		g.ok++
+	}
+	g.log.event(e)
+}
+
+// failed returns what did not build, where a package does not.
+func (g *goTestText) failed(pkg string) string {
+	last := pkg
+	for _, last = range g.log.built {
+		if name, _, _ := strings.Cut(last, " ["); name == pkg {
+			break
+		}
+	}
+	return last // or what it needs
+}
+
+// tell tells the lines that wait, as those of a package, and reports whether
+// they name a test.
+func (g *goTestText) tell(pkg string) (named bool) {
+	test := ""
+	for _, l := range g.wait {
+		began, result := g.began.FindStringSubmatch(l), g.result.FindStringSubmatch(l)
+		switch {
+		case began != nil:
+			named, test = true, began[1]
+			if strings.HasPrefix(l, "=== RUN ") {
+				g.log.event(event{Action: "run", Package: pkg, Test: test})
+			}
+		case result != nil && (!g.well || result[1] != "FAIL"):
+			named, test = true, result[2]
+			g.log.event(event{Action: "output", Package: pkg, Test: test, Output: strings.TrimSpace(l) + "\n"})
+			g.log.event(event{Action: strings.ToLower(result[1]), Package: pkg, Test: test})
+		case l == "PASS" || l == "FAIL":
+			test = ""
+			if pkg != "" {
+				g.log.event(event{Action: "output", Package: pkg, Output: l + "\n"})
+			}
+		case pkg == "" && test == "":
+			g.log.other = append(g.log.other, l)
+		default:
+			g.log.event(event{Action: "output", Package: pkg, Test: test, Output: l + "\n"})
+		}
+	}
+	g.wait = slices.Delete(g.wait, 0, len(g.wait))
+	return named
+}

@@ -1,0 +1,134 @@
+// Package lint reads what compilers, type checkers, linters and formatters
+// say: their JSON where they have it, and their text.
+package lint
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/reviewdog/errorformat"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// dialect is how a tool writes its findings as text.
+type dialect struct {
+	places []string // errorformat's patterns, the first that fits counts
+	code   string   // pattern in the message whose group is the code
+	clean  string   // pattern of a line with which it says that all is well; empty: it says nothing then
+	usual  nexus.Severity
+}
+
+// longest is the part of a line that is looked at.
+const longest = 4 << 10
+
+// read returns the findings in lines.
+func (d dialect) read(in raw.Input, all []string) []nexus.Finding {
+	formats, err := errorformat.NewErrorformat(d.places)
+	if err != nil {
+		return nil // the patterns are ours, and tested
+	}
+	var text strings.Builder
+	for _, l := range all {
+		text.WriteString(l[:min(len(l), longest)])
+		text.WriteByte('\n')
+	}
+	split := newSplitter(d.code)
+	var found []nexus.Finding
+	s := formats.NewScanner(strings.NewReader(text.String()))
+	for s.Scan() {
+		e := s.Entry()
+		if !e.Valid || e.Lnum <= 0 && e.Filename == "" {
+			continue
+		}
+		if len(found) == raw.Enough {
+			break
+		}
+		f := nexus.Finding{File: in.Place(e.Filename), Line: e.Lnum, Column: e.Col, EndLine: e.EndLnum, EndColumn: e.EndCol, Message: e.Text}
+		f.Severity = letter(e.Type)
+		split.apply(&f)
+		if f.Severity == "" {
+			f.Severity = d.usual
+		}
+		if f.File == "" && len(e.Lines) > 0 {
+			f.Line, f.Column, f.EndLine, f.EndColumn, f.Message = 0, 0, 0, 0, e.Lines[0] // it is not in the tree
+		}
+		if f.Message != "" {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// splitter takes severity and code out of messages.
+type splitter struct {
+	severity, code *regexp.Regexp
+}
+
+func newSplitter(code string) splitter {
+	s := splitter{severity: regexp.MustCompile(`^(?i)\s*(fatal error|fatal|error|warning|warn|note|information|info|hint|remark|style|refactor|convention|performance|portability|help)\b(?:\s*:\s*|\s+)`)}
+	if code != "" {
+		s.code = regexp.MustCompile(code)
+	}
+	return s
+}
+
+func (s splitter) apply(f *nexus.Finding) {
+	if m := s.severity.FindStringSubmatchIndex(f.Message); m != nil {
+		f.Severity = severity(f.Message[m[2]:m[3]])
+		f.Message = f.Message[m[1]:]
+	}
+	if s.code != nil {
+		if m := s.code.FindStringSubmatchIndex(f.Message); m != nil && m[2] >= 0 {
+			f.Code = f.Message[m[2]:m[3]]
+			f.Message = strings.TrimSpace(f.Message[:m[0]] + f.Message[m[1]:])
+		}
+	}
+	f.Message = strings.TrimSpace(f.Message)
+}
+
+// severity translates the words of tools.
+func severity(word string) nexus.Severity {
+	switch strings.ToLower(word) {
+	case "fatal", "fatal error", "error", "critical", "blocker", "failure", "2":
+		return nexus.Major
+	case "warning", "warn", "1", "minor", "major":
+		return nexus.Minor
+	case "":
+		return ""
+	default:
+		return nexus.Suggestion
+	}
+}
+
+func letter(r rune) nexus.Severity {
+	switch r {
+	case 'E', 'e', 'F', 'f':
+		return nexus.Major
+	case 'W', 'w':
+		return nexus.Minor
+	case 'N', 'n', 'I', 'i', 'C', 'c', 'R', 'r':
+		return nexus.Suggestion
+	default:
+		return ""
+	}
+}
+
+// text is the report of a tool that has only text.
+func text(in raw.Input, d dialect) raw.Report {
+	all := in.Text()
+	found := d.read(in, all)
+	return in.Check(found, d.clean == "" || said(all, d.clean))
+}
+
+// said reports whether a line has the pattern.
+func said(all []string, pattern string) bool {
+	re := regexp.MustCompile(pattern)
+	for _, l := range all {
+		if re.MatchString(l[:min(len(l), longest)]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,292 @@
+package lint
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Javac reads javac, whose column is where the caret stands, and kotlinc.
+func Javac(in raw.Input) raw.Report { return in.Check(JavaFindings(in, in.Text()), true) }
+
+// JavaFindings returns what the compilers of the JVM complain of, alone and
+// within Maven, Gradle and Ant.
+func JavaFindings(in raw.Input, all []string) []nexus.Finding {
+	plain := regexp.MustCompile(`^(?:\[javac\]\s*|(?::[\w.-]+)+)?([^\s:].*?\.(?:java|kts?|groovy|scala)):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): ?(.*)$`)
+	maven := regexp.MustCompile(`^\[(ERROR|WARNING)\] (\S.*?\.(?:java|kt|groovy|scala)):\[(\d+),(\d+)\] (.*)$`)
+	kotlin := regexp.MustCompile(`^([ew]): (?:file://)?(\S+?\.kts?):(?: ?\((\d+), (\d+)\):|(\d+):(\d+):?) (.*)$`)
+	lintCode := regexp.MustCompile(`^\[([\w-]+)\] `)
+	var found []nexus.Finding
+	for i, l := range all {
+		l = l[:min(len(l), longest)]
+		var f nexus.Finding
+		if m := plain.FindStringSubmatch(l); m != nil && spoken(m[4]) != "" {
+			f = nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: cmp.Or(raw.Number(m[3]), caret(all[i+1:])), Severity: spoken(m[4]), Message: m[5]}
+		} else if m := maven.FindStringSubmatch(l); m != nil {
+			f = nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Severity: severity(m[1]), Message: strings.TrimPrefix(m[5], "error: ")}
+		} else if m := kotlin.FindStringSubmatch(l); m != nil {
+			f = nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3] + m[5]), Column: raw.Number(m[4] + m[6]), Severity: letter(rune(m[1][0])), Message: m[7]}
+		} else {
+			continue
+		}
+		if m := lintCode.FindStringSubmatch(f.Message); m != nil {
+			f.Code, f.Message = m[1], f.Message[len(m[0]):]
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// caret returns the column to which a caret below points, 0 where there is
+// none.
+func caret(next []string) int {
+	for i, l := range next {
+		if i > 6 {
+			break
+		}
+		if strings.TrimSpace(l) == "^" {
+			return strings.IndexByte(l, '^') + 1
+		}
+	}
+	return 0
+}
+
+// Maven reads what the compiler and checkstyle say within Maven; Gradle's
+// lines are the same but for their frame.
+func Maven(in raw.Input) raw.Report {
+	all := in.Text()
+	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotless(in, all), classes(in, all))
+	if _, ok := raw.Trouble(all); !ok && in.Exit != 0 && len(found) == 0 {
+		found = append(MavenGoals(in, all), GradleWrong(in, all)...)
+	}
+	return in.Check(found, said(all, `BUILD SUCCESS(?:FUL)?`) || len(all) == 0)
+}
+
+func checkstyleText(in raw.Input, all []string) []nexus.Finding {
+	row := regexp.MustCompile(`^\[(ERROR|WARN|WARNING|INFO)\] (\S.*?):(\d+)(?::(\d+))?: (.*?)\s+\[([\w.]+)\]$`)
+	var found []nexus.Finding
+	for _, l := range all {
+		if m := row.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
+			found = append(found, nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Severity: severity(m[1]), Code: m[6], Message: m[5]})
+		}
+	}
+	return found
+}
+
+// CheckstyleText reads what checkstyle prints without -f xml.
+func CheckstyleText(in raw.Input) raw.Report {
+	all := in.Text()
+	return in.Check(checkstyleText(in, all), said(all, `^Audit done\.`))
+}
+
+// MSBuild reads dotnet build and msbuild.
+func MSBuild(in raw.Input) raw.Report {
+	all := in.Text()
+	return in.Check(MSBuildFindings(in, all), said(all, strings.Join(Built(), "|")+`|\d+ Error\(s\)`) || len(all) == 0)
+}
+
+// MSBuildFindings returns what the compilers of .NET complain of. It says
+// everything twice, and says in which project.
+func MSBuildFindings(in raw.Input, all []string) []nexus.Finding {
+	row := regexp.MustCompile(`^\s*(?:\d+>)?(\S.*?)\((\d+)(?:,(\d+))?(?:,(\d+),(\d+))?\)\s*: (error|warning) (\w+): (.*?)(?: \[\S+proj(?:::\S+)?\])?$`)
+	bare := regexp.MustCompile(`^\s*(?:\d+>)?(\S+)\s*: (error|warning) ([A-Z]+\d+): (.*?)(?: \[\S+proj\])?$`)
+	var found []nexus.Finding
+	for _, l := range all {
+		l = l[:min(len(l), longest)]
+		if m := row.FindStringSubmatch(l); m != nil {
+			found = append(found, nexus.Finding{
+				File: in.Place(strings.ReplaceAll(m[1], `\`, "/")), Line: raw.Number(m[2]), Column: raw.Number(m[3]), EndLine: raw.Number(m[4]),
+				EndColumn: raw.Number(m[5]), Severity: severity(m[6]), Code: m[7], Message: m[8],
+			})
+		} else if m := bare.FindStringSubmatch(l); m != nil {
+			found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: severity(m[2]), Code: m[3], Message: m[4]})
+		}
+	}
+	return found
+}
+
+type rubocopReport struct {
+	Files []struct {
+		Path     string
+		Offenses []struct {
+			Severity, Message string
+			CopName           string `json:"cop_name"`
+			Location          struct {
+				StartLine   int `json:"start_line"`
+				StartColumn int `json:"start_column"`
+				LastLine    int `json:"last_line"`
+				LastColumn  int `json:"last_column"`
+			}
+		}
+	}
+}
+
+// RuboCop reads rubocop, with -f json, emacs, or as it prints by default.
+func RuboCop(in raw.Input) raw.Report {
+	var r rubocopReport
+	ok, broken := in.Document(&r)
+	var found []nexus.Finding
+	if !ok {
+		row := regexp.MustCompile(`^(\S.*?):(\d+):(\d+): ([CRWEFI]): (?:\[\w+\] )?(?:([A-Z]\w+(?:/\w+)+): )?(.*)$`)
+		for _, l := range in.Text() {
+			if m := row.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
+				found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Severity: letter(rune(m[4][0])), Code: m[5], Message: m[6]})
+			}
+		}
+		return whole(in, found, broken)
+	}
+	for _, file := range r.Files {
+		for _, o := range file.Offenses {
+			found = append(found, nexus.Finding{
+				File: in.Place(file.Path), Line: o.Location.StartLine, Column: o.Location.StartColumn, EndLine: o.Location.LastLine,
+				EndColumn: o.Location.LastColumn, Severity: severity(o.Severity), Code: o.CopName, Message: raw.Plain(o.Message),
+			})
+		}
+	}
+	return in.Check(found, true)
+}
+
+// Ruby reads ruby -c.
+func Ruby(in raw.Input) raw.Report {
+	return text(in, dialect{places: []string{`%f:%l: %m`}, usual: nexus.Major})
+}
+
+type phpstanReport struct {
+	Files  json.RawMessage // an object, and an empty list where there is none
+	Errors []string
+}
+
+type phpstanFile struct {
+	Messages []struct {
+		Message    string
+		Line       *int
+		Identifier string
+	}
+}
+
+// PHPStan reads phpstan analyse, with --error-format=json, raw, or as a
+// table.
+func PHPStan(in raw.Input) raw.Report {
+	var p phpstanReport
+	ok, broken := in.Document(&p)
+	if !ok {
+		all := in.Text()
+		d := dialect{places: []string{`%f:%l:%m`}, usual: nexus.Major}
+		found := append(phpstanTable(in, all), d.read(in, all)...)
+		return whole(in, found, broken)
+	}
+	var found []nexus.Finding
+	var files map[string]phpstanFile
+	if json.Unmarshal(p.Files, &files) != nil && string(p.Files) != "[]" {
+		return whole(in, nil, true)
+	}
+	for name, file := range files {
+		for _, m := range file.Messages {
+			f := nexus.Finding{File: in.Place(name), Severity: nexus.Major, Code: m.Identifier, Message: raw.Plain(m.Message)}
+			if m.Line != nil {
+				f.Line = *m.Line
+			}
+			found = append(found, f)
+		}
+	}
+	for _, e := range p.Errors {
+		found = append(found, nexus.Finding{Severity: nexus.Major, Message: raw.Plain(e)})
+	}
+	return in.Check(found, true)
+}
+
+func phpstanTable(in raw.Input, all []string) []nexus.Finding {
+	head := regexp.MustCompile(`^ {2}Line {2,}(\S.*)$`)
+	row := regexp.MustCompile(`^ {2,3}(\d+) {2,}(\S.*)$`)
+	code := regexp.MustCompile(`^ {9}\S+ +([a-z]\w*(?:\.\w+)+)$`)
+	var found []nexus.Finding
+	file := ""
+	for _, l := range all {
+		l = strings.TrimRight(l[:min(len(l), longest)], " ")
+		h, r, c := head.FindStringSubmatch(l), row.FindStringSubmatch(l), code.FindStringSubmatch(l)
+		more, indented := strings.CutPrefix(l, "         ")
+		switch {
+		case h != nil:
+			file = h[1]
+		case r != nil && file != "":
+			found = append(found, nexus.Finding{File: in.Place(file), Line: raw.Number(r[1]), Severity: nexus.Major, Message: r[2]})
+		case c != nil && len(found) > 0:
+			found[len(found)-1].Code = c[1]
+		case indented && len(found) > 0 && file != "":
+			found[len(found)-1].Message += " " + strings.TrimSpace(more)
+		case !strings.HasPrefix(l, " ---"):
+			file = ""
+		}
+	}
+	return found
+}
+
+// PHP reads php -l.
+func PHP(in raw.Input) raw.Report { return in.Check(PHPFindings(in), true) }
+
+// PHPFindings returns what PHP itself complains of.
+func PHPFindings(in raw.Input) []nexus.Finding {
+	row := regexp.MustCompile(`^(?:PHP )?(Parse error|Fatal error|Warning|Deprecated):\s+(.*) in (\S.*?) on line (\d+)$`)
+	var found []nexus.Finding
+	for _, l := range in.Text() {
+		if m := row.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
+			s := nexus.Minor
+			if strings.HasSuffix(m[1], "error") {
+				s = nexus.Major
+			}
+			found = append(found, nexus.Finding{File: in.Place(m[3]), Line: raw.Number(m[4]), Severity: s, Code: strings.ToLower(strings.ReplaceAll(m[1], " ", "-")), Message: m[2]})
+		}
+	}
+	return found
+}
+
+type shellcheckComment struct {
+	File, Level, Message             string
+	Line, EndLine, Column, EndColumn int
+	Code                             int
+}
+
+// ShellCheck reads shellcheck, with -f json, json1, gcc, or as it prints by
+// default.
+func ShellCheck(in raw.Input) raw.Report {
+	var one struct{ Comments []shellcheckComment }
+	var list []shellcheckComment
+	ok, broken := in.Document(&one)
+	if !ok {
+		ok, _ = in.Document(&list)
+	}
+	if !ok {
+		d := dialect{places: []string{`%f:%l:%c: %m`}, code: `\s+\[(SC\d+)\]$`}
+		return whole(in, append(d.read(in, in.Text()), shellcheckText(in)...), broken)
+	}
+	var found []nexus.Finding
+	for _, c := range append(one.Comments, list...) {
+		found = append(found, nexus.Finding{
+			File: in.Place(c.File), Line: c.Line, Column: c.Column, EndLine: c.EndLine, EndColumn: c.EndColumn,
+			Severity: severity(c.Level), Code: fmt.Sprintf("SC%d", c.Code), Message: raw.Plain(c.Message),
+		})
+	}
+	return in.Check(found, true)
+}
+
+func shellcheckText(in raw.Input) []nexus.Finding {
+	head := regexp.MustCompile(`^In (\S.*) line (\d+):$`)
+	row := regexp.MustCompile(`^(\s*)(?:\^-+\^?|\^)-* (SC\d+) \((\w+)\): (.*)$`)
+	var found []nexus.Finding
+	file, line := "", 0
+	for _, l := range in.Text() {
+		l = l[:min(len(l), longest)]
+		if m := head.FindStringSubmatch(l); m != nil {
+			file, line = m[1], raw.Number(m[2])
+		} else if m := row.FindStringSubmatch(l); m != nil && file != "" {
+			found = append(found, nexus.Finding{File: in.Place(file), Line: line, Column: len(m[1]) + 1, Severity: severity(m[3]), Code: m[2], Message: m[4]})
+		}
+	}
+	return found
+}

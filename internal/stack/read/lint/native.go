@@ -1,0 +1,194 @@
+package lint
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// GCC reads gcc, clang and what make and CMake print around them.
+func GCC(in raw.Input) raw.Report { return in.Check(GCCFindings(in, in.Text()), true) }
+
+// GCCFindings returns what gcc, clang, the linker, make and CMake complain
+// of. Notes belong to what was said before them.
+func GCCFindings(in raw.Input, all []string) []nexus.Finding {
+	at := regexp.MustCompile(`^(?:In file included from )?((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): (.*)$`)
+	link := regexp.MustCompile(`^(?:[^\s:]*ld(?:\.\w+)?: )?(?:([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):)?(?:\(\.\w[^)]*\): )?(undefined reference to .*|multiple definition of .*|cannot find -l.*)$`)
+	section := regexp.MustCompile(`^(?:\S*ld(?:\.\w+)?[ \x{a0}]?: )?([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):\(\.\w[^)]*\)[ \x{a0}]?: (.+)$`) // in any language
+	rule := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* +([^\s\[].*?[^.])\.?\s*(?:Stop\.)?$`)
+	syntax := regexp.MustCompile(`^((?:GNU)?[Mm]akefile|\S+\.mk):(\d+): \*\*\* (.*?)\s*(?:Stop\.)?$`)
+	script := regexp.MustCompile(`^CMake (Error|Warning)(?: \(dev\))? at ([^:]+):(\d+) \((.*)\):$`)
+	code := regexp.MustCompile(`\s+\[(-W[\w=+-]+)\]$`)
+	var found []nexus.Finding
+	for i, l := range all {
+		l = l[:min(len(l), longest)]
+		switch {
+		case at.MatchString(l):
+			m := at.FindStringSubmatch(l)
+			f := nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Severity: spoken(m[4]), Message: m[5]}
+			if f.Severity == "" {
+				continue
+			}
+			if c := code.FindStringSubmatchIndex(f.Message); c != nil {
+				f.Code, f.Message = f.Message[c[2]:c[3]], f.Message[:c[0]]
+			}
+			if f.File == "" {
+				f.Line, f.Column, f.Message = 0, 0, l
+			}
+			found = append(found, f)
+		case link.MatchString(l):
+			m := link.FindStringSubmatch(l)
+			found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
+		case section.MatchString(l):
+			m := section.FindStringSubmatch(l)
+			if word, _, _ := strings.Cut(m[2], ":"); spoken(word) != nexus.Minor {
+				found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
+			}
+		case rule.MatchString(l):
+			found = append(found, nexus.Finding{Severity: nexus.Major, Code: "make", Message: rule.FindStringSubmatch(l)[1]})
+		case syntax.MatchString(l):
+			m := syntax.FindStringSubmatch(l)
+			found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Severity: nexus.Major, Code: "make", Message: m[3]})
+		case script.MatchString(l):
+			m := script.FindStringSubmatch(l)
+			message := m[4]
+			if i+1 < len(all) && strings.TrimSpace(all[i+1]) != "" {
+				message = strings.TrimSpace(all[i+1])
+			}
+			found = append(found, nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3]), Severity: severity(m[1]), Code: "cmake", Message: message})
+		}
+		if len(found) == raw.Enough {
+			break
+		}
+	}
+	return found
+}
+
+// rustMessage is a line of cargo --message-format=json.
+type rustMessage struct {
+	Reason  string
+	Success *bool
+	Message struct {
+		Level, Message, Rendered string
+		Code                     *struct{ Code string }
+		Spans                    []struct {
+			FileName    string `json:"file_name"`
+			LineStart   int    `json:"line_start"`
+			LineEnd     int    `json:"line_end"`
+			ColumnStart int    `json:"column_start"`
+			ColumnEnd   int    `json:"column_end"`
+			Primary     bool   `json:"is_primary"`
+			Label       string
+		}
+	}
+}
+
+// Cargo reads cargo build, check and clippy, with --message-format=json or as
+// text, and rustc.
+func Cargo(in raw.Input) raw.Report {
+	var found []nexus.Finding
+	native, finished := false, true
+	rest := raw.Objects(in.Stdout, func(line []byte) bool {
+		var m rustMessage
+		if json.Unmarshal(line, &m) != nil || m.Reason == "" {
+			return false
+		}
+		if m.Reason == "build-finished" {
+			finished = true
+		} else if !native {
+			native, finished = true, false
+		}
+		if m.Reason == "compiler-message" {
+			found = append(found, rustFinding(in, m)...)
+		}
+		return true
+	})
+	if native {
+		r := in.Check(found, finished)
+		if r.State == nexus.Unverifiable {
+			r.Why = "its JSON is not whole"
+		}
+		return r
+	}
+	all := append(rest, raw.Lines(in.Stderr)...)
+	return in.Check(Rustc(in, all), said(all, `^\s+(?:Finished|Checking|Compiling|Fresh) |^(?:error|warning)`) || len(all) == 0)
+}
+
+func rustFinding(in raw.Input, m rustMessage) []nexus.Finding {
+	if m.Message.Level != "error" && m.Message.Level != "warning" || len(m.Message.Spans) == 0 {
+		return nil // the summary: "aborting due to 2 previous errors"
+	}
+	f := nexus.Finding{Severity: severity(m.Message.Level), Message: raw.Plain(m.Message.Message)}
+	if m.Message.Code != nil {
+		f.Code = m.Message.Code.Code
+	}
+	for _, s := range m.Message.Spans {
+		if s.Primary {
+			f.File, f.Line, f.Column, f.EndLine, f.EndColumn = in.Place(s.FileName), s.LineStart, s.ColumnStart, s.LineEnd, s.ColumnEnd
+			break
+		}
+	}
+	return []nexus.Finding{f}
+}
+
+// Rustc reads the text of rustc and clippy.
+func Rustc(in raw.Input, all []string) []nexus.Finding {
+	found := arrows(in, all, `^(error|warning)(?:\[(\w+)\])?: (.*)$`)
+	code := regexp.MustCompile("^\\s+= note: `(?:#\\[(?:warn|deny)\\(|-[DWF] )([\\w:-]+)")
+	help := regexp.MustCompile(`^\s+= help: for further information visit \S+#(\w+)$`)
+	i := -1
+	arrow := regexp.MustCompile(`^\s*--> `)
+	for _, l := range all { // names of lints follow the finding that they are about
+		l = l[:min(len(l), longest)]
+		if arrow.MatchString(l) {
+			i++
+			continue
+		}
+		if i < 0 || i >= len(found) || found[i].Code != "" {
+			continue
+		}
+		if m := help.FindStringSubmatch(l); m != nil {
+			found[i].Code = "clippy::" + m[1]
+		} else if m := code.FindStringSubmatch(l); m != nil {
+			found[i].Code = strings.ReplaceAll(m[1], "-", "_")
+		}
+	}
+	return found
+}
+
+// arrows reads findings whose place stands below their message: " --> a:1:2".
+// The pattern of the message has the groups severity, code, message, or code
+// and message. There is a finding for each arrow.
+func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
+	head, arrow := regexp.MustCompile(pattern), regexp.MustCompile(`^\s*--> (.+?):(\d+):(\d+)$`)
+	aside := regexp.MustCompile(`^(?:note|help): `)
+	var found []nexus.Finding
+	said, prior := nexus.Finding{}, false
+	for _, l := range all {
+		l = l[:min(len(l), longest)]
+		if m := head.FindStringSubmatch(l); m != nil {
+			said = nexus.Finding{Severity: nexus.Major, Code: m[1], Message: m[2]}
+			if len(m) == 4 {
+				said = nexus.Finding{Severity: severity(m[1]), Code: m[2], Message: m[3]}
+			}
+			continue
+		}
+		if m := arrow.FindStringSubmatch(l); m != nil {
+			if said.Message == "" && prior {
+				continue // it explains what was found before
+			}
+			f := said
+			f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+			if f.Message == "" {
+				f.Message, f.Severity = strings.TrimSpace(l), nexus.Suggestion // the place of a note
+			}
+			found = append(found, f)
+			said = nexus.Finding{}
+		}
+		prior = aside.MatchString(l)
+	}
+	return found
+}

@@ -1,0 +1,194 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Tsc reads the TypeScript compiler, with and without --pretty.
+func Tsc(in raw.Input) raw.Report {
+	d := dialect{places: []string{`%f(%l\,%c): %m`, `%f:%l:%c - %m`}, code: `^(TS\d+):\s*`}
+	all := in.Text()
+	found := d.read(in, all)
+	global := regexp.MustCompile(`^error (TS\d+): (.*)`)
+	for _, l := range all { // what is wrong with its configuration has no place
+		if m := global.FindStringSubmatch(l); m != nil {
+			found = append(found, nexus.Finding{Severity: nexus.Major, Code: m[1], Message: m[2]})
+		}
+	}
+	if in.Exit > 0 && len(found) == 0 && said(all, `^tsc: The TypeScript Compiler|^Version \d+\.\d`) { // it shows how it is used
+		f := nexus.Finding{Code: raw.CodeEnvironment, Message: "tsc has no project here, and the command names no file", Advice: "Make a tsconfig.json, or name one with -p."}
+		return raw.Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	}
+	return in.Check(found, true)
+}
+
+type eslintFile struct {
+	FilePath string `json:"filePath"`
+	Messages []struct {
+		RuleID                           string `json:"ruleId"`
+		Severity                         int    `json:"severity"`
+		Message                          string `json:"message"`
+		Line, Column, EndLine, EndColumn int
+	} `json:"messages"`
+}
+
+// ESLint reads eslint, with -f json or as text.
+func ESLint(in raw.Input) raw.Report {
+	var files []eslintFile
+	ok, broken := in.Document(&files)
+	if !ok {
+		found := stylish(in, in.Text())
+		d := dialect{places: []string{`%f:%l:%c: %m`}, code: `\s*\[(?:Error|Warning)/([^\]]+)\]$`}
+		found = append(found, d.read(in, in.Text())...)
+		return whole(in, found, broken)
+	}
+	var found []nexus.Finding
+	for _, file := range files {
+		for _, m := range file.Messages {
+			found = append(found, nexus.Finding{
+				File: in.Place(file.FilePath), Line: m.Line, Column: m.Column, EndLine: m.EndLine, EndColumn: m.EndColumn,
+				Severity: severity(fmt.Sprint(m.Severity)), Code: m.RuleID, Message: raw.Plain(m.Message),
+			})
+		}
+	}
+	return in.Check(found, true)
+}
+
+// whole is the report of a tool whose JSON may be cut off: then it has not
+// passed.
+func whole(in raw.Input, found []nexus.Finding, broken bool) raw.Report {
+	r := in.Check(found, !broken)
+	if broken && r.State == nexus.Unverifiable {
+		r.Why = "its JSON is not whole"
+	}
+	return r
+}
+
+// stylish reads the format that eslint prints by default: the name of a file,
+// and below it what is wrong.
+func stylish(in raw.Input, all []string) []nexus.Finding {
+	row := regexp.MustCompile(`^\s+(\d+):(\d+)\s+(error|warning)\s+(.*?)(?:\s{2,}(\S+))?$`)
+	var found []nexus.Finding
+	file := ""
+	for _, l := range all {
+		l = l[:min(len(l), longest)]
+		switch m := row.FindStringSubmatch(l); {
+		case m != nil:
+			f := nexus.Finding{File: in.Place(file), Line: raw.Number(m[1]), Column: raw.Number(m[2]), Severity: severity(m[3]), Message: m[4], Code: m[5]}
+			if f.File == "" {
+				f.Line, f.Column, f.Message = 0, 0, strings.TrimSpace(file+": "+f.Message)
+			}
+			found = append(found, f)
+		case l != "" && l[0] != ' ' && l[0] != '\t':
+			file = l
+		}
+	}
+	return found
+}
+
+type biomeReport struct {
+	Diagnostics []struct {
+		Severity, Message, Category string
+		Location                    struct {
+			Path       any
+			Start, End struct{ Line, Column int }
+		}
+	}
+}
+
+// Biome reads biome lint, format, check and ci, with --reporter=json or as
+// text.
+func Biome(in raw.Input) raw.Report {
+	var b biomeReport
+	ok, broken := in.Document(&b)
+	if !ok {
+		return whole(in, biomeText(in), broken)
+	}
+	var found []nexus.Finding
+	for _, d := range b.Diagnostics {
+		p := d.Location.Path
+		if o, is := p.(map[string]any); is {
+			p = o["file"]
+		}
+		name, _ := p.(string)
+		found = append(found, nexus.Finding{
+			File: in.Place(name), Line: d.Location.Start.Line, Column: d.Location.Start.Column, EndLine: d.Location.End.Line,
+			EndColumn: d.Location.End.Column, Severity: severity(d.Severity), Code: d.Category, Message: raw.Plain(d.Message),
+		})
+	}
+	return in.Check(found, true)
+}
+
+func biomeText(in raw.Input) []nexus.Finding {
+	head := regexp.MustCompile(`^(\S.*?)(?::(\d+):(\d+))? ((?:lint|assist|parse|suppressions|syntax|configuration)\S*|format|organizeImports)(?: .*)?\x{2501}{3,}$`)
+	said := regexp.MustCompile(`^  ([\x{00d7}!i\x{2139}]) (.*)$`)
+	var found []nexus.Finding
+	open := false
+	for _, l := range in.Text() {
+		l = l[:min(len(l), longest)]
+		if m := head.FindStringSubmatch(l); m != nil {
+			found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Code: m[4], Severity: nexus.Major})
+			open = true
+			continue
+		}
+		if m := said.FindStringSubmatch(l); m != nil && open {
+			f := &found[len(found)-1]
+			f.Message, open = m[2], false
+			switch m[1] {
+			case "!":
+				f.Severity = nexus.Minor
+			case "i", "\u2139":
+				f.Severity = nexus.Suggestion
+			}
+		}
+	}
+	return found
+}
+
+// Prettier reads prettier --check and --list-different.
+func Prettier(in raw.Input) raw.Report {
+	place := regexp.MustCompile(`^\[error\] ([^:]+): (\w*Error): (.*?)(?: \((\d+):(\d+)\))?$`)
+	bare := regexp.MustCompile(`^[\w@./-]+\.\w+$`)
+	var found []nexus.Finding
+	for _, l := range in.Text() {
+		l = l[:min(len(l), longest)]
+		name, warned := strings.CutPrefix(l, "[warn] ")
+		switch m := place.FindStringSubmatch(l); {
+		case m != nil:
+			found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[4]), Column: raw.Number(m[5]), Severity: nexus.Major, Code: m[2], Message: m[3]})
+		case warned && !strings.Contains(name, "Code style issues") && !strings.HasPrefix(name, "Ignored unknown option"), in.Exit != 0 && bare.MatchString(l):
+			found = append(found, nexus.Finding{File: in.Place(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})
+		}
+	}
+	return in.Check(found, true)
+}
+
+// Esbuild reads esbuild: what is wrong, and below it where. The places of its
+// notes belong to what was said before them.
+func Esbuild(in raw.Input) raw.Report {
+	head := regexp.MustCompile(`^(?:\S+ )?\[(ERROR|WARNING)\] (.*?)(?: \[([\w-]+)\])?$`)
+	place := regexp.MustCompile(`^ {4}(\S.*?):(\d+):(\d+):$`)
+	var found []nexus.Finding
+	open := false
+	for _, l := range in.Text() {
+		l = l[:min(len(l), longest)]
+		if m := head.FindStringSubmatch(l); m != nil {
+			found, open = append(found, nexus.Finding{Severity: severity(m[1]), Message: m[2], Code: m[3]}), true
+		} else if m := place.FindStringSubmatch(l); m != nil && open {
+			f := &found[len(found)-1]
+			f.File, f.Line, f.Column, open = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3]), false
+		}
+		if len(found) == raw.Enough {
+			break
+		}
+	}
+	if gone, ok := raw.Gone(in, in.Text()); ok && in.Exit > 0 && len(found) == 1 && found[0].File == "" {
+		return raw.Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
+	}
+	return in.Check(found, true)
+}

@@ -1,0 +1,65 @@
+package read
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// What lines say of tests that passed: points of TAP, and those of one line
+// each in what other runners print.
+var (
+	tapBegins = regexp.MustCompile(`^(\s*)# Subtest: `)
+	tapPoint  = regexp.MustCompile(`^(\s*)(not )?ok \d+\b`)
+	passed    = regexp.MustCompile(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
+)
+
+// Failing returns what a tool printed without what it says of tests that passed,
+// and in a last line how much that was: somebody who looks for what is wrong
+// has no use for it.
+func Failing(output string) string {
+	var kept []string
+	left := 0
+	var begun []struct{ indent, at int } // subtests of TAP that have not ended
+	skip := -1                           // indent of an explanation of a point that passed
+	drop := func(from int) {
+		left += len(kept) - from + 1
+		kept = kept[:from]
+	}
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if skip >= 0 && indent > skip && !tapBegins.MatchString(line) && !tapPoint.MatchString(line) {
+			left++
+			continue
+		}
+		skip = -1
+		switch m := tapPoint.FindStringSubmatch(line); {
+		case tapBegins.MatchString(line):
+			begun = append(begun, struct{ indent, at int }{indent, len(kept)})
+			kept = append(kept, line)
+		case m != nil:
+			at := len(kept)
+			for n := len(begun); n > 0 && begun[n-1].indent >= indent; n-- {
+				if begun[n-1].indent == indent {
+					at = begun[n-1].at
+				}
+				begun = begun[:n-1]
+			}
+			if m[2] == "" {
+				drop(at)
+				skip = indent
+			} else {
+				kept = append(kept, line)
+			}
+		case passed.MatchString(line):
+			left++
+		default:
+			kept = append(kept, line)
+		}
+	}
+	if left == 0 {
+		return output
+	}
+	return strings.TrimRight(strings.Join(kept, "\n"), "\n") + fmt.Sprintf("\n[left out: %d lines about tests that passed]\n", left)
+}

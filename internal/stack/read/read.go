@@ -1,0 +1,167 @@
+// Package read turns what build, lint and test tools print into a state,
+// findings and counts.
+//
+// It believes the worse of two stories: a tool that exits 0 after naming
+// failures has failed, one that exits with an error never passes, and no
+// tests are not passed tests. It is pure and never panics, whatever it reads.
+package read
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Input is what a tool printed and where it ran.
+type Input = raw.Input
+
+// Report is what the output means.
+type Report = raw.Report
+
+// Test is a test and how it ended.
+type Test = raw.Test
+
+// Output reads the output of a tool that ran in the root of a tree. Format
+// "exit" asks for no tests; see [Set.Read].
+func (s Set) Output(format string, stdout, stderr []byte, exit int) (nexus.GateState, []nexus.Finding, nexus.Counts) {
+	r := s.Read(Input{Format: format, Stdout: stdout, Stderr: stderr, Exit: exit})
+	return r.State, r.Findings, r.Counts
+}
+
+// Read reads the output of a tool. A format that is not known is [Exit].
+func (s Set) Read(in Input) Report {
+	f, ok := s.Find(in.Format)
+	if !ok {
+		f, _ = s.Find(Exit)
+	}
+	in.Tests = in.Tests || f.Tests
+	if r, ok := unable(in, f); ok {
+		return settle(in, f, r)
+	}
+	var r Report
+	if f.Read == nil {
+		r = s.readExit(in)
+	} else {
+		r = s.instead(in, f, f.Read(in))
+	}
+	placed := slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" || x.Test != "" })
+	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
+		r = s.beside(in, f, r)
+	}
+	return settle(in, f, r)
+}
+
+// beside adds what another tool said in the output of a command whose tests
+// all passed, and which failed all the same: a script may run several.
+func (s Set) beside(in Input, f Format, r Report) Report {
+	text := strings.Join(in.Text(), "\n") + "\n"
+	for _, other := range s {
+		if other.Name == f.Name || other.Tests || other.Marks == "" || other.Read == nil || !regexp.MustCompile(other.Marks).MatchString(text) {
+			continue
+		}
+		if said := other.Read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.Blocks(x) || !other.Warns) }) {
+			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
+			return r
+		}
+	}
+	if said := guess(in, in.Text(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && raw.Blocks(x) }) {
+		r.State, r.Why, r.Findings = nexus.Fail, "", said
+	}
+	return r
+}
+
+// unable is the report of a command that could not be run at all.
+func unable(in Input, f Format) (Report, bool) {
+	if r, ok := raw.Unmade(in); ok {
+		return r, true
+	}
+	if f.Go || in.Exit != 126 && in.Exit != 127 {
+		return Report{}, false
+	}
+	if gone, ok := raw.Gone(in, in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
+	}
+	if trouble, ok := raw.Trouble(in.Text()); ok {
+		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): (?:line )?(\d+): `).FindStringSubmatch(trouble.Message); m != nil {
+			trouble.File, trouble.Line = in.Place(m[1]), raw.Number(m[2])
+		}
+		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
+	}
+	if tool, said := raw.Unknown(in.Text()); in.Exit == 127 && tool != "" {
+		return Report{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.Missing(tool, said)}}, true
+	}
+	if in.Exit == 126 {
+		why := "the command cannot be executed: " + in.Last()
+		return Report{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: raw.CodeEnvironment, Message: why}}}, true
+	}
+	return Report{}, false
+}
+
+// settle holds a report to the rules that no format may break.
+func settle(in Input, f Format, r Report) Report {
+	r.Findings = raw.Tidy(r.Findings)
+	for i := range r.Findings {
+		r.Findings[i] = rootless(sound(r.Findings[i]), in.Root)
+	}
+	r.Why = rootless(nexus.Finding{Message: r.Why}, in.Root).Message
+	switch {
+	case r.State == "":
+		r.State, r.Why = nexus.Unverifiable, "the output was not understood"
+	case r.State != nexus.Pass && r.State != nexus.Flaky:
+	case in.Exit != 0:
+		r.State, r.Why = nexus.Unverifiable, fmt.Sprintf("exit code %d, and nothing in the output says why", in.Exit)
+	case slices.ContainsFunc(r.Findings, raw.Blocks) || r.Counts.Failed > 0:
+		r.State = nexus.Fail
+	case in.Tests && r.Counts.Passed == 0 && r.State != nexus.Flaky:
+		r.State, r.Why = nexus.NotRun, "no test ran"
+	case in.Guess && !r.Counted && !f.clean(in):
+		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all is well"
+	}
+	if r.State == nexus.Fail && len(r.Findings) == 0 {
+		r.Findings = []nexus.Finding{{Code: raw.CodeExit, Message: in.Last()}}
+	}
+	if in.Cut && r.Why == "" && r.State == nexus.Fail {
+		r.Why = "the output was cut, there may be more findings"
+	}
+	return r
+}
+
+// rootless drops from the words of a finding where the tree stands, which has
+// nothing to do with what is wrong.
+func rootless(f nexus.Finding, root string) nexus.Finding {
+	if len(root) < 2 {
+		return f
+	}
+	root = strings.TrimSuffix(root, "/") + "/"
+	for _, s := range []*string{&f.Message, &f.Expected, &f.Actual, &f.Stack} {
+		*s = strings.ReplaceAll(strings.ReplaceAll(*s, "file://"+root, ""), root, "")
+	}
+	return f
+}
+
+// sound drops from a finding what cannot be: a column without a line, an end
+// before the beginning, control characters.
+func sound(f nexus.Finding) nexus.Finding {
+	if f.File == "" || f.Line < 0 {
+		f.Line = 0
+	}
+	if f.Line == 0 || f.Column < 0 {
+		f.Column = 0
+	}
+	if f.Line == 0 || f.EndLine < f.Line {
+		f.EndLine, f.EndColumn = 0, 0
+	}
+	if f.EndColumn < 0 || f.EndLine == f.Line && f.EndColumn < f.Column {
+		f.EndColumn = 0
+	}
+	f.Code, f.Test = strings.TrimSpace(raw.Plain(f.Code)), strings.TrimSpace(raw.Plain(f.Test))
+	f.Message, f.Expected, f.Actual, f.Stack = raw.Plain(f.Message), raw.Plain(f.Expected), raw.Plain(f.Actual), raw.Plain(f.Stack)
+	return f
+}
+
+// Both is [raw.Both].
+func Both(printed, report Report) Report { return raw.Both(printed, report) }

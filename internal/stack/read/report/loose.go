@@ -1,0 +1,299 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"encoding/xml"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// deepest bounds how far values are followed into each other.
+const deepest = 12
+
+// loose collects findings from values whose makers agree on no format, but on
+// what they call a file, a line and a message.
+type loose struct {
+	in    raw.Input
+	found []nexus.Finding
+}
+
+// JSON reads JSON of any kind that names files, lines and what is wrong there:
+// one value, or one in each line. Compilers and linters have many such.
+func JSON(in raw.Input) raw.Report {
+	l := loose{in: in}
+	values, whole := 0, true
+	for _, data := range [][]byte{in.Stdout, in.Stderr} {
+		n, ok := l.stream(data)
+		values, whole = values+n, whole && ok
+	}
+	r := in.Check(l.found, values > 0 && whole)
+	if r.State == nexus.Unverifiable && values > 0 {
+		r.Why = "its JSON is not whole"
+	}
+	return r
+}
+
+// stream reads the values of a stream, each of which begins a line; ok says
+// that all of them end.
+func (l *loose) stream(data []byte) (values int, ok bool) {
+	ok = true
+	for len(data) > 0 && len(l.found) < raw.Enough {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		if t := bytes.TrimSpace(line); len(t) < 2 || t[0] != '{' && t[0] != '[' || t[0] == '[' && !bytes.ContainsRune([]byte("{[\"]"), rune(bytes.TrimSpace(t[1:])[0])) && len(t) > 1 {
+			if !bytes.Equal(t, []byte("[")) && !bytes.Equal(t, []byte("{")) {
+				data = rest
+				continue
+			}
+		}
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.UseNumber()
+		var v any
+		if d.Decode(&v) != nil {
+			ok, data = false, rest
+			continue
+		}
+		values++
+		l.walk(v, nexus.Finding{}, 0)
+		data = data[d.InputOffset():]
+	}
+	return values, ok
+}
+
+// The words for the same thing, see [plain].
+func fileWords() []string {
+	return []string{"file", "filename", "path", "filepath", "uri"}
+}
+
+func lineWords() []string {
+	return []string{"line", "linenumber", "linestart", "startline", "row", "begin"}
+}
+
+func columnWords() []string {
+	return []string{"column", "col", "columnstart", "startcolumn", "character"}
+}
+
+func messageWords() []string {
+	return []string{"message", "text", "msg", "summary", "description", "title", "reason", "failure", "issuetext"}
+}
+
+func severityWords() []string { return []string{"severity", "level", "kind", "type"} }
+
+func codeWords() []string {
+	return []string{"code", "rule", "ruleid", "rulename", "symbol", "checkname", "option", "check", "linter", "testid", "id"}
+}
+
+// placeWords are those below which a place stands, the one that counts first.
+func placeWords() []string {
+	return []string{"location", "locations", "labels", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
+}
+
+// walk looks for findings in a value, and below it. What is said of the file
+// further up holds for what is below.
+func (l *loose) walk(v any, above nexus.Finding, depth int) {
+	named := regexp.MustCompile(`^(?:/|\w:\\|\./)?[\w@.-]+(?:[/\\][\w@.-]+)+\.\w+$`)
+	if depth > deepest || len(l.found) >= raw.Enough {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			l.walk(x, above, depth+1)
+		}
+	case map[string]any:
+		v = plain(v)
+		f := nexus.Finding{File: above.File}
+		l.place(v, &f, 0)
+		f.Message = raw.Plain(text(v, messageWords()))
+		if f.Message != "" && f.File != "" && f.Line > 0 {
+			l.add(v, f)
+			return
+		}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			file := f.File
+			if named.MatchString(k) { // what is below is about that file
+				file = k
+			}
+			l.walk(v[k], nexus.Finding{File: file}, depth+1)
+		}
+	}
+}
+
+// add takes a finding.
+func (l *loose) add(v map[string]any, f nexus.Finding) {
+	f.Code = raw.Plain(text(v, codeWords()))
+	if code, ok := v["code"].(map[string]any); ok {
+		f.Code = raw.Plain(text(code, []string{"code"}))
+	}
+	word := strings.ToLower(text(v, severityWords()))
+	switch word {
+	case "warning", "warn", "minor", "convention", "refactor", "style", "performance", "portability":
+		f.Severity = nexus.Minor
+	case "info", "note", "help", "notice", "hint", "information", "suggestion":
+		f.Severity = nexus.Suggestion
+	default:
+		f.Severity = nexus.Major
+	}
+	if f.File = l.in.Place(unescape(f.File)); f.File != "" {
+		l.found = append(l.found, f)
+	}
+}
+
+// place reads a place from a value, or from what is called a place below it.
+func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
+	f.File = cmp.Or(text(v, fileWords()), f.File, text(v, []string{"source"}))
+	if n := number(v, lineWords()); n > 0 && f.Line == 0 {
+		f.Line, f.Column = n, number(v, columnWords())
+	}
+	for _, word := range placeWords() {
+		if f.Line > 0 && f.File != "" || depth > 4 {
+			return
+		}
+		below := v[word]
+		if all, ok := below.([]any); ok {
+			below = first(all)
+		}
+		if m, ok := below.(map[string]any); ok {
+			l.place(plain(m), f, depth+1)
+		}
+	}
+}
+
+// first is the value of a list that says of itself that it is the main one, or
+// the one that is first.
+func first(all []any) any {
+	for _, v := range all {
+		if m, ok := v.(map[string]any); ok && m["is_primary"] == true || m["primary"] == true {
+			return m
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
+// plain writes the names of a value in one way: lineNumber, line_number and
+// LineNumber are one word.
+func plain(v map[string]any) map[string]any {
+	names := make(map[string]any, len(v))
+	for k, x := range v {
+		if !strings.ContainsAny(k, "/\\") { // not the name of a file
+			k = plainWord(k)
+		}
+		names[k] = x
+	}
+	return names
+}
+
+func plainWord(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+func text(v map[string]any, words []string) string {
+	for _, w := range words {
+		if s, ok := v[w].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func number(v map[string]any, words []string) int {
+	for _, w := range words {
+		if n, ok := v[w].(json.Number); ok {
+			return raw.Number(n.String())
+		}
+	}
+	return 0
+}
+
+// XML reads XML of any kind whose elements have a file and a line, and say
+// themselves or around them what is wrong there.
+func XML(in raw.Input) raw.Report {
+	var found []nexus.Finding
+	var above []nexus.Finding
+	root, whole := "", false
+	for t := range tokens(in) {
+		switch e := t.(type) {
+		case xml.StartElement:
+			root = cmp.Or(root, e.Name.Local)
+			f := nexus.Finding{}
+			if len(above) > 0 {
+				f = above[len(above)-1]
+			}
+			named := f.Line
+			f = element(e, f)
+			if f.Line > 0 && named == 0 && f.Message != "" && in.Place(f.File) != "" {
+				g := f
+				g.File = in.Place(f.File)
+				found = append(found, g)
+			}
+			above = append(above, f)
+		case xml.EndElement:
+			above = above[:max(0, len(above)-1)]
+			whole = e.Name.Local == root
+		}
+		if len(found) >= raw.Enough || len(above) > 100 {
+			break
+		}
+	}
+	return in.Check(found, root != "" && whole)
+}
+
+// element adds to what is known above an element what it says itself.
+func element(e xml.StartElement, f nexus.Finding) nexus.Finding {
+	any := func(words ...string) (s string) {
+		for _, w := range words {
+			s = cmp.Or(s, attr(e, w))
+		}
+		return s
+	}
+	f.File = cmp.Or(any("file", "path", "filename", "name"), f.File)
+	f.Message = cmp.Or(any("message", "msg", "text", "rule"), f.Message)
+	f.Code = cmp.Or(any("id", "rule", "source"), f.Code)
+	if s := any("severity", "level", "priority"); s != "" {
+		f.Severity = severity(s)
+	}
+	if n := cmp.Or(count(e, "line"), count(e, "beginline")); n > 0 {
+		f.Line, f.Column = n, count(e, "column")
+	}
+	return f
+}
+
+// GitHub reads the annotations that a tool prints for GitHub's runners.
+func GitHub(in raw.Input) raw.Report {
+	row := regexp.MustCompile(`^\s*::(error|warning|notice) (\S.*?)::(.*)$`)
+	plain := strings.NewReplacer("%0A", "\n", "%0D", "", "%3A", ":", "%2C", ",", "%25", "%")
+	var found []nexus.Finding
+	for _, l := range in.Text() {
+		m := row.FindStringSubmatch(l[:min(len(l), 8<<10)])
+		if m == nil {
+			continue
+		}
+		f := nexus.Finding{Severity: severity(m[1]), Message: strings.TrimSpace(plain.Replace(m[3]))}
+		for pair := range strings.SplitSeq(m[2], ",") {
+			switch key, value, _ := strings.Cut(pair, "="); strings.TrimSpace(key) {
+			case "file":
+				f.File = in.Place(plain.Replace(value))
+			case "line":
+				f.Line, _ = strconv.Atoi(value)
+			case "col":
+				f.Column, _ = strconv.Atoi(value)
+			case "title":
+				f.Code = plain.Replace(value)
+			}
+		}
+		if f.File != "" && len(found) < raw.Enough {
+			found = append(found, f)
+		}
+	}
+	return in.Check(found, len(found) > 0)
+}

@@ -1,0 +1,176 @@
+// Package report reads the formats that machines write for machines: JUnit,
+// TAP, SARIF, Checkstyle, and what tests covered as LCOV, Cobertura or the
+// profile of go test.
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// document returns a decoder that begins at the first element of the output,
+// standard output first, nil where there is none.
+func document(in raw.Input) *xml.Decoder {
+	for _, data := range [][]byte{in.Stdout, in.Stderr} {
+		for at := 0; at < len(data); at++ {
+			i := bytes.IndexByte(data[at:], '<')
+			if i < 0 {
+				break
+			}
+			at += i
+			if at+1 < len(data) && (data[at+1] == '?' || data[at+1] >= 'a' && data[at+1] <= 'z') {
+				d := xml.NewDecoder(bytes.NewReader(data[at:]))
+				d.Strict = false
+				d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// tokens yields what the XML of a report says, as far as it goes.
+func tokens(in raw.Input) iter.Seq[xml.Token] {
+	return func(yield func(xml.Token) bool) {
+		for d := document(in); d != nil; {
+			t, err := d.Token()
+			if err != nil || !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return raw.Plain(a.Value)
+		}
+	}
+	return ""
+}
+
+func count(e xml.StartElement, name string) int { return raw.Number(attr(e, name)) }
+
+// severity translates the words of these formats.
+func severity(word string) nexus.Severity {
+	switch strings.ToLower(word) {
+	case "error", "fatal", "critical", "blocker", "":
+		return nexus.Major
+	case "warning", "major":
+		return nexus.Minor
+	default:
+		return nexus.Suggestion
+	}
+}
+
+// Checkstyle reads its XML, which many linters can write.
+func Checkstyle(in raw.Input) raw.Report {
+	d := document(in)
+	if d == nil {
+		return in.Check(nil, false)
+	}
+	var found []nexus.Finding
+	file, root, whole := "", false, false
+	for {
+		t, err := d.Token()
+		if err != nil {
+			break
+		}
+		switch e := t.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "checkstyle":
+				root = true
+			case "file":
+				file = attr(e, "name")
+			case "error":
+				found = append(found, nexus.Finding{
+					File: in.Place(file), Line: count(e, "line"), Column: count(e, "column"), Severity: severity(attr(e, "severity")),
+					Code: attr(e, "source")[strings.LastIndexByte(attr(e, "source"), '.')+1:], Message: attr(e, "message"),
+				})
+			}
+		case xml.EndElement:
+			whole = whole || e.Name.Local == "checkstyle"
+		}
+		if len(found) >= raw.Enough {
+			break
+		}
+	}
+	return in.Check(found, root && whole)
+}
+
+type sarif struct {
+	Runs []struct {
+		Results []struct {
+			RuleID       string `json:"ruleId"`
+			Rule         struct{ ID string }
+			Level, Kind  string
+			Message      struct{ Text string }
+			Suppressions []struct{ Status string }
+			Locations    []struct {
+				PhysicalLocation struct {
+					ArtifactLocation struct{ URI string }
+					Region           struct{ StartLine, StartColumn, EndLine, EndColumn int }
+				}
+			}
+		}
+	}
+}
+
+// SARIF reads the results of all runs. What is suppressed is no finding.
+func SARIF(in raw.Input) raw.Report {
+	var s sarif
+	ok, broken := in.Document(&s)
+	if !ok || s.Runs == nil {
+		r := in.Check(nil, false)
+		if broken && r.State == nexus.Unverifiable {
+			r.Why = "its JSON is not whole"
+		}
+		return r
+	}
+	var found []nexus.Finding
+	for _, run := range s.Runs {
+		for _, x := range run.Results {
+			if len(x.Suppressions) > 0 || x.Kind != "" && x.Kind != "fail" && x.Kind != "open" && x.Kind != "review" {
+				continue
+			}
+			f := nexus.Finding{Severity: nexus.Minor, Code: raw.Plain(x.RuleID + x.Rule.ID), Message: raw.Plain(x.Message.Text)}
+			if x.RuleID != "" {
+				f.Code = raw.Plain(x.RuleID)
+			}
+			if x.Level != "" {
+				f.Severity = severity(x.Level)
+			}
+			if len(x.Locations) > 0 {
+				p := x.Locations[0].PhysicalLocation
+				f.File, f.Line, f.Column, f.EndLine, f.EndColumn = in.Place(unescape(p.ArtifactLocation.URI)), p.Region.StartLine, p.Region.StartColumn, p.Region.EndLine, p.Region.EndColumn
+			}
+			found = append(found, f)
+		}
+	}
+	return in.Check(found, true)
+}
+
+// unescape takes percent signs out of an address of a file.
+func unescape(uri string) string {
+	var b strings.Builder
+	for i := 0; i < len(uri); i++ {
+		if uri[i] == '%' && i+2 < len(uri) {
+			if c, err := strconv.ParseUint(uri[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(uri[i])
+	}
+	return raw.Plain(b.String())
+}

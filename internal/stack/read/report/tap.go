@@ -1,0 +1,321 @@
+package report
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 test"
+	}
+	return strconv.Itoa(n) + " tests"
+}
+
+// tap reads test points and what explains them.
+type tap struct {
+	in      raw.Input
+	run     raw.Run
+	names   map[int]string // of the subtest that is open at an indent
+	below   map[int]int    // points below an indent since the last one there
+	red     map[int]int    // failed ones
+	plan    int            // at the top
+	points  int
+	planned bool
+	last    *nexus.Finding // that the lines which follow explain
+	indent  int
+	said    []string
+}
+
+// TAP reads the Test Anything Protocol, versions 12 to 14, with subtests.
+func TAP(in raw.Input) raw.Report {
+	t := tap{in: in, names: map[int]string{}, below: map[int]int{}, red: map[int]int{}}
+	point := regexp.MustCompile(`^( *)(not )?ok\b(?: (\d+))?(?: -)? ?(.*?)( \{)?$`)
+	plan := regexp.MustCompile(`^( *)1\.\.(\d+)(?:\s*#\s*(.*))?$`)
+	subtest := regexp.MustCompile(`^( *)# Subtest(?:: (.*))?$`)
+	for _, l := range in.Text() {
+		l = l[:min(len(l), 4<<10)]
+		p, n, s := point.FindStringSubmatch(l), plan.FindStringSubmatch(l), subtest.FindStringSubmatch(l)
+		switch {
+		case p != nil && !t.explains(p[1]):
+			t.close()
+			t.point(len(p[1]), p[2] != "", p[4], p[5] != "")
+		case n != nil:
+			t.close()
+			if n[1] == "" {
+				t.plan, t.planned = t.plan+raw.Number(n[2]), true
+			}
+		case s != nil:
+			t.close()
+			t.names[len(s[1])] = s[2]
+		case strings.HasPrefix(l, "Bail out!"):
+			t.close()
+			t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: strings.TrimSpace(l)})
+		case strings.HasPrefix(l, "# ") && !strings.HasPrefix(l, "#  ") && t.last != nil && len(t.said) > 0 && !strings.HasPrefix(t.said[0], "#"):
+			t.close() // a remark on the whole
+		case t.last != nil:
+			t.said = append(t.said, l)
+		}
+	}
+	t.close()
+	t.comments()
+	ran := t.run.Counts.Passed + t.run.Counts.Failed + t.run.Counts.Skipped
+	t.run.Counted = t.points > 0 || t.planned
+	t.run.Empty = t.planned && t.plan == 0 && ran == 0
+	switch {
+	case t.planned && t.plan > t.points && !in.Cut:
+		t.run.Findings = append(t.run.Findings, lost(t.plan-t.points, t.plan))
+	case !t.planned && t.points > 0 && !in.Cut:
+		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is not whole"})
+	}
+	for i, f := range t.run.Findings {
+		if f.Test == "bats-gather-tests" || f.Test == "setup_file failed" { // so bats says that it could not run a file
+			t.run.Findings[i].Code, t.run.Findings[i].Test = raw.CodeCompile, ""
+		}
+	}
+	in.Load(in.Text(), `^not ok \d+ - (\S+)$`, t.run.Findings)
+	return in.Suite(t.run)
+}
+
+// comments places failures whose explanation stands apart from them, as Perl
+// and others write it on standard error.
+func (t *tap) comments() {
+	head := regexp.MustCompile(`^\s*#\s+Failed (?:\(TODO\) )?test(?: '(.*)')?(?: at (\S+) line (\d+)\.)?$`)
+	place := regexp.MustCompile(`^\s*#\s+at (\S+) line (\d+)\.$`)
+	name, open := "", false
+	for _, l := range raw.Lines(t.in.Stderr) {
+		m := head.FindStringSubmatch(l)
+		if m != nil {
+			name, open = m[1], true
+			if m[2] == "" {
+				continue
+			}
+		} else if m = place.FindStringSubmatch(l); m != nil {
+			m = []string{"", "", m[1], m[2]}
+		}
+		if m == nil || !open {
+			continue
+		}
+		open = false
+		for i := range t.run.Findings {
+			if f := &t.run.Findings[i]; f.File == "" && (f.Test == name || strings.HasSuffix(f.Test, "> "+name)) {
+				f.File, f.Line = t.in.Place(m[2]), raw.Number(m[3])
+				break
+			}
+		}
+	}
+}
+
+// explains reports whether a line that looks like a point belongs to the
+// explanation of a failure.
+func (t *tap) explains(indent string) bool {
+	return t.last != nil && len(indent) > t.indent && len(t.said) > 0 && strings.TrimSpace(t.said[0]) == "---" && strings.TrimSpace(t.said[len(t.said)-1]) != "..."
+}
+
+func (t *tap) point(indent int, failed bool, text string, opens bool) {
+	name, directive, _ := strings.Cut(text, " # ")
+	if strings.HasPrefix(text, "# ") {
+		name, directive = "", text[2:]
+	}
+	word := strings.ToUpper(directive[:min(len(directive), 4)])
+	if indent == 0 {
+		t.points++
+	}
+	parent := opens || t.below[indent] > 0
+	redBelow := t.red[indent] > 0
+	t.below[indent], t.red[indent] = 0, 0
+	for at := indent - 1; at >= 0; at-- {
+		t.below[at]++
+	}
+	path := t.path(indent, name)
+	if opens {
+		t.names[indent] = name
+	}
+	switch {
+	case word == "SKIP" || word == "TODO":
+		if !parent {
+			t.run.Counts.Skipped++
+			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "skip"})
+		}
+	case !failed:
+		if !parent {
+			t.run.Counts.Passed++
+			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "pass"})
+		}
+	case opens || parent && redBelow: // the points below say why
+	default:
+		t.run.Counts.Failed++
+		t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "fail"})
+		for at := indent - 1; at >= 0; at-- {
+			t.red[at]++
+		}
+		t.last, t.indent, t.said = &nexus.Finding{Code: raw.CodeTest, Test: path}, indent, nil
+	}
+}
+
+// path names a point with the subtests that it is in.
+func (t *tap) path(indent int, name string) string {
+	var all []string
+	for at := range indent {
+		if n := t.names[at]; n != "" {
+			all = append(all, n)
+		}
+	}
+	for at := range t.names {
+		if at >= indent {
+			delete(t.names, at)
+		}
+	}
+	if p := t.in.Place(name); strings.HasPrefix(name, "/") && p != "" && !strings.Contains(name, " ") {
+		name = p
+	}
+	return strings.Join(append(all, strings.TrimSpace(name)), " > ")
+}
+
+// close adds the failure whose explanation has ended.
+func (t *tap) close() {
+	if t.last == nil {
+		return
+	}
+	f := *t.last
+	t.last = nil
+	if len(t.run.Findings) >= raw.Enough {
+		return
+	}
+	lines := unframe(t.said)
+	if found := t.linted(f, lines); len(found) > 0 {
+		t.run.Findings = append(t.run.Findings, found...)
+		return
+	}
+	place := regexp.MustCompile(`^\s*(?:at|location): ['"]?(?:file://)?(.+?):(\d+):(\d+)['"]?$`)
+	perl := regexp.MustCompile(`^#?\s+at (\S+) line (\d+)\.?$`)
+	bats := regexp.MustCompile(`\bin (?:test )?file (\S+), line (\d+)\)$`)
+	f.Message = keyed(lines)
+	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "stack:") {
+			f.Column = 0 // what was named before is a part of the message
+		}
+		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
+			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+		}
+		if m := perl.FindStringSubmatch(l); m != nil && f.File == "" {
+			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2])
+		}
+		if m := bats.FindStringSubmatch(l); m != nil {
+			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2]) // the last one is the test's own
+		}
+	}
+	for _, l := range lines {
+		if m := place.FindStringSubmatch(l); m != nil && f.File == "" {
+			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+		}
+	}
+	if f.Message == "" {
+		f.Message = strings.TrimSpace(strings.Join(lines, "\n"))
+		f.Message = dedent(f.Message)
+	}
+	if f.Message == "" {
+		f.Message = "failed without a word"
+	}
+	where := f
+	suite.Place(t.in, &f, "", lines)
+	if where.File != "" {
+		f.File, f.Line, f.Column = where.File, where.Line, where.Column
+	}
+	f.Expected, f.Actual = strings.Trim(f.Expected, `'"`), strings.Trim(f.Actual, `'"`)
+	t.run.Findings = append(t.run.Findings, f)
+}
+
+// keyed returns the message in an explanation that names it so.
+func keyed(lines []string) string {
+	key := regexp.MustCompile(`^\s*(?:error|message): ['"]?(.*?)['"]?$`)
+	for i, l := range lines {
+		m := key.FindStringSubmatch(l)
+		switch {
+		case m == nil || m[1] == "":
+		case m[1][0] == '|' || m[1][0] == '>':
+			if block := scalar(lines[i+1:]); block != "" {
+				return block
+			}
+		default:
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// linted returns what a linter says in the explanation of a point that is a
+// file: all lines that it names.
+func (t *tap) linted(f nexus.Finding, lines []string) (found []nexus.Finding) {
+	if !regexp.MustCompile(`^[^\s>]*\.[A-Za-z]\w{0,9}$`).MatchString(f.Test) {
+		return nil
+	}
+	key := regexp.MustCompile(`^\s*(?:- )?(message|line|column|col|severity): ['"]?(.*?)['"]?$`)
+	message := ""
+	for _, l := range lines {
+		m := key.FindStringSubmatch(l)
+		switch {
+		case m == nil:
+		case m[1] == "message":
+			message = m[2]
+		case m[1] == "line":
+			found = append(found, nexus.Finding{File: t.in.Place(f.Test), Line: raw.Number(m[2]), Code: raw.CodeTest, Test: f.Test, Message: message})
+		case strings.HasPrefix(m[1], "col") && len(found) > 0:
+			found[len(found)-1].Column = raw.Number(m[2])
+		}
+	}
+	return found
+}
+
+// dedent ends a text where a stack begins, and takes away what its lines
+// begin with.
+func dedent(text string) string {
+	var kept []string
+	for l := range strings.Lines(text) {
+		t := strings.TrimSpace(l)
+		if strings.HasPrefix(t, "at ") {
+			break
+		}
+		kept = append(kept, t)
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// unframe drops the marks around an explanation.
+func unframe(all []string) []string {
+	var kept []string
+	for _, l := range all {
+		l = strings.TrimPrefix(l, "# ")
+		if s := strings.TrimSpace(l); s == "---" || s == "..." || s == "}" || len(kept) > 200 {
+			continue
+		}
+		kept = append(kept, l)
+	}
+	return kept
+}
+
+// scalar reads the lines of a YAML block.
+func scalar(all []string) string {
+	var kept []string
+	indent := -1
+	for _, l := range all {
+		trimmed := strings.TrimLeft(l, " ")
+		if trimmed == "" {
+			kept = append(kept, "")
+			continue
+		}
+		if n := len(l) - len(trimmed); indent < 0 {
+			indent = n
+		} else if n < indent {
+			break
+		}
+		kept = append(kept, l[indent:])
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}

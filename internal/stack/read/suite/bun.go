@@ -1,0 +1,202 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Bun reads what bun test prints, with whichever of its reporters for people.
+func Bun(in raw.Input) raw.Report {
+	all := in.Text()
+	for i, l := range all {
+		all[i] = l[:min(len(l), longest)]
+	}
+	r := reader{in: in}
+	ended := r.sums(all)
+	r.read(all)
+	empty := lines(all, `^No tests found!|^Test filter ".*" had no matches$|^The following filters did not match any test files:|^error: regex ".*" matched 0 tests`)
+	r.run.Empty = len(empty) > 0
+	green := r.run.Counted && r.run.Counts.Failed == 0 && r.green == ended
+	if green { // what a test prints may look like the end of one
+		r.run.Findings = slices.DeleteFunc(r.run.Findings, func(f nexus.Finding) bool { return f.Test != "" })
+	} else {
+		r.run.Counts.Failed = max(r.run.Counts.Failed, r.failed) // a run that stops at the first failure does not sum up
+	}
+	_, troubled := raw.Trouble(all)
+	if whole := !in.Cut && !in.Guess && !in.Killed() && !troubled; whole && len(r.run.Findings) == 0 && len(lines(all, `^bun test v\d`)) > ended+len(empty) {
+		r.run.Findings = append(r.run.Findings, nexus.Finding{
+			Code: raw.CodeVanished, File: r.file,
+			Message: fmt.Sprintf("it ended with exit code %d before all tests had, as when one of them exits", in.Exit),
+		})
+	}
+	if table := lines(all, `^All files +\|.*\|`); green && len(table) > 0 && in.Exit > 0 && len(r.run.Findings) == 0 { // it has no words for a threshold
+		r.run.Findings = append(r.run.Findings, nexus.Finding{
+			Code:    raw.CodeCoverage,
+			Message: fmt.Sprintf("every test passed, and with this coverage the exit code is %d: %s", in.Exit, strings.TrimRight(table[0], " |")),
+		})
+	}
+	return in.Suite(r.run)
+}
+
+// lines returns those that have the pattern.
+func lines(all []string, pattern string) (found []string) {
+	re := regexp.MustCompile(pattern)
+	for _, l := range all {
+		if re.MatchString(l) {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// reader is what was read so far.
+type reader struct {
+	in      raw.Input
+	run     raw.Run
+	file    string   // that the tests are in
+	begun   bool     // a test of it ended
+	waiting []string // lines since the last test
+	failed  int      // tests that are named as failed
+	green   int      // sums that name no failure
+}
+
+// sums adds up what ends each run, and returns how many runs ended.
+func (r *reader) sums(all []string) (ended int) {
+	last := regexp.MustCompile(`^Ran (\d+) tests? across \d+ files?\.`)
+	kind := regexp.MustCompile(`^ ?(\d+) (pass|fail|skip|todo)$`)
+	for end, l := range all {
+		m := last.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		ended++
+		r.run.Counted, r.run.Planned = true, r.run.Planned+raw.Number(m[1])
+		for i := end - 1; i >= 0 && end-i < 40 && all[i] != "" && !last.MatchString(all[i]); i-- {
+			m := kind.FindStringSubmatch(all[i])
+			if m == nil {
+				continue
+			}
+			switch n := raw.Number(m[1]); m[2] {
+			case "pass":
+				r.run.Counts.Passed += n
+			case "fail":
+				r.run.Counts.Failed += n
+				if n == 0 {
+					r.green++
+				}
+			default:
+				r.run.Counts.Skipped += n
+			}
+		}
+	}
+	return ended
+}
+
+// read goes through files, tests and errors.
+func (r *reader) read(all []string) {
+	head := regexp.MustCompile(`^(?:::group::)?([^\s|()][^|()]*\.\w+):$`)
+	ended := regexp.MustCompile(`^(?:\((pass|fail|skip|todo)\)|([\x{2713}\x{2717}\x{bb}\x{270e}])) (.*?)(?: \(attempt (\d+)\))?(?: \[[\d.]+m?s\])?$`)
+	outside := false // the error is no test's
+	for _, l := range all {
+		if len(r.run.Findings) >= raw.Enough {
+			return
+		}
+		if m := ended.FindStringSubmatch(l); m != nil {
+			r.end(cmp.Or(m[1], map[string]string{"\u2713": "pass", "\u2717": "fail"}[m[2]]), m[3], raw.Number(m[4]))
+			continue
+		}
+		m := head.FindStringSubmatch(l)
+		said, after := strings.CutPrefix(l, "  ^ this test ")
+		switch {
+		case m != nil && r.in.Place(m[1]) != "":
+			r.file, r.begun, r.waiting = r.in.Place(m[1]), false, nil
+		case l == "# Unhandled error between tests":
+			outside, r.waiting = true, nil
+		case outside && strings.HasPrefix(l, "-----") && len(r.waiting) > 0:
+			r.between()
+			outside = false
+		case strings.HasPrefix(l, "-----"), strings.HasPrefix(l, "::"):
+		case after && r.ended() != nil:
+			f := r.ended()
+			f.Message = strings.TrimSpace(f.Message + "\nthis test " + said)
+		case len(r.waiting) < 400:
+			r.waiting = append(r.waiting, l)
+		}
+	}
+	if f := r.why(); f.Line > 0 && !r.run.Counted { // cut off before the name
+		r.run.Findings = append(r.run.Findings, f)
+	}
+}
+
+// end takes the end of a test. One before any file is what code printed.
+func (r *reader) end(how, name string, attempt int) {
+	f := r.why()
+	r.waiting, r.begun = nil, true
+	if r.file == "" && f.File == "" {
+		return
+	}
+	f.File = cmp.Or(f.File, r.file)
+	f.Test = cmp.Or(r.file, f.File) + " > " + name
+	switch {
+	case how == "fail":
+		r.failed++
+		r.run.Findings = append(r.run.Findings, f)
+	case how == "pass" && attempt > 1:
+		r.run.Flaky = append(r.run.Flaky, nexus.Flake{Test: f.Test, Failed: attempt - 1, Runs: attempt})
+	}
+}
+
+// ended returns the test that failed in the line before; nil if it is none.
+func (r *reader) ended() *nexus.Finding {
+	if n := len(r.run.Findings); n > 0 && len(r.waiting) == 0 && r.run.Findings[n-1].Test != "" {
+		return &r.run.Findings[n-1]
+	}
+	return nil
+}
+
+// between takes an error that is no test's: of a file that cannot be loaded,
+// or thrown when no test ran.
+func (r *reader) between() {
+	f := r.why()
+	f.Code = "unhandled"
+	if !r.begun {
+		f.Code = raw.CodeCompile
+	}
+	f.File, f.Message = cmp.Or(f.File, r.file), cmp.Or(f.Message, strings.TrimSpace(strings.Join(r.waiting, "\n")))
+	r.run.Findings, r.waiting = append(r.run.Findings, f), nil
+}
+
+// why reads the error that waits: code, a caret below it, words, and where it
+// was.
+func (r *reader) why() nexus.Finding {
+	caret, thrown := regexp.MustCompile(`^\s+\^$`), regexp.MustCompile(`^(?:error|\w*Error|\w*Exception)(?: \[\w+\])?: `)
+	f := nexus.Finding{Code: raw.CodeTest}
+	begin := slices.IndexFunc(r.waiting, func(l string) bool { return caret.MatchString(l) || thrown.MatchString(l) })
+	if begin < 0 {
+		return f
+	}
+	rest := r.waiting[begin:]
+	if caret.MatchString(rest[0]) {
+		rest = rest[1:]
+	}
+	end := slices.IndexFunc(rest, regexp.MustCompile(`^\s+at |^\s*\d+ \| `).MatchString)
+	if end < 0 {
+		end = len(rest)
+	}
+	f.Message = strings.TrimPrefix(strings.TrimSpace(strings.Join(rest[:end], "\n")), "error: ")
+	for _, l := range rest[:end] { // a difference; what is told in a line of its own comes below
+		if want, ok := strings.CutPrefix(l, "- "); ok && f.Expected == "" && !strings.HasPrefix(want, "Expected ") {
+			f.Expected = strings.TrimSpace(want)
+		} else if have, ok := strings.CutPrefix(l, "+ "); ok && f.Actual == "" && !strings.HasPrefix(have, "Received ") {
+			f.Actual = strings.TrimSpace(have)
+		}
+	}
+	Place(r.in, &f, "", rest)
+	return f
+}

@@ -1,0 +1,261 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+type jestReport struct {
+	NumTotalTests *int
+	TestResults   []struct {
+		Name, Status, Message string
+		AssertionResults      []struct {
+			AncestorTitles          []string
+			FullName, Status, Title string
+			FailureMessages         []string
+			Location                *struct{ Line, Column int }
+			Invocations             int
+			RetryReasons            []string
+		}
+	}
+}
+
+// JestJSON reads jest --json and vitest --reporter=json; ok is false where
+// there is none.
+func JestJSON(in raw.Input) (r raw.Report, ok, broken bool) {
+	var j jestReport
+	ok, broken = in.Document(&j)
+	if !ok || j.NumTotalTests == nil {
+		return r, false, broken
+	}
+	run := raw.Run{Counted: true, Planned: *j.NumTotalTests, Empty: *j.NumTotalTests == 0 && len(j.TestResults) == 0}
+	vitest := regexp.MustCompile(`(?m)^\s+at .*$`)
+	for _, file := range j.TestResults {
+		if file.Status == "failed" && len(file.AssertionResults) == 0 {
+			f := nexus.Finding{Code: raw.CodeCompile, File: in.Place(file.Name), Message: raw.Plain(file.Message)}
+			if m := regexp.MustCompile(`(?m): (.*) \((\d+):(\d+)\)$`).FindStringSubmatch(f.Message); m != nil {
+				f.Line, f.Column, f.Message = raw.Number(m[2]), raw.Number(m[3])+1, strings.TrimSpace(said(f.Message, m[0]))
+			}
+			run.Findings = append(run.Findings, f)
+		}
+		for _, a := range file.AssertionResults {
+			switch a.Status {
+			case "passed":
+				run.Counts.Passed++
+				if len(a.RetryReasons) > 0 {
+					run.Flaky = append(run.Flaky, nexus.Flake{Test: a.FullName, Failed: len(a.RetryReasons), Runs: len(a.RetryReasons) + 1})
+				}
+			case "failed":
+				run.Counts.Failed++
+				said := raw.Plain(strings.Join(a.FailureMessages, "\n"))
+				f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(inFile(in, file.Name, strings.Join(append(a.AncestorTitles, a.Title), " > "))), Message: strings.TrimSpace(vitest.ReplaceAllString(said, ""))}
+				at(in, &f, strings.Split(said, "\n"), frame())
+				if f.File == "" {
+					f.File = in.Place(file.Name)
+				}
+				tell(&f, strings.Split(said, "\n"), `^\s*Expected(?: \w+)*: +(.+)$`, `^\s*Received(?: \w+)*: +(.+)$`)
+				run.Findings = append(run.Findings, f)
+			default:
+				run.Counts.Skipped++
+			}
+		}
+	}
+	return in.Suite(run), true, false
+}
+
+type mochaReport struct {
+	Stats    *struct{ Tests, Passes, Pending, Failures int }
+	Failures []mochaFailure
+}
+
+type mochaFailure struct {
+	FullTitle, Title, File string
+	Err                    struct {
+		Message, Stack   string
+		Actual, Expected json.RawMessage
+	}
+}
+
+// stream reads mocha --reporter json-stream: a list of two in each line. It ends
+// with the sums; without them nothing is known.
+func (j *mochaReport) stream(in raw.Input) bool {
+	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
+		var e []json.RawMessage
+		if len(line) == 0 || line[0] != '[' || json.Unmarshal(line, &e) != nil || len(e) != 2 {
+			continue
+		}
+		switch string(e[0]) {
+		case `"fail"`:
+			var f mochaFailure
+			var said struct{ Err, Stack string }
+			_ = json.Unmarshal(e[1], &said)
+			_ = json.Unmarshal(e[1], &f) // of another type is what it says of the error
+			f.Err.Message, f.Err.Stack = said.Err, said.Stack
+			j.Failures = append(j.Failures, f)
+		case `"end"`:
+			_ = json.Unmarshal(e[1], &j.Stats)
+		}
+	}
+	return true
+}
+
+// MochaJSON reads mocha --reporter json.
+func MochaJSON(in raw.Input) (r raw.Report, ok, broken bool) {
+	var j mochaReport
+	if bytes.Contains(in.Stdout, []byte(`["start",{"total":`)) {
+		ok = j.stream(in)
+	} else {
+		ok, broken = in.Document(&j)
+	}
+	if !ok || j.Stats == nil {
+		return r, false, broken
+	}
+	run := raw.Run{Counted: true, Counts: nexus.Counts{Passed: j.Stats.Passes, Failed: j.Stats.Failures, Skipped: j.Stats.Pending}, Empty: j.Stats.Tests == 0}
+	for _, t := range j.Failures {
+		suite := strings.TrimSpace(strings.TrimSuffix(t.FullTitle, t.Title))
+		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(suite+" > "+t.Title, " > "), Message: strings.TrimSpace(raw.Plain(t.Err.Message))}
+		at(in, &f, strings.Split(raw.Plain(t.Err.Stack), "\n"), frame())
+		if f.File == "" {
+			f.File = in.Place(t.File)
+		}
+		f.Expected, f.Actual = scalar(t.Err.Expected), scalar(t.Err.Actual)
+		run.Findings = append(run.Findings, f)
+	}
+	return in.Suite(run), true, false
+}
+
+// scalar shows a JSON value, a string without its quotes.
+func scalar(v json.RawMessage) string {
+	var s string
+	if json.Unmarshal(v, &s) == nil {
+		return raw.Plain(s)
+	}
+	return raw.Plain(string(v))
+}
+
+type playReport struct {
+	Suites []playSuite
+	Errors []struct {
+		Message  string
+		Location *playPlace
+	}
+	Stats *struct{ Expected, Skipped, Unexpected, Flaky int }
+}
+
+type playPlace struct {
+	File         string
+	Line, Column int
+}
+
+type playResult struct {
+	Status string
+	Errors []struct {
+		Message  string
+		Location *playPlace
+	}
+}
+
+type playSuite struct {
+	Title, File string
+	Suites      []playSuite
+	Specs       []struct {
+		Title, File string
+		Tests       []struct {
+			ProjectName, Status string
+			Results             []playResult
+		}
+	}
+}
+
+// PlaywrightJSON reads playwright test --reporter=json.
+func PlaywrightJSON(in raw.Input) (r raw.Report, ok, broken bool) {
+	var j playReport
+	ok, broken = in.Document(&j)
+	if !ok || j.Stats == nil {
+		return r, false, broken
+	}
+	run := raw.Run{Counted: true, Counts: nexus.Counts{Passed: j.Stats.Expected + j.Stats.Flaky, Failed: j.Stats.Unexpected, Skipped: j.Stats.Skipped}}
+	for _, e := range j.Errors {
+		f := nexus.Finding{Code: raw.CodeCompile, Message: raw.Plain(e.Message)}
+		if e.Location != nil {
+			f.File, f.Line, f.Column = in.Place(e.Location.File), e.Location.Line, e.Location.Column
+		}
+		run.Findings = append(run.Findings, f)
+	}
+	for _, s := range j.Suites {
+		s.walk(in, nil, &run)
+	}
+	run.Empty = run.Counts == (nexus.Counts{}) && len(run.Findings) == 0
+	return in.Suite(run), true, false
+}
+
+// deepest bounds how far suites are followed into each other.
+const deepest = 50
+
+func (s playSuite) walk(in raw.Input, above []string, run *raw.Run) {
+	above = append(above[:len(above):len(above)], s.Title)
+	if len(above) > deepest {
+		return
+	}
+	for _, spec := range s.Specs {
+		for _, t := range spec.Tests {
+			name := strings.Join(append(above[:len(above):len(above)], spec.Title), " > ")
+			if t.ProjectName != "" {
+				name = "[" + t.ProjectName + "] > " + name
+			}
+			if t.Status == "flaky" {
+				run.Flaky = append(run.Flaky, nexus.Flake{Test: name, Failed: max(1, len(t.Results)-1), Runs: len(t.Results)})
+			}
+			if t.Status == "unexpected" && len(t.Results) > 0 {
+				last := t.Results[len(t.Results)-1]
+				run.Findings = append(run.Findings, last.finding(in, name, spec.File))
+			}
+		}
+	}
+	for _, child := range s.Suites {
+		child.walk(in, above, run)
+	}
+}
+
+// said returns the line of a text that holds a part of it.
+func said(text, part string) string {
+	for l := range strings.Lines(text) {
+		if strings.Contains(l, part) {
+			return l
+		}
+	}
+	return text
+}
+
+// inFile names a test with its file, as far as that is in the tree: the same
+// titles may be in others.
+func inFile(in raw.Input, file, title string) string {
+	if file = in.Place(file); file == "" {
+		return title
+	}
+	return file + " > " + title
+}
+
+// finding says what a failed try of a test says.
+func (p playResult) finding(in raw.Input, name, file string) nexus.Finding {
+	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a word"}
+	if p.Status == "timedOut" {
+		f.Code = raw.CodeTimeout
+	}
+	if len(p.Errors) == 0 {
+		return f
+	}
+	stop := regexp.MustCompile(`^\s*>? *\d+ \||^\s+at `)
+	said := strings.Split(raw.Plain(p.Errors[0].Message), "\n")
+	f.Message = message(said, stop)
+	tell(&f, said, `^\s*Expected(?: \w+)*: +(.+)$`, `^\s*Received(?: \w+)*: +(.+)$`)
+	if l := p.Errors[0].Location; l != nil && in.Place(l.File) != "" {
+		f.File, f.Line, f.Column = in.Place(l.File), l.Line, l.Column
+	}
+	return f
+}

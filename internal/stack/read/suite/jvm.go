@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Maven reads surefire and failsafe, and the compiler's errors before them.
+func Maven(in raw.Input) raw.Report {
+	all := text(in)
+	r := raw.Run{Findings: errors(lint.JavaFindings(in, all))}
+	r.Counts, r.Counted = surefire(all)
+	r.Green = has(all, `^(?:\[INFO\] )?BUILD SUCCESS$`)
+	r.Empty = !r.Counted && (has(all, `No tests to run|No tests were executed|^(?:\[INFO\] )?Tests are skipped\.$`) || has(all, `^\[INFO\] --- \S*surefire\S*:test `) && has(all, `BUILD SUCCESS`) && !has(all, `^(?:\[INFO\] )?Running \S`))
+	stop := regexp.MustCompile(`^\s+at |^\[`)
+	for _, b := range blocks(lint.MavenHeads(all), regexp.MustCompile(`^<<< (\S*) (.*)$`), regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
+		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(b.head[1]+"."+b.head[2], "."), Message: message(b.lines, stop)}
+		if b.head[1] == b.head[2] { // what the class does before its tests
+			f.Test = b.head[1]
+		}
+		javaPlace(in, &f, b.head[1], b.lines)
+		javaTold(&f)
+		if m := regexp.MustCompile(`(` + regexp.QuoteMeta(b.head[1]) + `(?:\$[A-Za-z]\w*)+)\.` + regexp.QuoteMeta(b.head[2]) + `\(`).FindStringSubmatch(f.Stack); m != nil {
+			f.Test = m[1] + "." + b.head[2] // it is in a class within
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	r.Findings = append(r.Findings, lint.MavenLost(in, all)...)
+	switch _, trouble := raw.Trouble(all); {
+	case len(r.Findings) > 0 || r.Counts.Failed > 0:
+	case in.Exit != 0 && !trouble:
+		r.Findings = lint.MavenGoals(in, all)
+	case in.Exit == 0 && has(all, `^\[ERROR\] There (?:are test failures|was a timeout)`):
+		r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: "there are test failures, though the command exits 0"}}
+	}
+	return in.Suite(r)
+}
+
+// surefire counts by the sums that follow the word Results: what tests print
+// may look the same. Where there are none it counts by those of each class.
+func surefire(all []string) (nexus.Counts, bool) {
+	patterns := tally{
+		line: `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+(?:, Flakes: \d+)?$`, fail: `(?:Failures|Errors): (\d+)`, skip: `Skipped: (\d+)`, total: `Tests run: (\d+)`,
+	}
+	title, sum := regexp.MustCompile(`^(?:\[\w+\] )?Results ?:$`), regexp.MustCompile(patterns.line)
+	var sums []string
+	titled := has(all, title.String())
+	open := !titled
+	for _, l := range all {
+		switch {
+		case title.MatchString(l):
+			open = true
+		case open && sum.MatchString(l):
+			sums, open = append(sums, l), !titled
+		}
+	}
+	c, _, counted := patterns.read(sums)
+	if !counted {
+		patterns.line = `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+, Time elapsed`
+		c, _, counted = patterns.read(all)
+	}
+	return c, counted
+}
+
+// javaPlace finds the frame of the test's class, and the file with the help
+// of the tree.
+func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
+	where := regexp.MustCompile(`^\s*at (?:\S+/)?([\w.$]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)$`)
+	var stack []string
+	cause := "" // the innermost
+	for _, l := range all {
+		if strings.HasPrefix(l, "Caused by: ") {
+			cause = l
+		}
+		m := where.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		stack = append(stack, strings.TrimSpace(l))
+		outer, _, _ := strings.Cut(m[1], "$")
+		if f.File != "" || class != "" && outer != strings.Split(class, "$")[0] {
+			continue
+		}
+		if dot := strings.LastIndexByte(outer, '.'); in.Find != nil {
+			f.File = in.Find(strings.ReplaceAll(outer[:max(dot, 0)], ".", "/") + "/" + m[2])
+		}
+		f.Line = raw.Number(m[3])
+	}
+	if f.File == "" {
+		f.Line = 0
+	}
+	if f.File == "" && class != "" && in.Find != nil { // no frame of it
+		f.File = in.Find(strings.ReplaceAll(strings.Split(class, "$")[0], ".", "/") + ".java")
+	}
+	f.Stack = strings.Join(stack, "\n")
+	if cause != "" && !strings.Contains(f.Message, cause) {
+		f.Message += "\n" + cause
+	}
+}
+
+func javaTold(f *nexus.Finding) {
+	if m := regexp.MustCompile(`expected: ?<(.*?)> but was: ?<(.*?)>`).FindStringSubmatch(f.Message); m != nil {
+		f.Expected, f.Actual = m[1], m[2]
+	}
+}
+
+// Gradle reads the tasks that test, and the compiler's errors before them.
+// Where all pass, it says nothing of tests; their reports do.
+func Gradle(in raw.Input) raw.Report {
+	all := text(in)
+	c, total, counted := tally{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
+	lost, idle := lint.GradleTests(all)
+	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Green: has(all, `^BUILD SUCCESSFUL`) && !has(all, `^There were failing tests`), Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
+	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
+	for _, l := range all { // testLogging says each
+		if m := ended.FindStringSubmatch(l); m != nil && !counted {
+			r.Counted = true
+			if m[3] == "PASSED" {
+				r.Counts.Passed++
+			} else {
+				r.Counts.Skipped++
+			}
+		}
+	}
+	short := regexp.MustCompile(`^\s+\S+ at (\w+\.\w+):(\d+)$`)
+	for _, b := range blocks(all, regexp.MustCompile(`^(\S.*?) > (.+) FAILED$`), regexp.MustCompile(`^\S|^$`)) {
+		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1] + "." + strings.TrimSuffix(b.head[2], "()"), Message: message(b.lines, regexp.MustCompile(`^\s+at `))}
+		javaPlace(in, &f, "", b.lines)
+		for _, l := range b.lines {
+			if m := short.FindStringSubmatch(l); m != nil && f.File == "" && in.Find != nil {
+				if f.File = in.Find("/" + m[1]); f.File != "" {
+					f.Line = raw.Number(m[2])
+				}
+			}
+		}
+		javaTold(&f)
+		r.Findings = append(r.Findings, f)
+		if !counted {
+			r.Counts.Failed++
+		}
+	}
+	if _, trouble := raw.Trouble(all); in.Exit != 0 && !trouble && len(r.Findings) == 0 {
+		r.Findings = lint.GradleWrong(in, all)
+	}
+	return in.Suite(r)
+}

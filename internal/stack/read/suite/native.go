@@ -1,0 +1,219 @@
+package suite
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// errors keeps of a compiler's findings what keeps tests from running.
+func errors(all []nexus.Finding) []nexus.Finding {
+	var kept []nexus.Finding
+	for _, f := range all {
+		if raw.Blocks(f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// Cargo reads cargo test and cargo nextest run.
+func Cargo(in raw.Input) raw.Report {
+	all := text(in)
+	if in.Exit == 0 && !in.Guess && !in.Cut {
+		all = cargoSaid(all)
+	}
+	c, _, counted := tally{line: `^test result: `, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.read(all)
+	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.Rustc(in, all)), Green: !has(all, `^test result: FAILED|^error: could not compile `)}
+	running := regexp.MustCompile(`^running (\d+) tests?$`)
+	for _, l := range all {
+		if m := running.FindStringSubmatch(l); m != nil {
+			r.Planned += raw.Number(m[1])
+		}
+	}
+	if has(all, `^\s+Summary \[`) {
+		nextest(in, all, &r)
+	} else {
+		r.Findings = append(r.Findings, cargoTests(in, all)...)
+	}
+	if m := regexp.MustCompile(`(?m)^  process didn't exit successfully: .*\((signal: .*)\)$`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
+		r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodePanic, Message: "the test process ended: " + m[1]})
+	}
+	return in.Suite(r)
+}
+
+// cargoSaid keeps of what stands between the lines with which a program of tests
+// begins and says that all passed those that say how its tests ended: the rest
+// they printed themselves.
+func cargoSaid(all []string) []string {
+	kept, begin := []string{}, -1 // begin is where in kept the tests do
+	for _, l := range all {
+		switch {
+		case strings.HasPrefix(l, "running ") && strings.Contains(l, " test"):
+			begin = len(kept)
+		case strings.HasPrefix(l, "test result: ok. ") && begin >= 0:
+			part := kept[begin:]
+			kept = append(kept[:begin], slices.DeleteFunc(part, func(l string) bool {
+				ended := strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.Contains(l, " ... ignored"))
+				return !ended && !strings.HasPrefix(l, "running ")
+			})...)
+		}
+		kept = append(kept, l)
+	}
+	return kept
+}
+
+func cargoTests(in raw.Input, all []string) []nexus.Finding {
+	said := map[string][]string{}
+	for _, b := range blocks(all, regexp.MustCompile(`^---- (.+?)(?: stdout)? ----$`), regexp.MustCompile(`^failures:$|^test result: `)) {
+		said[b.head[1]] = b.lines
+	}
+	failed := regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. FAILED$`)
+	quiet := has(all, `^\S+ --- FAILED$`)
+	var found []nexus.Finding
+	for _, l := range all {
+		m := failed.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		f := nexus.Finding{Code: raw.CodeTest, Test: m[1]}
+		panicked(in, &f, said[m[1]])
+		if f.Message == "" {
+			f.Message = "failed without a word"
+		}
+		found = append(found, f)
+		delete(said, m[1])
+	}
+	for test, lines := range said { // with --quiet there is no line for each
+		f := nexus.Finding{Code: raw.CodeTest, Test: test}
+		if panicked(in, &f, lines); quiet {
+			f.Message = cmp.Or(f.Message, "failed without a word")
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// panicked reads the words of a thread that panicked.
+func panicked(in raw.Input, f *nexus.Finding, lines []string) {
+	now := regexp.MustCompile(`^\s*thread '.*?'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$|^note: test did not panic as expected at (\S+?):(\d+):(\d+)$`)
+	old := regexp.MustCompile(`^\s*thread '.*?' panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
+	doc := regexp.MustCompile(`^(?:error|warning)(?:\[(\w+)\])?: (.*)$`)
+	stop := regexp.MustCompile(`^\s*(?:stack backtrace:|note: |std(?:out|err) \x{2500}{3})`)
+	for i, l := range lines {
+		if m := now.FindStringSubmatch(l); m != nil {
+			f.File, f.Line, f.Column, f.Message = in.Place(m[1]+m[4]), raw.Number(m[2]+m[5]), raw.Number(m[3]+m[6]), message(lines[i+1:], stop)
+			break
+		}
+		if m := old.FindStringSubmatch(l); m != nil {
+			f.File, f.Line, f.Column, f.Message = in.Place(m[2]), raw.Number(m[3]), raw.Number(m[4]), m[1]
+			break
+		}
+		if m := doc.FindStringSubmatch(l); m != nil && f.Message == "" {
+			f.Message = l
+		}
+	}
+	if f.Message == "" {
+		f.Message = message(lines, stop)
+	}
+	tell(f, lines, `^\s+right: (.+)$`, `^\s+left: (.+)$`)
+	if i := strings.IndexByte(f.Test, ' '); f.File == "" && i > 0 && strings.Contains(f.Test, " (line ") { // a test in a comment
+		f.File = in.Place(f.Test[:i])
+		if m := regexp.MustCompile(`\(line (\d+)\)`).FindStringSubmatch(f.Test); m != nil {
+			f.Line = raw.Number(m[1])
+		}
+	}
+}
+
+// nextest reads the lines of cargo nextest.
+func nextest(in raw.Input, all []string, r *raw.Run) {
+	c, total, counted := tally{
+		line: `^\s+Summary \[`, last: true, pass: `(\d+) passed`, fail: `(\d+) (?:failed|timed out|exec failed)`, skip: `(\d+) skipped`, total: `(\d+)(?:/\d+)? tests? run`,
+	}.read(all)
+	r.Counts, r.Counted, r.Planned = c, counted, 0
+	if m := regexp.MustCompile(`(\d+)/(\d+) tests? run`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
+		r.Planned = raw.Number(m[2]) + c.Skipped
+	}
+	r.Empty = counted && total == 0
+	said := map[string][]string{}
+	for _, b := range blocks(all, regexp.MustCompile(`^(?:--- (?:TRY \d+ )?STD(?:ERR|OUT): +|\s+(?:TRY \d+ )?(?:FAIL|SIG\w+|TIMEOUT|ABORT) \[\s*[\d.]+s\] (?:\([^)]*\) )?)(\S.*?)(?: ---)?$`), regexp.MustCompile(`^\s+(?:(?:TRY \d+ )?PASS|SKIP|Summary|SLOW|LEAK|FLAKY|Cancelling) |^warning: |^error: test run failed|^\x{2500}{3}`)) {
+		said[strings.Join(strings.Fields(b.head[1]), " ")] = append(said[strings.Join(strings.Fields(b.head[1]), " ")], b.lines...)
+	}
+	row := regexp.MustCompile(`^\s+(TRY \d+ )?(FAIL|SIG\w+|TIMEOUT|ABORT|FLAKY \d+/\d+) \[\s*[\d.]+s\] (?:\([^)]*\) )?(\S.*)$`)
+	seen, over := map[string]bool{}, false
+	for _, l := range all {
+		over = over || strings.HasPrefix(strings.TrimSpace(l), "Summary [")
+		m := row.FindStringSubmatch(l)
+		if m == nil || m[1] != "" && !over { // the next try may pass; the last one stands below the sum
+			continue
+		}
+		m = m[1:]
+		name := strings.Join(strings.Fields(m[2]), " ")
+		if seen[name] {
+			continue // the failures are named once more at the end
+		}
+		seen[name] = true
+		if strings.HasPrefix(m[1], "FLAKY") {
+			r.Flaky = append(r.Flaky, nexus.Flake{Test: name, Failed: 1, Runs: 2})
+			continue
+		}
+		f := nexus.Finding{Code: raw.CodeTest, Test: name}
+		panicked(in, &f, said[name])
+		switch {
+		case m[1] == "TIMEOUT":
+			f.Code = raw.CodeTimeout
+		case m[1] != "FAIL":
+			f.Code = raw.CodePanic
+		}
+		if f.Message == "" {
+			f.Message = strings.ToLower(m[1])
+		}
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// CTest reads ctest, and what CMake and the compiler say before it.
+func CTest(in raw.Input) raw.Report {
+	all := text(in)
+	r := raw.Run{Findings: errors(lint.GCCFindings(in, all)), Empty: has(all, `^No tests were found!!!`), Green: has(all, `^100% tests passed, `)}
+	if m := regexp.MustCompile(`(?m)^\d+% tests passed, \d+ tests? failed out of (\d+)`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
+		r.Counted, r.Planned = true, raw.Number(m[1])
+	}
+	row := regexp.MustCompile(`^\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|.*?\*\*\*([^\d]*?)) +[\d.]+ sec`)
+	place := regexp.MustCompile(`^\s*(?:[\w./-]+: )?([^\s:()]+\.\w+):(\d+)(?::(\d+))?: (.*)$`)
+	next := regexp.MustCompile(`^\s*Start +\d+: |^\d+% tests passed|^The following tests `)
+	gone := map[string]bool{}
+	for _, b := range blocks(all, row, next) {
+		gone[b.head[1]] = true
+		switch how := strings.TrimSpace(b.head[3]); {
+		case b.head[2] == "Passed":
+			r.Counts.Passed++
+		case how == "Skipped", strings.HasPrefix(how, "Not Run (Disabled)"):
+			r.Counts.Skipped++
+		default:
+			r.Counts.Failed++
+			f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: strings.TrimSpace(strings.ToLower(how) + "\n" + message(b.lines, nil))}
+			switch {
+			case strings.HasPrefix(how, "Timeout"):
+				f.Code = raw.CodeTimeout
+			case strings.HasPrefix(how, "Exception"):
+				f.Code = raw.CodePanic
+			case strings.HasPrefix(how, "Not Run"):
+				f.Code = raw.CodeVanished
+			}
+			for _, l := range b.lines {
+				if m := place.FindStringSubmatch(l); m != nil && in.Place(m[1]) != "" {
+					f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+					break
+				}
+			}
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	return in.Suite(r)
+}

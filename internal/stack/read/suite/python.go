@@ -1,0 +1,271 @@
+package suite
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Pytest reads pytest in every style of its tracebacks.
+func Pytest(in raw.Input) raw.Report {
+	all := text(in)
+	c, _, counted := tally{
+		line: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, last: true,
+		pass: `(\d+) (?:passed|xpassed)`, fail: `(\d+) (?:failed|errors?)`, skip: `(\d+) (?:skipped|xfailed)`,
+	}.read(all)
+	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `no tests ran in|^collected 0 items`) && c == (nexus.Counts{})}
+	r.Green = strings.Count(strings.Join(all, "\n"), " test session starts ==") == 1 || !has(all, `^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+s`)
+	planned := regexp.MustCompile(`^collected (\d+) items?(?: / (\d+) (?:error|deselected).*)?`)
+	selected := regexp.MustCompile(` / (\d+) selected`)
+	for _, l := range all {
+		if m := planned.FindStringSubmatch(l); m != nil {
+			r.Planned = raw.Number(m[1])
+			if s := selected.FindStringSubmatch(l); s != nil {
+				r.Planned = raw.Number(s[1])
+			} else if strings.Contains(l, "deselected") || strings.Contains(l, "skipped") {
+				r.Planned = 0
+			}
+		}
+	}
+	if has(all, `^!+ .*(?:Interrupted|stopping after)`) {
+		r.Planned = 0 // it says itself that it did not go on
+	}
+	r.Findings = pytestFindings(in, all)
+	r.Tests = pytestNames(all, c)
+	return in.Suite(r)
+}
+
+// pytestNames returns how each test ended, where -v names all that were counted.
+func pytestNames(all []string, c nexus.Counts) []raw.Test {
+	row := regexp.MustCompile(`^(\S+\.py::\S.*?) (PASSED|XPASS|FAILED|ERROR|SKIPPED|XFAIL)(?: \(.*\))?\s*(?:\[ *\d+%\])?$`)
+	states := map[string]string{"PASSED": "pass", "XPASS": "pass", "FAILED": "fail", "ERROR": "fail", "SKIPPED": "skip", "XFAIL": "skip"}
+	var tests []raw.Test
+	for _, l := range all {
+		if m := row.FindStringSubmatch(l); m != nil {
+			tests = append(tests, raw.Test{Name: m[1], State: states[m[2]]})
+		}
+	}
+	return whole(tests, c.Passed+c.Failed+c.Skipped)
+}
+
+// whole returns names of tests, if they are those of all that ran: of others
+// nobody can tell which are missing.
+func whole(tests []raw.Test, ran int) []raw.Test {
+	if len(tests) != ran {
+		return nil
+	}
+	return tests
+}
+
+func pytestFindings(in raw.Input, all []string) []nexus.Finding {
+	parts := blocks(all, regexp.MustCompile(`^_{3,} (.+?) _{3,}$`), regexp.MustCompile(`^={3,} .* ={3,}$|^(?:FAILED|ERROR) \S`))
+	row := regexp.MustCompile(`^(FAILED|ERROR) (\S.*?)(?: - (.*))?$`)
+	used := make([]bool, len(parts))
+	fixture := regexp.MustCompile(`^ERROR at \w+ of `)
+	headed := map[string][]int{} // the tracebacks of a headline, in their order
+	for i, b := range parts {
+		name := fixture.ReplaceAllString(b.head[1], "")
+		headed[name] = append(headed[name], i)
+	}
+	var found []nexus.Finding
+	summary := false
+	for _, l := range all {
+		summary = summary || strings.Contains(l, "short test summary info")
+		m := row.FindStringSubmatch(l)
+		if m == nil || !summary && !strings.Contains(l, "::") {
+			continue
+		}
+		file, test, _ := strings.Cut(m[2], "::")
+		f := nexus.Finding{Code: raw.CodeTest, Test: m[2], Message: m[3], File: in.Place(file)}
+		if test == "" {
+			f.Code, f.Test = raw.CodeCompile, ""
+		}
+		name := strings.ReplaceAll(test, "::", ".")
+		if test == "" {
+			name = "ERROR collecting " + file
+		}
+		if at := headed[name]; len(at) > 0 {
+			pytestBlock(in, &f, parts[at[0]].lines)
+			used[at[0]], headed[name] = true, at[1:]
+		}
+		if found = append(found, f); len(found) == raw.Enough {
+			return found
+		}
+	}
+	placed(in, all, found)
+	for i, b := range parts {
+		if !used[i] && !strings.HasPrefix(b.head[1], "coverage:") { // -r N, or the end is missing
+			f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1]}
+			pytestBlock(in, &f, b.lines)
+			if f.Message != "" {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// placed sets the places of failures of which only a line tells, with
+// --tb=line: they stand in the order of the tests.
+func placed(in raw.Input, all []string, found []nexus.Finding) {
+	row := regexp.MustCompile(`^(\S+\.py):(\d+): (.+)$`)
+	var open []*nexus.Finding
+	for i := range found {
+		if found[i].Code == raw.CodeTest && found[i].Line == 0 {
+			open = append(open, &found[i])
+		}
+	}
+	var rows [][]string
+	section := ""
+	for _, l := range all {
+		if strings.HasPrefix(l, "====") {
+			section = strings.Trim(l, "= ")
+		} else if m := row.FindStringSubmatch(l); m != nil && section == "FAILURES" && !strings.HasPrefix(m[3], "in ") {
+			rows = append(rows, m)
+		}
+	}
+	if len(rows) == 0 || len(rows) > len(open) {
+		return
+	}
+	for i, m := range rows {
+		if short := strings.TrimSuffix(open[i].Message, "..."); !strings.HasPrefix(m[3], short) {
+			return // it is not as we think
+		}
+	}
+	for i, m := range rows {
+		if file := in.Place(m[1]); file != "" && !foreign(m[1]) {
+			open[i].File, open[i].Line, open[i].Message = file, raw.Number(m[2]), m[3]
+		}
+	}
+}
+
+// pytestBlock reads a traceback: what is wrong, and the innermost place in
+// the tree.
+func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
+	place := regexp.MustCompile(`^([^\s:]+\.pyi?):(\d+): ?(?:in \S+|\w[\w.]*)?$`)
+	source := regexp.MustCompile(`^E?\s+File "([^"]+)", line (\d+)`)
+	var said, stack []string
+	for _, l := range lines {
+		if rest, ok := strings.CutPrefix(l, "E "); ok {
+			said = append(said, rest)
+		}
+		m := place.FindStringSubmatch(l)
+		if m == nil {
+			m = source.FindStringSubmatch(l)
+		}
+		if m == nil {
+			continue
+		}
+		stack = append(stack, strings.TrimSpace(l))
+		if file := in.Place(m[1]); file != "" && !foreign(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
+			f.File, f.Line = file, raw.Number(m[2])
+		}
+	}
+	if len(said) > 0 {
+		f.Message = strings.TrimSpace(dedent(said))
+	}
+	slices.Reverse(stack)
+	f.Stack = strings.Join(stack, "\n")
+	if m := regexp.MustCompile(`^(?:AssertionError: )?assert (.+) == (.+)(?:\n|$)`).FindStringSubmatch(f.Message); m != nil {
+		f.Actual, f.Expected = m[1], m[2]
+	}
+}
+
+// sums returns the lines with which unittest ends: how many tests ran, and
+// the first one after that says how; without that they were cut off. A test
+// may print whatever it likes.
+func sums(all []string) []string {
+	var lines []string
+	ran := ""
+	end := regexp.MustCompile(`^(?:OK\b|FAILED \(.*\)$|NO TESTS RAN)`)
+	open := false
+	for _, l := range all {
+		switch {
+		case strings.HasPrefix(l, "Ran "):
+			ran, open = l, true
+		case open && end.MatchString(l):
+			lines, open = append(lines, ran, l), false
+		}
+	}
+	return lines
+}
+
+// Unittest reads python -m unittest.
+func Unittest(in raw.Input) raw.Report {
+	all := text(in)
+	c, total, counted := tally{
+		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `[(,] ?(?:failures|errors|unexpected successes)=(\d+)`,
+		skip: `(?:skipped|expected failures)=(\d+)`, total: `^Ran (\d+) tests? in`,
+	}.read(sums(all))
+	r := raw.Run{Counts: c, Counted: counted && has(all, `^Ran \d+ tests? in`), Empty: counted && total == 0, Green: true}
+	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(.*)$`)
+	source := regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?`)
+	for _, b := range blocks(all, regexp.MustCompile(`^(FAIL|ERROR): (.+)$`), regexp.MustCompile(`^={60,}$|^Ran \d+ tests? in`)) {
+		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[2]}
+		if m := name.FindStringSubmatch(b.head[2]); m != nil {
+			f.Test = m[2] + m[3]
+			if !strings.HasSuffix(m[2], "."+m[1]) {
+				f.Test = m[2] + "." + m[1] + m[3]
+			}
+		}
+		var said, stack []string
+		for _, l := range b.lines {
+			m := source.FindStringSubmatch(l)
+			switch {
+			case m != nil:
+				said, stack = nil, append(stack, strings.TrimSpace(l))
+				if file := in.Place(m[1]); file != "" && !foreign(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
+					f.File, f.Line = file, raw.Number(m[2])
+				}
+			case strings.HasPrefix(l, "-----"), strings.HasPrefix(l, "Traceback "):
+			case strings.HasPrefix(l, "    ") && len(said) == 0:
+			default:
+				said = append(said, l)
+			}
+		}
+		slices.Reverse(stack)
+		f.Message, f.Stack = message(said, nil), strings.Join(stack, "\n")
+		if strings.Contains(f.Test, "_FailedTest") {
+			f.Code, f.Test = raw.CodeCompile, ""
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	r.Tests = unittestNames(all, total)
+	return in.Suite(r)
+}
+
+// unittestNames returns how each test ended, where -v names all that ran. What a
+// test prints stands between its name and how it ended, or before its name.
+func unittestNames(all []string, ran int) []raw.Test {
+	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(?: \.\.\.|$)`)
+	end := regexp.MustCompile(`(?:^|\.\.\. )(ok|FAIL|ERROR|skipped '.*'|skipped ".*"|expected failure|unexpected success)$`)
+	below := regexp.MustCompile(`^  \w+ \(.*\.\.\. (?:FAIL|ERROR)$`)
+	var tests []raw.Test
+	for _, l := range all {
+		if strings.HasPrefix(l, "======") || strings.HasPrefix(l, "------") {
+			break
+		}
+		if m := name.FindStringSubmatch(l); m != nil {
+			tests = append(tests, raw.Test{Package: strings.TrimSuffix(m[2], "."+m[1]), Name: m[1]})
+		}
+		if len(tests) == 0 || tests[len(tests)-1].State != "" {
+			continue
+		}
+		t := &tests[len(tests)-1]
+		switch m := end.FindStringSubmatch(l); {
+		case below.MatchString(l), m != nil && (m[1] == "FAIL" || m[1] == "ERROR" || m[1] == "unexpected success"):
+			t.State = "fail"
+		case m != nil && m[1] == "ok":
+			t.State = "pass"
+		case m != nil:
+			t.State = "skip"
+		}
+	}
+	if slices.ContainsFunc(tests, func(t raw.Test) bool { return t.State == "" }) {
+		return nil
+	}
+	return whole(tests, ran)
+}

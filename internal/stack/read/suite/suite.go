@@ -1,0 +1,228 @@
+// Package suite reads the text of test runners: which tests failed, where,
+// with which words, and how many there were.
+package suite
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// longest is the part of a line that is looked at.
+const longest = 4 << 10
+
+// text returns the lines of the output, each of a bounded length.
+func text(in raw.Input) []string {
+	all := in.Text()
+	for i, l := range all {
+		all[i] = l[:min(len(l), longest)]
+	}
+	return all
+}
+
+// frame finds where a stack stands: a file, a line and perhaps a column at
+// the end of a line.
+func frame() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s(@])((?:file://)?[^\s():]+\.[A-Za-z]\w{0,9}):(\d+)(?::(\d+))?(?::in .*|\)?:?)$`)
+}
+
+// foreign reports whether a file is not the project's own.
+func foreign(file string) bool {
+	for _, dir := range []string{"node_modules/", "site-packages/", "dist-packages/", "vendor/", ".venv/", "venv/", "rubygems", "/gems/", "rustc/", "library/std/"} {
+		if strings.Contains(file, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// at sets the place of a finding to the first frame in the tree.
+func at(in raw.Input, f *nexus.Finding, all []string, re *regexp.Regexp) {
+	var stack []string
+	for _, l := range all {
+		m := re.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		if len(stack) < 20 {
+			stack = append(stack, strings.TrimSpace(l))
+		}
+		if file := in.Place(m[1]); f.File == "" && file != "" && !foreign(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
+			f.File, f.Line = file, raw.Number(m[2])
+			if len(m) > 3 {
+				f.Column = raw.Number(m[3])
+			}
+		}
+	}
+	f.Stack = strings.Join(stack, "\n")
+}
+
+// Place sets the place of a failure, and what the test wanted and had, from
+// the words with which any runner explains it.
+func Place(in raw.Input, f *nexus.Finding, class string, lines []string) {
+	switch {
+	case has(lines, `^E {2,}\S`):
+		said := f.Message
+		pytestBlock(in, f, lines)
+		if f.Message == "" {
+			f.Message = said
+		}
+	case has(lines, `^\s*at \S+\(\w+\.(?:java|kt|groovy|scala):\d+\)$`):
+		javaPlace(in, f, class, lines)
+	case has(lines, `^\(in (?:test )?file \S+, line \d+\)$`):
+		at(in, f, lines, regexp.MustCompile(`^\(in (?:test )?file (\S+), line (\d+)\)$`))
+		f.Stack = ""
+	case has(lines, ` in \S.*?:line \d+$`):
+		at(in, f, lines, regexp.MustCompile(` in (\S.*?):line (\d+)$`))
+	case has(lines, `^ \x{276f} .*:\d+:\d+$`):
+		at(in, f, lines, regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`))
+	case has(lines, `^\s+File ".*", line \d+`):
+		at(in, f, lines, regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)`))
+	case has(lines, `panicked at \S+:\d+:\d+:$`):
+		panicked(in, f, lines)
+	default:
+		at(in, f, lines, frame())
+	}
+	javaTold(f)
+	differ(f, lines)
+	tell(f, lines, `^\s*(?i:expected)(?: \w+)*: +(.+?),?$`, `^\s*(?i:received|actual|got)(?: \w+)*: +(.+?),?$`)
+}
+
+// block is a part of the output that begins with a headline.
+type block struct {
+	head  []string // groups of the headline
+	lines []string
+}
+
+// blocks cuts the output into parts that begin where head fits and end where
+// the next begins or end fits.
+func blocks(all []string, head, end *regexp.Regexp) []block {
+	var found []block
+	open := false
+	for _, l := range all {
+		switch m := head.FindStringSubmatch(l); {
+		case m != nil && len(found) == raw.Enough:
+			return found
+		case m != nil:
+			found, open = append(found, block{head: m}), true
+		case open && end != nil && end.MatchString(l):
+			open = false
+		case open:
+			b := &found[len(found)-1]
+			if len(b.lines) < 400 {
+				b.lines = append(b.lines, l)
+			}
+		}
+	}
+	return found
+}
+
+// message joins lines up to the first that stop fits, without what all begin
+// with, empty ones at the ends, and colours of rulers.
+func message(all []string, stop *regexp.Regexp) string {
+	var kept []string
+	for _, l := range all {
+		if stop != nil && stop.MatchString(l) {
+			break
+		}
+		if strings.TrimSpace(l) != "" || len(kept) > 0 {
+			kept = append(kept, l)
+		}
+		if len(kept) == 40 {
+			break
+		}
+	}
+	return strings.TrimSpace(dedent(kept))
+}
+
+func dedent(all []string) string {
+	least := -1
+	for _, l := range all {
+		if t := strings.TrimLeft(l, " "); t != "" && (least < 0 || len(l)-len(t) < least) {
+			least = len(l) - len(t)
+		}
+	}
+	var b strings.Builder
+	for _, l := range all {
+		b.WriteString(strings.TrimRight(l[min(len(l), max(least, 0)):], " ") + "\n")
+	}
+	return b.String()
+}
+
+// tell sets what a test wanted and had, where lines say so.
+func tell(f *nexus.Finding, all []string, want, have string) {
+	wants, has := regexp.MustCompile(want), regexp.MustCompile(have)
+	for _, l := range all {
+		if m := wants.FindStringSubmatch(l); m != nil && f.Expected == "" {
+			f.Expected = m[1]
+		}
+		if m := has.FindStringSubmatch(l); m != nil && f.Actual == "" {
+			f.Actual = m[1]
+		}
+	}
+}
+
+// tally is one way of saying how many tests there were.
+type tally struct {
+	title string // pattern of a line that comes before one that counts; where none does, all count
+	line  string // pattern of the lines that count
+	last  bool   // only the last such line counts, not their sum
+	pass  string // patterns whose group is a number
+	fail  string
+	skip  string
+	total string
+}
+
+// read counts; ok is false where nothing says how many there were.
+func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
+	line := regexp.MustCompile(t.line)
+	get := func(pattern string) func(string) int {
+		if pattern == "" {
+			return func(string) int { return 0 }
+		}
+		re := regexp.MustCompile(pattern)
+		return func(l string) (n int) {
+			for _, m := range re.FindAllStringSubmatch(l, -1) {
+				for _, g := range m[1:] {
+					n += raw.Number(g)
+				}
+			}
+			return n
+		}
+	}
+	pass, fail, skip, sum := get(t.pass), get(t.fail), get(t.skip), get(t.total)
+	titled := t.title != "" && has(all, t.title)
+	title, open := regexp.MustCompile(t.title), !titled
+	for _, l := range all {
+		open = open || title.MatchString(l)
+		if !open || !line.MatchString(l) {
+			continue
+		}
+		open = !titled
+		if t.last {
+			c, total = nexus.Counts{}, 0
+		}
+		ok = true
+		c.Passed += pass(l)
+		c.Failed += fail(l)
+		c.Skipped += skip(l)
+		total += sum(l)
+	}
+	if t.pass == "" {
+		c.Passed = max(0, total-c.Failed-c.Skipped)
+	}
+	return c, total, ok
+}
+
+// has reports whether a line has the pattern.
+func has(all []string, pattern string) bool {
+	re := regexp.MustCompile(pattern)
+	for _, l := range all {
+		if re.MatchString(l) {
+			return true
+		}
+	}
+	return false
+}

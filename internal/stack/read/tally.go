@@ -1,0 +1,153 @@
+package read
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// tallyMarks are lines in which a runner of any kind says how many tests there
+// were.
+const tallyMarks = `(?mi)^\W*(?:\w+\W{1,2})?\d+ (?:of \d+ )?(?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:\w+\] )?(?:tests?|tests run|test cases|total|passed)\W{1,12}\d+\b`
+
+// counter reads how many tests there were from lines of any runner. Its words
+// stand before or behind their number.
+type counter struct {
+	behind, before *regexp.Regexp
+	other          *regexp.Regexp // of lines that count something else
+	part           *regexp.Regexp // of lines that count a part of all
+	none, well     *regexp.Regexp // of lines that say that there was no test, and no failure
+	tick, cross    *regexp.Regexp // of lines that mark a test that passed, and a failure
+}
+
+func newCounter() counter {
+	const (
+		unit = `tests?|runs?|specs?|scenarios?|examples?|test cases?`
+		kind = `pass(?:ed|es|ing)?|success(?:es)?|succeeded|fail(?:ed|ing|ures?|s)?|errors?|errored|broken|skip(?:ped|s)?|pending|todos?|ignored|disabled|undefined`
+	)
+	return counter{
+		behind: regexp.MustCompile(`(?i)\b(\d+) (?:(?:` + unit + `) )?(` + kind + `)\b|\b(\d+) (` + unit + `|total)\b`),
+		before: regexp.MustCompile(`(?i)\b(` + kind + `|` + unit + `|total)\b[ \]:=]{1,12}(\d+)\b`),
+		other:  regexp.MustCompile(`(?i)^\W*(?:\d+ )?(?:test )?(?:features?|files?|suites?|steps?|assertions?|modules?|checks?|problems?|hooks?)\b|^g?make\b|^npm `),
+		none:   regexp.MustCompile(`(?i)\b0 (?:` + unit + `)\b`),
+		part:   regexp.MustCompile(`(?i)\b(\d+) of (\d+) (?:` + unit + `) (` + kind + `)\b`),
+		tick:   regexp.MustCompile(`^\s*[\x{2713}\x{2714}\x{221a}] \S`),
+		cross:  regexp.MustCompile(`^\s*(?:[^\w\s] )?[\x{2717}\x{2718}\x{2716}]|^\s*FAIL\b`),
+		well:   regexp.MustCompile(`(?i)\b0 (?:fail|err)|^OK \(\d`),
+	}
+}
+
+// line counts what a line says; of the words for one kind it takes the sum.
+func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
+	if len(l) > 300 || !strings.ContainsAny(l, "0123456789") || c.other.MatchString(l) {
+		return n, 0, false
+	}
+	var said [][2]string
+	if m := c.part.FindStringSubmatch(l); m != nil {
+		said = append(said, [2]string{m[3], m[1]}, [2]string{"total", m[2]})
+	} else if m := c.before.FindStringSubmatch(l); m != nil && strings.Contains(l, "] ") && strings.HasPrefix(l, "[ ") { // [  PASSED  ] 1 test.
+		said = append(said, [2]string{m[1], m[2]})
+	} else if all := c.behind.FindAllStringSubmatch(l, -1); all != nil {
+		for _, m := range all {
+			said = append(said, [2]string{m[2] + m[4], m[1] + m[3]})
+		}
+	} else {
+		for _, m := range c.before.FindAllStringSubmatch(l, -1) {
+			said = append(said, [2]string{m[1], m[2]})
+		}
+	}
+	for _, s := range said {
+		number := raw.Number(s[1])
+		switch word := strings.ToLower(s[0]); {
+		case strings.HasPrefix(word, "pass"), strings.HasPrefix(word, "succe"):
+			n.Passed += number
+		case strings.HasPrefix(word, "fail"), strings.HasPrefix(word, "err"), word == "broken":
+			n.Failed += number
+		case strings.HasPrefix(word, "test"), strings.HasPrefix(word, "run"), strings.HasPrefix(word, "spec"), strings.HasPrefix(word, "scen"), strings.HasPrefix(word, "exam"), word == "total":
+			total = max(total, number)
+		default:
+			n.Skipped += number
+		}
+	}
+	return n, total, len(said) > 0
+}
+
+// sum is what a runner says of all its tests.
+type sum struct {
+	nexus.Counts
+	total         int
+	counted, none bool // that it says how many; that it says there were none
+}
+
+// read adds up what lines say that stand close together; what stands last counts.
+func (c counter) read(all []string, exit int) (n sum) {
+	gap := 0
+	for _, l := range all {
+		m, total, ok := c.line(l)
+		switch {
+		case !ok:
+			gap++
+			continue
+		case gap > 3:
+			n = sum{none: n.none}
+		}
+		gap = 0
+		n.Passed, n.Failed, n.Skipped = max(n.Passed, m.Passed), max(n.Failed, m.Failed), max(n.Skipped, m.Skipped)
+		n.total = max(n.total, total)
+		n.counted = n.counted || m != (nexus.Counts{}) || total > 0
+		n.none = n.none || total == 0 && c.none.MatchString(l)
+		if exit == 0 && c.well.MatchString(l) && total+m.Passed > 0 { // what it says last holds; a test may have said the rest
+			n.Counts, n.total = m, total
+		}
+	}
+	return n
+}
+
+// complete fills in what a runner does not say, from what it does.
+func (c counter) complete(n *sum, all []string, exit int) {
+	count := func(re *regexp.Regexp) (found int) {
+		for _, l := range all {
+			if re.MatchString(l) {
+				found++
+			}
+		}
+		return found
+	}
+	switch {
+	case n.Passed == 0 && n.total == 0 && n.counted:
+		n.Passed = count(c.tick)
+	case n.Passed == 0:
+		n.Passed = max(0, n.total-n.Failed-n.Skipped)
+	case n.Failed == 0 && exit > 0:
+		n.Failed = max(0, n.total-n.Passed-n.Skipped)
+		if n.Failed == 0 && count(c.cross) > 0 {
+			n.Failed = max(0, n.total-n.Passed) // it does not count those that it skips
+		}
+	}
+}
+
+// ReadTally reads a runner of which only the sum at the end is understood, and
+// places as most tools name them.
+func ReadTally(in Input) Report {
+	all := in.Text()
+	c := newCounter()
+	n := c.read(all, in.Exit)
+	c.complete(&n, all, in.Exit)
+	r := raw.Run{Counts: n.Counts, Counted: n.counted, Empty: n.counted && n.Counts == nexus.Counts{} && n.total == 0}
+	if n.Failed == 0 {
+		return in.Suite(r)
+	}
+	code := raw.CodeTest
+	if n.none && n.Passed == 0 { // what failed are files
+		code, r.Counts.Failed = raw.CodeCompile, 0
+	}
+	if r.Findings = stacks(in, all); len(r.Findings) == 0 {
+		r.Findings = guess(in, all, true)
+	}
+	for i := range r.Findings {
+		r.Findings[i].Code = code
+	}
+	return in.Suite(r)
+}

@@ -1,0 +1,241 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// BlobStore keeps transcripts, logs and diffs under the hash of their content,
+// so that a fact can name one and it can never change.
+//
+// A small blob goes on the shelf of the journal, if the store has one, and is
+// written together with the facts. The others are files: the blob with the
+// SHA-256 abcdef... is the file ab/cdef... in the store's directory. It gets its
+// name only when it is whole and synced, so whatever process dies when, what is
+// found under a name is the whole blob or the disk is damaged. Many goroutines
+// and processes may use a store.
+type BlobStore struct {
+	dir   string
+	shelf Shelf               // may be nil
+	mask  func([]byte) []byte // may be nil
+
+	mu    sync.Mutex
+	ready map[string]bool // subdirectories whose own entry is on the disk; guarded by mu
+}
+
+// small is the size of the largest blob that goes on a shelf, in bytes.
+const small = 32 << 10
+
+// Shelf keeps small blobs, durable no later than whatever names them.
+type Shelf interface {
+	Shelve(hash string, data []byte)
+	// Shelved returns nil where there is no such blob.
+	Shelved(hash string) ([]byte, error)
+}
+
+// OpenBlobs opens the store in dir and creates the directory if need be.
+func OpenBlobs(dir string) (*BlobStore, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, explainBlob(dir, "open blob store", err)
+	}
+	if err := syncDir(filepath.Dir(dir)); err != nil {
+		return nil, explainBlob(dir, "open blob store", err)
+	}
+	return &BlobStore{dir: dir, ready: map[string]bool{}}, nil
+}
+
+// With makes the store put small blobs on a shelf. Files that are there stay in
+// reach.
+func (s *BlobStore) With(shelf Shelf) *BlobStore {
+	s.shelf = shelf
+	return s
+}
+
+// Masked makes the store keep what mask makes of a blob in its place. The hash
+// is that of what is kept.
+func (s *BlobStore) Masked(mask func([]byte) []byte) *BlobStore {
+	s.mask = mask
+	return s
+}
+
+// Put keeps data and returns its hash. When it returns the blob is durable,
+// or, on a shelf, will be no later than the next event of its journal. Putting
+// what is there already is cheap and changes nothing.
+func (s *BlobStore) Put(data []byte) (hash string, err error) {
+	hashes, err := s.PutAll(data)
+	if err != nil {
+		return "", err
+	}
+	return hashes[0], nil
+}
+
+// PutAll keeps many blobs and returns their hashes in order. It syncs each
+// directory once.
+func (s *BlobStore) PutAll(data ...[]byte) (hashes []string, err error) {
+	hashes = make([]string, len(data))
+	var dirs []string
+	for i, d := range data {
+		if s.mask != nil {
+			d = s.mask(d)
+		}
+		hashes[i] = sum(d)
+		if s.shelf != nil && len(d) > 0 && len(d) <= small {
+			s.shelf.Shelve(hashes[i], d)
+			continue
+		}
+		path := s.path(hashes[i])
+		if err := s.write(path, d); err != nil {
+			return nil, explainBlob(s.dir, "keep blob in", err)
+		}
+		if dir := filepath.Dir(path); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		return hashes, nil
+	}
+	if err := s.settle(dirs); err != nil {
+		return nil, explainBlob(s.dir, "keep blob in", err)
+	}
+	return hashes, nil
+}
+
+// write makes the blob's file, and its directory, unless it is there. A name
+// that is there is whole: a file gets it only after it was synced.
+func (s *BlobStore) write(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
+		return nil
+	}
+	dir := filepath.Dir(path)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync() // a failed sync is never tried again: the file is thrown away
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// settle makes names last. Those that were found are synced too: another
+// process may have given them a moment ago. A directory's own name comes
+// last, when there is least left to write, and once per process.
+func (s *BlobStore) settle(dirs []string) error {
+	s.mu.Lock()
+	known := !slices.ContainsFunc(dirs, func(dir string) bool { return !s.ready[dir] })
+	s.mu.Unlock()
+	for _, dir := range dirs {
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	if known {
+		return nil
+	}
+	if err := syncDir(s.dir); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, dir := range dirs {
+		s.ready[dir] = true
+	}
+	return nil
+}
+
+// Get returns the blob with a hash. A missing one is [nexus.CodeNotFound]; one
+// that is not what was put is [nexus.CodeStorage].
+func (s *BlobStore) Get(hash string) ([]byte, error) {
+	if !valid(hash) {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%.80q is not the hash of a blob", hash)}
+	}
+	data, err := s.find(hash)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("no blob %s in %s", hash, s.dir),
+			Hint: "It was deleted or not copied along; restore it, or begin the attempt anew.", Cause: err,
+		}
+	}
+	if err != nil {
+		return nil, explainBlob(s.dir, "read blob "+hash+" in", err)
+	}
+	if sum(data) != hash {
+		return nil, &nexus.Error{
+			Code: nexus.CodeStorage, Message: fmt.Sprintf("blob %s in %s is damaged: it is not what was put", hash, s.dir),
+			Hint: "Check the disk; restore the file, or delete it and begin the attempt anew.",
+		}
+	}
+	return data, nil
+}
+
+// find looks on the shelf, then for the file.
+func (s *BlobStore) find(hash string) ([]byte, error) {
+	if s.shelf != nil {
+		if data, err := s.shelf.Shelved(hash); data != nil || err != nil {
+			return data, err
+		}
+	}
+	return os.ReadFile(s.path(hash))
+}
+
+func (s *BlobStore) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash[2:]) }
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// valid reports whether hash could name a blob, so that nothing else ever
+// becomes a path.
+func valid(hash string) bool {
+	for _, c := range []byte(hash) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(hash) == hex.EncodedLen(sha256.Size)
+}
+
+// syncDir makes the entries of one directory last.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// explainBlob says what a person can do about an error of the system.
+func explainBlob(dir, doing string, err error) error {
+	e := &nexus.Error{Code: nexus.CodeStorage, Message: doing + " " + dir, Cause: err}
+	e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume.", dir)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		e.Code = nexus.CodeDiskFull
+		e.Hint = fmt.Sprintf("Free space on the disk that holds %s, then run nexus resume.", dir)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		e.Code = nexus.CodeReadOnly
+		e.Hint = fmt.Sprintf("Make %s writable, or set XDG_STATE_HOME to another place.", dir)
+	}
+	return e
+}

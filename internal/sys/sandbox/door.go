@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Serve answers whoever connects, until ctx ends, and returns when nothing of
+// it goes on.
+type Serve func(ctx context.Context, l net.Listener)
+
+var errOver = errors.New("the command is over")
+
+// serveLocal serves on a port of the host's own loopback, where there is no box. It
+// returns the port, and what ends it.
+func serveLocal(ctx context.Context, serve Serve) (port int, done func(), err error) {
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, nil, fmt.Errorf("open the proxy's port: %w", err)
+	}
+	if a, ok := l.Addr().(*net.TCPAddr); ok {
+		port = a.Port
+	}
+	ended := make(chan struct{})
+	ctx, stop := context.WithCancelCause(ctx)
+	go func() { serve(ctx, l); close(ended) }()
+	return port, func() { stop(errOver); <-ended }, nil
+}
+
+// proxyEnv returns the variables that let programs find a proxy on a port of their
+// loopback. Those that run in a Java machine read none of the usual ones.
+func proxyEnv(port int) []string {
+	at := "127.0.0.1:" + strconv.Itoa(port)
+	url := "http://" + at
+	const none = "localhost,127.0.0.1,::1"
+	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttps.proxyHost=127.0.0.1 -Dhttp.proxyPort=" + strconv.Itoa(port) + " -Dhttps.proxyPort=" + strconv.Itoa(port) +
+		" -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
+	return []string{
+		"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url, "NO_PROXY=" + none, "no_proxy=" + none,
+		"YARN_HTTP_PROXY=" + url, "YARN_HTTPS_PROXY=" + url, "NODE_USE_ENV_PROXY=1",
+		"MAVEN_OPTS=" + java + " -Daether.connector.http.useSystemProperties=true", "GRADLE_OPTS=" + java, "SBT_OPTS=" + java,
+	}
+}
+
+// certificateVars returns where the host keeps the certificates of authorities
+// that it trusts, and those variables of its environment that name some.
+func certificateVars(env []string) (paths, vars []string) {
+	paths = []string{
+		"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",
+		"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/var/lib/ca-certificates",
+	}
+	names := []string{
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "NIX_SSL_CERT_FILE",
+	}
+	for _, e := range env {
+		name, path, _ := strings.Cut(e, "=")
+		if !slices.Contains(names, name) || !filepath.IsAbs(path) || filepath.Clean(path) != path || path == "/" {
+			continue
+		}
+		vars = append(vars, e)
+		if !slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") }) {
+			paths = append(paths, path)
+		}
+	}
+	return slices.DeleteFunc(paths, func(p string) bool {
+		_, err := os.Stat(p)
+		return err != nil
+	}), vars
+}

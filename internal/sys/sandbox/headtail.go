@@ -1,0 +1,49 @@
+package sandbox
+
+import "fmt"
+
+// HeadTail keeps the head and the tail of a stream and counts the rest, so
+// that a command may print without end in bounded memory.
+type HeadTail struct {
+	half  int // most bytes of the head, and of the tail
+	head  []byte
+	tail  []byte // a ring once it is full
+	at    int    // where the oldest byte of a full ring is
+	total int64
+}
+
+// NewHeadTail returns a keeper of at most so many bytes.
+func NewHeadTail(limit int64) *HeadTail {
+	return &HeadTail{half: int(max(limit/2, 1))}
+}
+
+// Write never fails and never keeps p.
+func (k *HeadTail) Write(p []byte) (int, error) {
+	n := len(p)
+	k.total += int64(n)
+	room := min(k.half-len(k.head), n)
+	k.head = append(k.head, p[:room]...)
+	p = p[room:]
+	if len(p) > k.half {
+		p = p[len(p)-k.half:]
+	}
+	grow := min(k.half-len(k.tail), len(p))
+	k.tail = append(k.tail, p[:grow]...)
+	for p = p[grow:]; len(p) > 0; {
+		m := copy(k.tail[k.at:], p)
+		p = p[m:]
+		k.at = (k.at + m) % k.half
+	}
+	return n, nil
+}
+
+// Bytes returns what was kept, with a note where something was left out.
+func (k *HeadTail) Bytes() (kept []byte, cut bool) {
+	left := k.total - int64(len(k.head)+len(k.tail))
+	out := k.head
+	if left > 0 {
+		out = fmt.Appendf(out, "\n[... %d bytes left out ...]\n", left)
+	}
+	out = append(out, k.tail[k.at:]...)
+	return append(out, k.tail[:k.at]...), left > 0
+}

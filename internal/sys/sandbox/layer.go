@@ -1,0 +1,297 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Layer reads what a command in a box wrote to a layer over a directory, and
+// takes over from it what may be. Upper is the upper directory of an overlay
+// that a user mounted: what was written is there as it is, what was deleted is
+// a character device numbered zero, and a directory that hides the one below it
+// says so in an attribute.
+type Layer struct {
+	Dir  string   // with upper and work in it
+	Tree *os.Root // what is below
+}
+
+// MakeLayer makes the directories.
+func MakeLayer(dir string) error {
+	for _, d := range []string{"upper", "work"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return fmt.Errorf("make a layer: %w", err)
+		}
+	}
+	return nil
+}
+
+// Take brings the changes since a time into the tree that may be there, and
+// returns the names of the others. A name may be one of the upper directory's
+// alone.
+func (l Layer) Take(since time.Time, may func(name string) bool) (left []string, err error) {
+	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	defer func() { _ = upper.Close() }()
+	t := &taking{Layer: l, upper: upper, since: since, may: may}
+	err = t.dir(".")
+	slices.Sort(t.left)
+	return slices.Compact(t.left), err
+}
+
+type taking struct {
+	Layer
+	upper *os.Root
+	since time.Time
+	may   func(string) bool
+	left  []string
+}
+
+func (t *taking) dir(dir string) error {
+	entries, err := fs.ReadDir(t.upper.FS(), dir)
+	if err != nil {
+		return fmt.Errorf("read a layer: %w", err)
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		info, err := e.Info()
+		if err != nil {
+			return fmt.Errorf("read a layer: %w", err)
+		}
+		switch mode := info.Mode(); {
+		case gone(info):
+			err = t.delete(name)
+		case mode.IsDir():
+			if hides(filepath.Join(t.Dir, "upper", filepath.FromSlash(name))) {
+				err = t.hidden(name)
+			}
+			err = errors.Join(err, t.dir(name))
+		case changed(info).Before(t.since):
+		case mode.IsRegular() || mode.Type() == fs.ModeSymlink:
+			err = t.write(name, info)
+		default:
+			t.left = append(t.left, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write takes over a file or a link, unless the tree has the same.
+func (t *taking) write(name string, info fs.FileInfo) error {
+	link := info.Mode().Type() == fs.ModeSymlink
+	to, data, err := "", []byte(nil), error(nil)
+	if link {
+		to, err = t.upper.Readlink(name)
+	} else {
+		data, err = t.upper.ReadFile(name)
+	}
+	if err != nil {
+		return fmt.Errorf("read a layer: %w", err)
+	}
+	if t.same(name, info, to, data) {
+		return nil
+	}
+	if !t.may(name) {
+		t.left = append(t.left, name)
+		return nil
+	}
+	if err := t.Tree.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("take over %s: %w", name, err)
+	}
+	if link {
+		_ = t.Tree.Remove(name)
+		err = t.Tree.Symlink(to, name)
+	} else {
+		err = t.put(name, info.Mode().Perm(), data)
+	}
+	if err != nil {
+		return fmt.Errorf("take over %s: %w", name, err)
+	}
+	return nil
+}
+
+// put writes a file whole, never through a link.
+func (t *taking) put(name string, mode fs.FileMode, data []byte) error {
+	part := path.Join(path.Dir(name), ".nexus-part-"+path.Base(name))
+	_ = t.Tree.Remove(part)
+	f, err := t.Tree.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
+		err = t.Tree.Rename(part, name)
+	}
+	if err != nil {
+		_ = t.Tree.Remove(part)
+	}
+	return err
+}
+
+func (t *taking) same(name string, info fs.FileInfo, to string, data []byte) bool {
+	have, err := t.Tree.Lstat(name)
+	if err != nil || have.Mode() != info.Mode() || have.Size() != info.Size() {
+		return false
+	}
+	if info.Mode().Type() == fs.ModeSymlink {
+		was, err := t.Tree.Readlink(name)
+		return err == nil && was == to
+	}
+	f, err := t.Tree.Open(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	was, err := io.ReadAll(f)
+	return err == nil && bytes.Equal(was, data)
+}
+
+// delete takes over that a file, or all below a directory, is gone.
+func (t *taking) delete(name string) error {
+	return t.each(name, func(file string) error {
+		if !t.may(file) {
+			t.left = append(t.left, file)
+			return nil
+		}
+		return t.Tree.Remove(file)
+	})
+}
+
+// hidden takes over that what a directory held below is gone, as far as it is
+// not there again.
+func (t *taking) hidden(name string) error {
+	return t.each(name, func(file string) error {
+		if _, err := t.upper.Lstat(file); err == nil {
+			return nil
+		}
+		if !t.may(file) {
+			t.left = append(t.left, file)
+			return nil
+		}
+		return t.Tree.Remove(file)
+	})
+}
+
+// each calls what it is given for every file of the tree at a name and below.
+func (t *taking) each(name string, do func(string) error) error {
+	var files []string
+	err := fs.WalkDir(t.Tree.FS(), name, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err == nil && !d.IsDir():
+			files = append(files, file)
+		}
+		return err
+	})
+	for _, f := range files {
+		err = errors.Join(err, do(f))
+	}
+	if err != nil {
+		return fmt.Errorf("take over %s: %w", name, err)
+	}
+	return nil
+}
+
+// Names lists the files that the layer holds, and those that it says are gone.
+// What lies below a directory that is gone is not named apart.
+func (l Layer) Names() ([]string, error) {
+	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	defer func() { _ = upper.Close() }()
+	var all []string
+	err = fs.WalkDir(upper.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all = append(all, name)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	return all, nil
+}
+
+// Differs returns those of the names that are not in the layer as the tree has
+// them.
+func (l Layer) Differs(names []string) ([]string, error) {
+	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	defer func() { _ = upper.Close() }()
+	t := &taking{Layer: l, upper: upper}
+	var all []string
+	for _, name := range names {
+		info, err := upper.Lstat(name)
+		if err != nil {
+			return nil, fmt.Errorf("read a layer: %w", err)
+		}
+		to, data := "", []byte(nil)
+		switch {
+		case info.Mode().Type() == fs.ModeSymlink:
+			to, err = upper.Readlink(name)
+		case info.Mode().IsRegular():
+			data, err = upper.ReadFile(name)
+		}
+		if err != nil || !t.same(name, info, to, data) {
+			all = append(all, name)
+		}
+	}
+	return all, nil
+}
+
+// Clear removes what the layer holds but the files that are named, while
+// nobody has it mounted.
+func (l Layer) Clear(keep []string) error {
+	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
+	if err != nil {
+		return fmt.Errorf("clear a layer: %w", err)
+	}
+	defer func() { _ = upper.Close() }()
+	kept := map[string]bool{}
+	for _, k := range keep {
+		for ; k != "." && k != "/" && !kept[k]; k = path.Dir(k) {
+			kept[k] = true
+		}
+	}
+	return clearDir(upper, ".", kept)
+}
+
+func clearDir(upper *os.Root, dir string, kept map[string]bool) error {
+	entries, err := fs.ReadDir(upper.FS(), dir)
+	if err != nil {
+		return fmt.Errorf("clear a layer: %w", err)
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case !kept[name]:
+			_ = upper.Chmod(name, 0o700) // a directory that nobody may look into
+			err = upper.RemoveAll(name)
+		case e.IsDir():
+			err = clearDir(upper, name, kept)
+		}
+		if err != nil {
+			return fmt.Errorf("clear a layer: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package sandbox
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// gone reports whether an entry stands for one that was deleted.
+func gone(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode()&fs.ModeCharDevice != 0 && s.Rdev == 0
+}
+
+// hides reports whether a directory hides the one below it.
+func hides(dir string) bool {
+	var b [4]byte
+	n, err := unix.Lgetxattr(dir, "user.overlay.opaque", b[:])
+	return err == nil && n == 1 && b[0] == 'y'
+}
+
+// changed is when the kernel saw the last change, which nobody sets.
+func changed(info fs.FileInfo) time.Time {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return time.Unix(s.Ctim.Unix())
+	}
+	return info.ModTime()
+}

@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// toolDirs returns the directories outside the system's that programs on
+// PATH and their libraries live in. Never a home itself.
+func toolDirs(env []string) []string {
+	home, _ := lookup(env, "HOME")
+	path, _ := lookup(env, "PATH")
+	dirs := []string{modules(env), rustup(env)}
+	if real, err := exec.LookPath("go"); err == nil {
+		if real, err = filepath.EvalSymlinks(real); err == nil {
+			dirs = append(dirs, filepath.Dir(filepath.Dir(real)))
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		dirs = append(dirs, toolDir(dir, home))
+	}
+	var keep []string
+	for _, dir := range dirs {
+		if usable(dir, home) && !covered(keep, dir) {
+			keep = slices.DeleteFunc(keep, func(k string) bool { return within(dir, k) })
+			keep = append(keep, dir)
+		}
+	}
+	return keep
+}
+
+// toolDir returns what must be seen so that the programs in a directory of
+// PATH work: the directory, or the installation around it.
+func toolDir(dir, home string) string {
+	parent := filepath.Dir(dir)
+	switch {
+	case parent == home || parent == filepath.Join(home, ".local") || parent == filepath.Join(home, ".cargo"):
+		return dir // the rest of the parent is not a toolchain
+	case filepath.Base(dir) == "shims" || isDir(filepath.Join(parent, "lib")) || isDir(filepath.Join(parent, "libexec")):
+		return parent
+	}
+	return dir
+}
+
+func usable(dir, home string) bool {
+	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir || !isDir(dir) {
+		return false
+	}
+	if home != "" && within(dir, home) || within(dir, "/tmp") || within(dir, "/root") || within(dir, "/home") {
+		return false // it is a home, or around one
+	}
+	return !covered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
+}
+
+// covered reports whether a path is in one of the directories.
+func covered(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return within(d, path) })
+}
+
+// within reports whether path is dir or lies in it, both clean.
+func within(dir, path string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
+
+// isDir reports whether there is a directory.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// modules returns Go's module cache, empty for none.
+func modules(env []string) string {
+	if dir, ok := lookup(env, "GOMODCACHE"); ok && dir != "" {
+		return dir
+	}
+	if path, ok := lookup(env, "GOPATH"); ok && path != "" {
+		return filepath.Join(filepath.SplitList(path)[0], "pkg", "mod")
+	}
+	if home, ok := lookup(env, "HOME"); ok && home != "" {
+		return filepath.Join(home, "go", "pkg", "mod")
+	}
+	return ""
+}
+
+// rustup returns where Rust's toolchains are.
+func rustup(env []string) string {
+	if dir, ok := lookup(env, "RUSTUP_HOME"); ok {
+		return dir
+	}
+	home, _ := lookup(env, "HOME")
+	return filepath.Join(home, ".rustup")
+}
+
+// Quiet returns variables that keep tools from paging and colours, for commands
+// whose output a model reads. A project's own tests may look at them, so gates
+// do not have them.
+func Quiet() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
+
+// toolEnv returns the environment for a command in a box on a host with this one.
+// Each variable in it is there for one of four reasons: a tool is not found or
+// does not work without it, it keeps a tool from the network or from asking,
+// it makes messages English, or the host says so and the project may depend
+// on it (CI, TZ and the like). TERM has the same value on every machine.
+func toolEnv(host, extra []string) []string {
+	env := []string{
+		"GIT_TERMINAL_PROMPT=0", "TERM=xterm",
+		"GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "PYTHONDONTWRITEBYTECODE=1",
+	}
+	for _, name := range []string{
+		"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH",
+		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
+	} {
+		if v, ok := lookup(host, name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	env = append(env, tongue(host)...)
+	flags, _ := lookup(host, "GOFLAGS")
+	env = append(env, "GOFLAGS="+strings.TrimSpace(flags+" -buildvcs=false")) // its git directory is out of sight
+	if dir := modules(host); isDir(dir) {
+		env = append(env, "GOMODCACHE="+dir)
+	}
+	if dir := rustup(host); isDir(dir) {
+		env = append(env, "RUSTUP_HOME="+dir)
+	}
+	return append(env, extra...)
+}
+
+// tongue returns the locale of a host with this environment, but for the
+// language of messages: what tools say is read by machines.
+func tongue(host []string) []string {
+	env := []string{"LC_MESSAGES=C", "DOTNET_CLI_UI_LANGUAGE=en"}
+	all, _ := lookup(host, "LC_ALL")
+	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
+		v, ok := lookup(host, name)
+		if all != "" {
+			v, ok = all, true // it would hide the one for messages
+		}
+		if ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// lookup returns the last value of a variable, and whether there is one.
+func lookup(env []string, name string) (string, bool) {
+	for _, e := range slices.Backward(env) {
+		if k, v, _ := strings.Cut(e, "="); k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// once keeps the last value of each variable: programs do not agree which of
+// several counts. It writes into env.
+func once(env []string) []string {
+	at := make(map[string]int, len(env))
+	kept := env[:0]
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if i, ok := at[name]; ok {
+			kept[i] = e
+			continue
+		}
+		at[name] = len(kept)
+		kept = append(kept, e)
+	}
+	return kept
+}

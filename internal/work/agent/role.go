@@ -1,0 +1,254 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+//go:embed roles/*.md
+var builtin embed.FS
+
+// finishTool is the tool that hands in.
+const finishTool = "finish"
+
+const (
+	maxRole      = 64 << 10 // bytes of a role's file
+	maxTurns     = 1_000
+	minTokens    = 256
+	maxTokensCap = 128_000
+)
+
+// Scope is what a role may write.
+type Scope string
+
+// The scopes, the narrowest first.
+const (
+	WriteNothing Scope = "none"
+	WriteTests   Scope = "tests" // and what serves them alone
+	WriteAll     Scope = "tree"
+)
+
+// within reports whether a scope is no wider than another.
+func (s Scope) within(other Scope) bool {
+	scopes := []Scope{WriteNothing, WriteTests, WriteAll}
+	return slices.Index(scopes, s) <= slices.Index(scopes, other)
+}
+
+// Rule says why a file may not be written in the scope, nil where all may.
+func (s Scope) Rule() func(name string) error {
+	switch s {
+	case WriteAll:
+		return nil
+	case WriteTests:
+		return func(name string) error {
+			if !stack.ServesTests(name) {
+				return fmt.Errorf("%s is refused (role.tests): this role may write tests and their data only", name)
+			}
+			return nil
+		}
+	default: // one that nobody knows allows nothing
+		return func(name string) error {
+			return fmt.Errorf("%s is refused (role.reads): this role may only read", name)
+		}
+	}
+}
+
+// Role is an agent as data: Tools and Writes are its row of the permission
+// matrix.
+type Role struct {
+	Name      nexus.Role
+	Tier      nexus.Tier
+	Tools     []string
+	Writes    Scope  // what its tools and commands may change in the tree
+	Turns     int    // model calls in a session; 0 leaves it to the run's limits
+	MaxTokens int64  // most tokens of one answer; 0 means 8,192
+	Map       bool   // it is shown a map of the repository
+	Force     bool   // it must call a tool in each answer, as what it hands in is all that it is for
+	Answers   bool   // its first message that calls no tool is its answer and ends the session; it has no tool to submit
+	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
+	Prompt    string
+}
+
+// Roles returns the roles that Nexus brings along, replaced by the files of
+// the same name in override, which may be nil. A file from a repository may
+// change a role's prompt, tier and limits and take tools away; it may not
+// give a role more tools than it has, nor let it write more.
+func Roles(override fs.FS) (map[nexus.Role]Role, error) {
+	own, err := fs.Sub(builtin, "roles")
+	if err != nil {
+		return nil, err
+	}
+	roles, err := readRoles(own, nil)
+	if err != nil || override == nil {
+		return roles, err
+	}
+	theirs, err := readRoles(override, roles)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range sortedRoles(theirs) {
+		had, ok := roles[name]
+		if !ok {
+			return nil, badRole(name, fmt.Errorf("there is no such role; there are %s", joinRoles(sortedRoles(roles))))
+		}
+		r := theirs[name]
+		for _, t := range r.Tools {
+			if !slices.Contains(had.Tools, t) {
+				return nil, badRole(name, fmt.Errorf("it may not have the tool %q; it may have %s", t, strings.Join(had.Tools, ", ")))
+			}
+		}
+		if r.Writes = cmp.Or(r.Writes, had.Writes); !r.Writes.within(had.Writes) {
+			return nil, badRole(name, fmt.Errorf("it may not write %q; it may write %q", r.Writes, had.Writes))
+		}
+		roles[name] = r
+	}
+	return roles, nil
+}
+
+// readRoles reads the roles of a directory. What a file does not say of a
+// switch is as usual.
+func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, error) {
+	names, err := fs.Glob(files, "*.md")
+	if err != nil {
+		return nil, err
+	}
+	roles := map[nexus.Role]Role{}
+	for _, file := range names {
+		name := nexus.Role(strings.TrimSuffix(path.Base(file), ".md"))
+		data, err := fs.ReadFile(files, file)
+		if err != nil {
+			return nil, badRole(name, err)
+		}
+		r, err := parseRole(data, usual[name])
+		if err != nil {
+			return nil, badRole(name, err)
+		}
+		r.Name = name
+		roles[name] = r
+	}
+	return roles, nil
+}
+
+// ParseRole reads a role's file: YAML front matter between two lines of
+// three dashes, then the prompt.
+//
+//	---
+//	tier: fast
+//	tools: [read_file, finish]
+//	writes: none
+//	turns: 20
+//	max_tokens: 4096
+//	map: true
+//	---
+//	You review ...
+func ParseRole(name nexus.Role, data []byte) (Role, error) {
+	r, err := parseRole(data, Role{})
+	if err != nil {
+		return Role{}, badRole(name, err)
+	}
+	r.Name = name
+	return r, nil
+}
+
+func parseRole(data []byte, usual Role) (Role, error) {
+	if len(data) > maxRole {
+		return Role{}, fmt.Errorf("the file has %d bytes, the most is %d", len(data), maxRole)
+	}
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	front, body, closed := strings.Cut("\n"+rest, "\n---\n")
+	if !ok || !closed {
+		return Role{}, errors.New("front matter is missing: the file begins with a line ---, the settings, and another line ---")
+	}
+	var m struct {
+		Tier      nexus.Tier `yaml:"tier"`
+		Tools     []string   `yaml:"tools"`
+		Writes    Scope      `yaml:"writes"`
+		Turns     int        `yaml:"turns"`
+		MaxTokens int64      `yaml:"max_tokens"`
+		Map       bool       `yaml:"map"`
+		Force     bool       `yaml:"force"`
+		Answers   bool       `yaml:"answers"`
+		Effort    string     `yaml:"effort"`
+	}
+	m.Map, m.Force, m.Answers = usual.Map, usual.Force, usual.Answers
+	l, err := yaml.NewLoader(bytes.NewReader([]byte(front)), yaml.WithKnownFields(), yaml.WithUniqueKeys())
+	if err == nil {
+		err = l.Load(&m)
+	}
+	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
+		return Role{}, fmt.Errorf("front matter: %w", err)
+	}
+	r := Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
+	return r, r.check()
+}
+
+// check refuses what no role can be.
+func (r Role) check() error {
+	switch {
+	case !r.Tier.Known():
+		return fmt.Errorf("tier %q is none of fast, balanced, strong", r.Tier)
+	case r.Writes != "" && r.Writes != WriteNothing && r.Writes != WriteTests && r.Writes != WriteAll:
+		return fmt.Errorf("writes %q is none of none, tests, tree", r.Writes)
+	case r.Turns < 0 || r.Turns > maxTurns:
+		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
+	case r.MaxTokens != 0 && (r.MaxTokens < minTokens || r.MaxTokens > maxTokensCap):
+		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
+	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
+		return fmt.Errorf("effort %q is none of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
+	case !r.Answers && !slices.Contains(r.Tools, finishTool):
+		return fmt.Errorf("tools must include %s, or the role could never submit", finishTool)
+	case r.Answers && (r.Force || slices.Contains(r.Tools, finishTool)):
+		return fmt.Errorf("a role that answers in text has no tool %s and is not forced to call one", finishTool)
+	case r.Prompt == "":
+		return errors.New("the prompt is empty")
+	}
+	for i, t := range r.Tools {
+		switch {
+		case !slices.Contains(tool.Names(), t):
+			return fmt.Errorf("there is no tool %q; there are %s", t, strings.Join(tool.Names(), ", "))
+		case slices.Contains(r.Tools[:i], t):
+			return fmt.Errorf("the tool %s is there twice", t)
+		}
+	}
+	return nil
+}
+
+func badRole(name nexus.Role, err error) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("role %q", string(name)), Cause: err,
+		Hint: fmt.Sprintf("Mend .nexus/roles/%s.md, or remove it to use the role that nexus brings along.", name),
+	}
+}
+
+func sortedRoles(roles map[nexus.Role]Role) []nexus.Role {
+	names := make([]nexus.Role, 0, len(roles))
+	for n := range roles {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func joinRoles(names []nexus.Role) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = string(n)
+	}
+	return strings.Join(texts, ", ")
+}

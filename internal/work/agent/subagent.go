@@ -1,0 +1,330 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// The bounds of a session's scouts.
+const (
+	maxParallelSubagents = 3
+	maxSubagents         = 12
+)
+
+// Why a scout is called back.
+var (
+	ErrSubagentStopped = errors.New("it was called back")
+	ErrParentDone      = errors.New("it was called back: the agent that sent it submitted its work")
+)
+
+var errWaitedEnough = errors.New("waited for long enough")
+
+// Investigate lets the scout with a number look into a question, from its beginning
+// or from where another process left it, and returns what it handed in, which
+// fits [SubagentSchema]. The why is why there is none. With again it is told that its
+// report was empty. An error, too,
+// is why there is none.
+type Investigate func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
+
+// SubagentSchema returns the JSON Schema of what a scout hands in.
+func SubagentSchema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{"report":{"type":"string","minLength":1,"maxLength":8000,"description":"the answer, and how sure it is"},` +
+		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of what the answer rests on"}},` +
+		`"required":["report"],"additionalProperties":false}`)
+}
+
+// SubagentReport is what a scout hands in.
+type SubagentReport struct {
+	Report string   `json:"report"`
+	Places []string `json:"places"`
+}
+
+// Subagents are those of one session. Send, Show and Stop may be called by many
+// goroutines; Close must be called, once.
+type Subagents struct {
+	look Investigate
+	ctx  context.Context //nolint:containedctx // of the session, which they end with
+	stop context.CancelCauseFunc
+
+	mu   sync.Mutex // guards what follows, and the fields of each
+	all  []*subagent
+	back chan struct{} // closed, and replaced, when one is back
+
+	out sync.WaitGroup
+}
+
+type subagent struct {
+	n        int
+	question string
+	stop     context.CancelCauseFunc
+	over     chan struct{}   // closed when it has come to something
+	report   *SubagentReport // nil: there is none
+	why      string          // why there is none
+	told     bool            // its sender knows that it is over
+}
+
+// NewSubagents returns the scouts of a session whose work ends with ctx. It has sent as
+// many as sent before.
+func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
+	ctx, stop := context.WithCancelCause(ctx)
+	s := &Subagents{look: look, ctx: ctx, stop: stop, all: make([]*subagent, sent), back: make(chan struct{})}
+	for i := range s.all {
+		s.all[i] = &subagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known of it"}
+		close(s.all[i].over)
+	}
+	return s
+}
+
+// Known says what a scout came to that was sent before.
+func (s *Subagents) Known(n int, question string, handin json.RawMessage, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.all[n-1]
+	c.question, c.told = question, true
+	c.report, c.why = readReport(handin, why)
+}
+
+// Resume lets a scout go on that another process sent.
+func (s *Subagents) Resume(n int, question string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.start(&subagent{n: n, question: question})
+}
+
+// start lets a scout look. The caller holds the lock.
+func (s *Subagents) start(c *subagent) {
+	ctx, stop := context.WithCancelCause(s.ctx)
+	c.stop, c.over = stop, make(chan struct{})
+	if c.n > len(s.all) {
+		s.all = append(s.all, c)
+	} else {
+		s.all[c.n-1] = c
+	}
+	s.out.Go(func() {
+		defer stop(nil)
+		report, why, err := s.run(ctx, c.n, c.question)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil {
+			why = cmp.Or(context.Cause(ctx), err).Error()
+		}
+		c.report, c.why = report, why
+		close(c.over)
+		close(s.back)
+		s.back = make(chan struct{})
+	})
+}
+
+// run has a scout look, and once more where its report is empty.
+func (s *Subagents) run(ctx context.Context, n int, question string) (*SubagentReport, string, error) {
+	for _, again := range []bool{false, true} {
+		handin, why, err := s.look(ctx, n, question, again)
+		if err != nil || why != "" {
+			return nil, why, err
+		}
+		if r, _ := readReport(handin, ""); r != nil {
+			return r, "", nil
+		}
+	}
+	return nil, emptyTwice, nil
+}
+
+const emptyTwice = "its report was empty, twice"
+
+// readReport returns a report that says something.
+func readReport(handin json.RawMessage, why string) (*SubagentReport, string) {
+	var r SubagentReport
+	if why != "" {
+		return nil, why
+	}
+	if err := json.Unmarshal(handin, &r); err != nil || emptyReport(r) {
+		return nil, emptyTwice
+	}
+	return &r, ""
+}
+
+// blankReports are reports that say that somebody is done, and nothing else; between bars.
+const blankReports = "|done|ok|okay|finished|complete|completed|none|null|n/a|nothing|no answer|no result|no results|" +
+	"no output|task completed|task complete|i am done|i'm done|all done|see above|as above|as requested|success|yes|" +
+	"no|the task is complete|the task has been completed|i have completed the task|i have finished|i have looked into it|here is my report|report|"
+
+// emptyReport reports whether a report says nothing: only that somebody is done, or
+// no word at all. A short answer that names a place is none.
+func emptyReport(r SubagentReport) bool {
+	text := strings.ToLower(strings.Trim(strings.Join(strings.Fields(r.Report), " "), " .!()[]*_-:\"'`"))
+	if !strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsDigit) {
+		return true
+	}
+	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blankReports, "|"+text+"|")
+}
+
+// Send implements [tool.Scouts].
+func (s *Subagents) Send(question string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	question = strings.TrimSpace(question)
+	running := 0
+	for _, c := range s.all {
+		if !c.out() {
+			continue
+		}
+		if running++; c.question == question { // asked again, maybe by a call that was cut off
+			return fmt.Sprintf("scout %d looks into that already", c.n), nil
+		}
+	}
+	switch {
+	case question == "":
+		return "", errors.New("a scout needs a question")
+	case running >= maxParallelSubagents:
+		return "", fmt.Errorf("%d scouts are out, and that is the most: wait for one, or call one back", running)
+	case len(s.all) >= maxSubagents:
+		return "", fmt.Errorf("%d scouts were sent, and that is the most of a session: look for yourself", maxSubagents)
+	}
+	c := &subagent{n: len(s.all) + 1, question: question}
+	s.start(c)
+	return fmt.Sprintf("scout %d looks into it; you are told when it reports", c.n), nil
+}
+
+// Show implements [tool.Scouts].
+func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
+	if id == "" {
+		s.await(ctx, wait)
+		return s.list(), nil
+	}
+	c, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	if wait > 0 {
+		ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
+		defer stop()
+		select {
+		case <-c.over:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.out() {
+		return fmt.Sprintf("scout %d still looks into it", c.n), nil
+	}
+	c.told = true
+	if c.report == nil {
+		return "", fmt.Errorf("scout %d has no report: %s; look for yourself", c.n, c.why)
+	}
+	text := fmt.Sprintf("scout %d reports, which nobody has checked:\n%s", c.n, c.report.Report)
+	if len(c.report.Places) > 0 {
+		text += "\nIt rests on " + strings.Join(c.report.Places, ", ")
+	}
+	return text, nil
+}
+
+// await waits until one is back of which its sender does not know, for as long
+// as one is out.
+func (s *Subagents) await(ctx context.Context, wait time.Duration) {
+	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
+	defer stop()
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		back := s.back
+		out := slices.ContainsFunc(s.all, (*subagent).out)
+		news := slices.ContainsFunc(s.all, func(c *subagent) bool { return !c.told && !c.out() })
+		s.mu.Unlock()
+		if news || !out {
+			return
+		}
+		select {
+		case <-back:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Stop implements [tool.Scouts].
+func (s *Subagents) Stop(id string) (string, error) {
+	c, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	if !c.out() {
+		defer s.mu.Unlock()
+		return fmt.Sprintf("scout %d is back already", c.n), nil
+	}
+	c.told = true
+	s.mu.Unlock()
+	c.stop(ErrSubagentStopped)
+	<-c.over
+	return fmt.Sprintf("scout %d is called back", c.n), nil
+}
+
+// News says which scouts are back since it was last asked.
+func (s *Subagents) News() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for _, c := range s.all {
+		switch {
+		case c.told || c.out():
+			continue
+		case c.report == nil:
+			all = append(all, fmt.Sprintf("Scout %d is back without a report: %s", c.n, c.why))
+		default:
+			all = append(all, fmt.Sprintf("Scout %d has reported: call scout with id %d to read it.", c.n, c.n))
+		}
+		c.told = true
+	}
+	return all
+}
+
+// Close calls back who is still out, for a reason.
+func (s *Subagents) Close(why error) {
+	s.stop(why)
+	s.out.Wait()
+}
+
+func (s *Subagents) find(id string) (*subagent, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.all {
+		if id = strings.TrimPrefix(strings.TrimSpace(id), "scout "); fmt.Sprint(c.n) == id {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("no scout %q was sent", id)
+}
+
+func (s *Subagents) list() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, c := range s.all {
+		state := "still looks"
+		if !c.out() {
+			state = "has reported"
+			if c.report == nil {
+				state = "has no report: " + c.why
+			}
+		}
+		fmt.Fprintf(&b, "scout %d %s: %s\n", c.n, state, c.question)
+	}
+	return cmp.Or(b.String(), "[no scout was sent]")
+}
+
+// out reports whether it still looks. The caller holds the lock.
+func (c *subagent) out() bool {
+	select {
+	case <-c.over:
+		return false
+	default:
+		return true
+	}
+}

@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"time"
+)
+
+// reported is a file that a command wrote.
+type reported struct {
+	at   time.Time
+	data []byte
+}
+
+// mostReports bounds the files that are read, and each of them.
+const mostReports = 1000
+
+// reports returns the files below a directory of a tree in which a command says
+// more than it prints. A link leads nowhere.
+func reports(tree, dir string, patterns []string, largest int64) map[string]reported {
+	if len(patterns) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }() // only read
+	found := map[string]reported{}
+	for _, pattern := range patterns {
+		names, err := fs.Glob(root.FS(), path.Join(dir, pattern))
+		if err != nil {
+			continue
+		}
+		for _, name := range names[:min(len(names), mostReports)] {
+			info, err := root.Lstat(name)
+			if err != nil || !info.Mode().IsRegular() || info.Size() > largest {
+				continue
+			}
+			if data, err := root.ReadFile(name); err == nil {
+				found[name] = reported{info.ModTime(), data}
+			}
+		}
+	}
+	return found
+}
+
+// fresh joins the reports that were written since: an old one proves nothing.
+func fresh(now, old map[string]reported) []byte {
+	var b bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if was, ok := old[name]; !ok || now[name].at.After(was.at) || !bytes.Equal(was.data, now[name].data) {
+			b.Write(now[name].data)
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes()
+}
