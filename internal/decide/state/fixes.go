@@ -13,11 +13,11 @@ import (
 // A fault is looked for once: who finds the same failure again after a task was
 // to fix it has made no progress.
 type Fixes struct {
-	Rounds  int               // times that faults were looked for
-	Planned int               // times that tasks were planned for them
+	Rounds  int                    // times that faults were looked for
+	Planned int                    // times that tasks were planned for them
 	All     []nexus.CriterionFault // of all rounds, in order
-	Round   nexus.AttemptID   // the last round
-	Found   bool              // what it is about was found, and nothing is planned for it yet
+	Round   nexus.AttemptID        // the last round
+	Found   bool                   // what it is about was found, and nothing is planned for it yet
 
 	from int // where those of the last round begin
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -56,7 +55,7 @@ type State struct {
 	Guidance  []Guidance // not delivered, in order
 	Ledger    budget.Ledger
 	Usage     nexus.Usage
-	Spending  spend.Spending
+	Spending  budget.Spending
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
 	Pressed   int                  // last mark of a cap that was said, in percent
