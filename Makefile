@@ -77,7 +77,7 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
 	NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \
-		go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/work/mutate
+		go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/work/gate/mutate
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps

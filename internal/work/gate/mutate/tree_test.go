@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
 // room is a package of the tree, as go list tells.

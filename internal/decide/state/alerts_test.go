@@ -1,4 +1,4 @@
-package alert_test
+package state_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -17,7 +17,7 @@ import (
 // with " held" behind it where the run is held; what is due is raised at once.
 func play(t *testing.T, l nexus.Limits, text string) []string {
 	t.Helper()
-	var b alert.Book
+	var b state.Alerts
 	var out []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -35,7 +35,7 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 				t.Errorf("%s: it would wake at %s", line, again.Sub(tape.Start()))
 			}
 			for _, f := range b.Due(l, held, now) {
-				out = append(out, at+" "+alert.Text(f))
+				out = append(out, at+" "+state.AlertText(f))
 				b.Apply(nexus.Event{At: now, Fact: f})
 			}
 			if more := b.Due(l, held, now); len(more) > 0 {

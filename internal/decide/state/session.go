@@ -1,4 +1,4 @@
-package trail
+package state
 
 import (
 	"slices"

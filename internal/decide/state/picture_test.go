@@ -1,22 +1,21 @@
-// Package picture draws the state machine of a run.
-package picture
+package state_test
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Mermaid draws it as Mermaid text, for the docs.
-func Mermaid() string {
+// mermaid draws the state machine of a run, for the docs.
+func mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
-	for _, row := range machine.Transitions() {
+	for _, row := range state.Transitions() {
 		from, to := string(cmp.Or(row.From, "[*]")), string(cmp.Or(row.To, "ended"))
-		if row.To == machine.Back {
+		if row.To == "(back)" {
 			to = "back"
 		}
 		if row.From.Ended() {

@@ -1,9 +1,4 @@
-// Package split keeps which tasks were to be split when nothing else helped,
-// and what came of it, and says what a split must hold to.
-//
-// It is folded from the run's facts. A task is split at most once, unless a
-// person gives it another chance.
-package split
+package state
 
 import (
 	"slices"
@@ -11,29 +6,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Entry is one task that is or was to be split.
-type Entry struct {
+// Split is one task that is or was to be split.
+type Split struct {
 	nexus.SplitSought
 	Parts   []nexus.TaskID // that stand in its place; none while that is open
 	Refused string         // why it is not split; empty while that is open
 }
 
 // Open reports whether nothing came of it yet.
-func (e *Entry) Open() bool { return len(e.Parts) == 0 && e.Refused == "" }
+func (e *Split) Open() bool { return len(e.Parts) == 0 && e.Refused == "" }
 
-// Book is what the facts so far say. The zero Book has heard none.
-type Book struct {
-	All    []*Entry // in order, the last of each task
+// Splits keeps which tasks were to be split when nothing else helped, and what
+// came of it. The zero Splits has heard of none.
+//
+// A task is split at most once, unless a person gives it another chance.
+type Splits struct {
+	All    []*Split // in order, the last of each task
 	Sought int      // how many there ever were
 }
 
 // Apply folds a fact. Facts of anything else change nothing.
-func (b *Book) Apply(f nexus.Fact) {
+func (b *Splits) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SplitSought:
 		if e := b.Of(f.Task); e == nil || e.Attempt != f.Attempt {
 			b.forget(f.Task)
-			b.All, b.Sought = append(b.All, &Entry{SplitSought: f}), b.Sought+1
+			b.All, b.Sought = append(b.All, &Split{SplitSought: f}), b.Sought+1
 		}
 	case nexus.TaskSplit:
 		if e := b.Of(f.Task); e != nil {
@@ -49,13 +47,13 @@ func (b *Book) Apply(f nexus.Fact) {
 	}
 }
 
-func (b *Book) forget(task nexus.TaskID) {
-	b.All = slices.DeleteFunc(b.All, func(e *Entry) bool { return e.Task == task })
+func (b *Splits) forget(task nexus.TaskID) {
+	b.All = slices.DeleteFunc(b.All, func(e *Split) bool { return e.Task == task })
 }
 
 // Of returns what is known of a task, nil where nobody sought to split it, or
 // a person gave it another chance since.
-func (b *Book) Of(task nexus.TaskID) *Entry {
+func (b *Splits) Of(task nexus.TaskID) *Split {
 	for _, e := range b.All {
 		if e.Task == task {
 			return e
@@ -64,9 +62,9 @@ func (b *Book) Of(task nexus.TaskID) *Entry {
 	return nil
 }
 
-// Instead returns what a task needs once its parts stand in the place of one
+// ReplaceNeed returns what a task needs once its parts stand in the place of one
 // that it needed.
-func Instead(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) []nexus.TaskID {
+func ReplaceNeed(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) []nexus.TaskID {
 	at := slices.Index(needs, task)
 	if at < 0 {
 		return needs

@@ -1,7 +1,4 @@
-// Package trail folds the facts of one attempt: its rounds, its
-// conversations, and what was found. The run's state holds one for each
-// attempt; a worker has a clone of its own, and folds into it what it records.
-package trail
+package state
 
 import (
 	"cmp"

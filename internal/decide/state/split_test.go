@@ -1,15 +1,15 @@
-package split_test
+package state_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/split"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func TestBook(t *testing.T) {
-	var b split.Book
+func TestSplits(t *testing.T) {
+	var b state.Splits
 	sought := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck"}
 	b.Apply(sought)
 	b.Apply(sought) // it goes on
@@ -44,7 +44,7 @@ func TestInstead(t *testing.T) {
 		{nil, nil},
 	} {
 		old := slices.Clone(c.needs)
-		if got := split.Instead(c.needs, "T", []nexus.TaskID{"P", "Q"}); !slices.Equal(got, c.want) || !slices.Equal(c.needs, old) {
+		if got := state.ReplaceNeed(c.needs, "T", []nexus.TaskID{"P", "Q"}); !slices.Equal(got, c.want) || !slices.Equal(c.needs, old) {
 			t.Errorf("%v: %v, want %v", old, got, c.want)
 		}
 	}

@@ -1,12 +1,9 @@
-// Package salvage says what of the earlier attempts at a task is worth keeping:
-// which tree the next one starts from, and what it was that failed.
-package salvage
+package state
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -47,18 +44,18 @@ type Tree struct {
 	Read    int // how far it got with those: 1 the verifier approved, 2 it was reviewed, 3 and approved
 }
 
-// Best returns the tree that the next attempt at a task starts from; false
+// BestTree returns the tree that the next attempt at a task starts from; false
 // where none is better than the base. Better is, in this order: what got
 // further with the gates; with fewer red; what got further with its judges; the
 // later one.
 //
 // No tree counts that breaks what held on its base, or that touches what judges
 // it unless a verifier said that this is right.
-func Best(attempts []*trail.Attempt) (Tree, bool) {
+func BestTree(attempts []*Attempt) (Tree, bool) {
 	var best Tree
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if t := Of(a, r); t.Reach > Lost && compare(t, best) >= 0 {
+			if t := TreeOf(a, r); t.Reach > Lost && compare(t, best) >= 0 {
 				best = t
 			}
 		}
@@ -70,8 +67,8 @@ func compare(a, b Tree) int {
 	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
 }
 
-// Of weighs what a round of an attempt came to.
-func Of(a *trail.Attempt, r *trail.Round) Tree {
+// TreeOf weighs what a round of an attempt came to.
+func TreeOf(a *Attempt, r *Round) Tree {
 	t := Tree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: reach(a, r)}
 	if r.Verdict == nil {
 		return t
@@ -92,13 +89,13 @@ func Of(a *trail.Attempt, r *trail.Round) Tree {
 		v := r.Reviews[n-1]
 		if t.Read = 3; v.SendsBack {
 			t.Read = 2
-			t.Red += Musts(v.Findings)
+			t.Red += CountMustFix(v.Findings)
 		}
 	}
 	return t
 }
 
-func reach(a *trail.Attempt, r *trail.Round) Reach {
+func reach(a *Attempt, r *Round) Reach {
 	switch v := r.Verdict; {
 	case r.Commit == "", tampered(r):
 		return Lost
@@ -117,39 +114,39 @@ func reach(a *trail.Attempt, r *trail.Round) Reach {
 }
 
 // cutOff reports whether an attempt ended before it was at its end.
-func cutOff(a *trail.Attempt) bool {
+func cutOff(a *Attempt) bool {
 	return a.Broken || a.Outcome == "" || a.Outcome == nexus.Exhausted
 }
 
 // tampered reports whether a round's work touches what judges it, and no verifier
 // said that this is right.
-func tampered(r *trail.Round) bool {
+func tampered(r *Round) bool {
 	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
 }
 
 func red(s nexus.GateState) bool { return s == nexus.Fail || s == nexus.Timeout }
 
-// Musts counts the findings that must be fixed.
-func Musts(all []nexus.Finding) int {
+// CountMustFix counts the findings that must be fixed.
+func CountMustFix(all []nexus.Finding) int {
 	n := 0
 	for _, f := range all {
-		if Must(f) {
+		if MustFix(f) {
 			n++
 		}
 	}
 	return n
 }
 
-// Must reports whether a finding of a judge must be fixed: those that stand
+// MustFix reports whether a finding of a judge must be fixed: those that stand
 // and are critical or major.
-func Must(f nexus.Finding) bool {
+func MustFix(f nexus.Finding) bool {
 	s := cmp.Or(f.Severity, nexus.Major)
 	return f.Unverified == "" && (s == nexus.Critical || s == nexus.Major)
 }
 
-// Open returns what was said of a round's work and is to be fixed yet: by the
+// OpenFindings returns what was said of a round's work and is to be fixed yet: by the
 // reviewer, or else the verifier, or else the gate that decided.
-func Open(r *trail.Round) []nexus.Finding {
+func OpenFindings(r *Round) []nexus.Finding {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
 		return r.Reviews[n-1].Findings
 	}

@@ -1,6 +1,4 @@
-// Package spend takes what a run cost apart in the ways in which people ask
-// for it.
-package spend
+package budget
 
 import (
 	"cmp"

@@ -1,11 +1,4 @@
-// Package alert watches a run for what no single rule refuses and no cap ends:
-// agents that try again and again what they may not, failures in a row,
-// attempts that say nothing any more, tokens that run out, tasks that are tried
-// and tried.
-//
-// It is folded from the run's events and asked for what is due, so the same
-// events at the same times lead to the same alerts, after a crash as well.
-package alert
+package state
 
 import (
 	"fmt"
@@ -23,24 +16,29 @@ const window = time.Minute
 // merge follows an attempt's ID in that of what resolves its conflict.
 const merge = "-merge"
 
-// Raised is an alert that was told.
-type Raised struct {
+// RaisedAlert is an alert that was told.
+type RaisedAlert struct {
 	nexus.AlertRaised
 	At time.Time `json:"at"`
 }
 
-// Text says in a line what an alert is about.
-func Text(f nexus.AlertRaised) string {
+// AlertText says in a line what an alert is about.
+func AlertText(f nexus.AlertRaised) string {
 	if f.Of == "" {
 		return string(f.Kind) + ": " + f.Why
 	}
 	return string(f.Kind) + ", " + f.Of + ": " + f.Why
 }
 
-// Book is what the events so far say. The zero Book has heard none. It belongs
-// to whoever folds the run's events.
-type Book struct {
-	Raised []Raised // in order
+// Alerts watches a run for what no single rule refuses and no cap ends: agents
+// that try again and again what they may not, failures in a row, attempts that
+// say nothing any more, tokens that run out, tasks that are tried and tried. It
+// is asked for what is due, so the same events at the same times lead to the
+// same alerts, after a crash as well.
+//
+// The zero Alerts has heard none. It belongs to whoever folds the run's events.
+type Alerts struct {
+	Raised []RaisedAlert // in order
 
 	denied []time.Time // refused calls of the last minute
 	failed []time.Time
@@ -77,7 +75,7 @@ func (w worker) due(l nexus.Limits) time.Time {
 }
 
 // Apply folds an event.
-func (b *Book) Apply(e nexus.Event) {
+func (b *Alerts) Apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.ToolAnswered:
 		if f.Judged.Refused {
@@ -133,7 +131,7 @@ func (b *Book) Apply(e nexus.Event) {
 }
 
 // follow keeps who works in step with the events.
-func (b *Book) follow(e nexus.Event) {
+func (b *Alerts) follow(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.PlanSought:
 		b.begin(string(f.Attempt), e.At)
@@ -162,16 +160,16 @@ func (b *Book) follow(e nexus.Event) {
 	}
 }
 
-func (b *Book) begin(id string, at time.Time) {
+func (b *Alerts) begin(id string, at time.Time) {
 	b.end(id)
 	b.work = append(b.work, worker{id: id, at: at})
 }
 
-func (b *Book) end(id string) {
+func (b *Alerts) end(id string) {
 	b.work = slices.DeleteFunc(b.work, func(w worker) bool { return w.id == id })
 }
 
-func (b *Book) worker(id string) *worker {
+func (b *Alerts) worker(id string) *worker {
 	i := slices.IndexFunc(b.work, func(w worker) bool { return w.id == id })
 	if i < 0 {
 		return nil
@@ -180,7 +178,7 @@ func (b *Book) worker(id string) *worker {
 }
 
 // hear notes that somebody who works is heard of, or will be by then.
-func (b *Book) hear(id string, at time.Time) {
+func (b *Alerts) hear(id string, at time.Time) {
 	if w := b.worker(id); w != nil {
 		w.told = false
 		if at.After(w.at) {
@@ -190,7 +188,7 @@ func (b *Book) hear(id string, at time.Time) {
 }
 
 // wake lets the time of all begin anew: they were held.
-func (b *Book) wake(at time.Time) {
+func (b *Alerts) wake(at time.Time) {
 	for i := range b.work {
 		b.hear(b.work[i].id, at)
 	}
@@ -241,7 +239,7 @@ func owner(f nexus.Fact) string {
 }
 
 // count adds up tokens.
-func (b *Book) count(f nexus.Fact) {
+func (b *Alerts) count(f nexus.Fact) {
 	if b.usage == nil {
 		b.usage, b.calls = map[string]int64{}, map[string]nexus.BudgetReserved{}
 	}
@@ -263,7 +261,7 @@ func (b *Book) count(f nexus.Fact) {
 }
 
 // round counts the rounds of a task.
-func (b *Book) round(f nexus.Fact) {
+func (b *Alerts) round(f nexus.Fact) {
 	if b.tasks == nil {
 		b.tasks, b.rounds = map[nexus.AttemptID]nexus.TaskID{}, map[nexus.TaskID]int{}
 	}
@@ -282,8 +280,8 @@ func recent(all []time.Time, at time.Time) []time.Time {
 	return append(all, at)
 }
 
-func (b *Book) raise(f nexus.AlertRaised, at time.Time) {
-	b.Raised = append(b.Raised, Raised{f, at})
+func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
+	b.Raised = append(b.Raised, RaisedAlert{f, at})
 	switch f.Kind {
 	case nexus.AlertDenials:
 		b.denied = nil // it is told again after as many more
@@ -304,7 +302,7 @@ func (b *Book) raise(f nexus.AlertRaised, at time.Time) {
 
 // Due returns the alerts that are due, which are to be recorded. Nobody is
 // stuck in a run that is held: it is paused, or waits for quota.
-func (b *Book) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
+func (b *Alerts) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	a := l.Alerts
 	if n := len(b.denied); a.Denials > 0 && n > a.Denials {
@@ -331,7 +329,7 @@ func (b *Book) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised
 
 // help returns the tasks that are tried and tried, each once: a person may know
 // what they lack long before their rounds are used up.
-func (b *Book) help(l nexus.Limits) []nexus.AlertRaised {
+func (b *Alerts) help(l nexus.Limits) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	for _, id := range slices.Sorted(maps.Keys(b.rounds)) {
 		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
@@ -345,7 +343,7 @@ func (b *Book) help(l nexus.Limits) []nexus.AlertRaised {
 }
 
 // tokens returns whose budget of tokens is nearly used up.
-func (b *Book) tokens(l nexus.Limits) []nexus.AlertRaised {
+func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
 	if l.Alerts.Tokens <= 0 {
 		return nil
 	}
@@ -368,7 +366,7 @@ func (b *Book) tokens(l nexus.Limits) []nexus.AlertRaised {
 }
 
 // sessions returns the sessions of an attempt that used tokens, sorted.
-func (b *Book) sessions(attempt string) []string {
+func (b *Alerts) sessions(attempt string) []string {
 	var all []string
 	for of := range b.usage {
 		if strings.HasPrefix(of, attempt+"/") {
@@ -381,7 +379,7 @@ func (b *Book) sessions(attempt string) []string {
 
 // Wake returns when somebody will be stuck if nothing is heard until then,
 // zero for never.
-func (b *Book) Wake(l nexus.Limits, held bool) time.Time {
+func (b *Alerts) Wake(l nexus.Limits, held bool) time.Time {
 	var at time.Time
 	if l.Alerts.Stuck <= 0 || held {
 		return at

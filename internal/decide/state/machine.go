@@ -1,11 +1,9 @@
-// Package machine is the table of a run's states and of what moves it from one
-// to the next.
-package machine
+package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Back stands in the table for the status before a pause or a recovery.
-const Back nexus.RunStatus = "(back)"
+// back stands in the table for the status before a pause or a recovery.
+const back nexus.RunStatus = "(back)"
 
 // Transition is one row of the run's state machine.
 type Transition struct {
@@ -30,8 +28,8 @@ func Transitions() []Transition {
 		{"fixes.planned", nexus.StatusReviewing, nexus.StatusExecuting},
 		{"result.offered", nexus.StatusReviewing, nexus.StatusLanding},
 		{"result.offered", nexus.StatusExecuting, nexus.StatusLanding},
-		{"run.resumed", nexus.StatusPaused, Back},
-		{"run.resumed", nexus.StatusRecovering, Back},
+		{"run.resumed", nexus.StatusPaused, back},
+		{"run.resumed", nexus.StatusRecovering, back},
 		{"run.recovered", nexus.StatusPaused, nexus.StatusRecovering},
 		{"run.recovered", nexus.StatusRecovering, nexus.StatusRecovering},
 	}

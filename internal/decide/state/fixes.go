@@ -1,9 +1,4 @@
-// Package mend keeps what was done about criteria that are not met on what
-// landed: what was looked for, what was found, and which task mends it.
-//
-// It is folded from the run's facts. A fault is looked for once: who finds the
-// same failure again after a task was to mend it has made no progress.
-package mend
+package state
 
 import (
 	"slices"
@@ -11,8 +6,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Book is what the facts so far say. The zero Book has heard none.
-type Book struct {
+// Fixes keeps what was done about criteria that are not met on what landed:
+// what was looked for, what was found, and which task fixes it. The zero Fixes
+// has heard of none.
+//
+// A fault is looked for once: who finds the same failure again after a task was
+// to fix it has made no progress.
+type Fixes struct {
 	Rounds  int                    // times that faults were looked for
 	Planned int                    // times that tasks were planned for them
 	All     []nexus.CriterionFault // of all rounds, in order
@@ -23,7 +23,7 @@ type Book struct {
 }
 
 // Apply folds a fact. Facts of anything else change nothing.
-func (b *Book) Apply(f nexus.Fact) {
+func (b *Fixes) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		if f.Attempt == b.Round {
@@ -42,15 +42,15 @@ func (b *Book) Apply(f nexus.Fact) {
 }
 
 // Last returns the faults of the last round.
-func (b *Book) Last() []nexus.CriterionFault { return b.All[b.from:] }
+func (b *Fixes) Last() []nexus.CriterionFault { return b.All[b.from:] }
 
 // Tried reports whether a failure of a criterion was looked at before.
-func (b *Book) Tried(name, signature string) bool {
+func (b *Fixes) Tried(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
 // Of returns what a task mends, nil where it is no such task.
-func (b *Book) Of(task nexus.TaskID) *nexus.CriterionFault {
+func (b *Fixes) Of(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
 			return &b.All[i]
@@ -61,7 +61,7 @@ func (b *Book) Of(task nexus.TaskID) *nexus.CriterionFault {
 
 // Anew returns the check of a criterion that was written when it read as of
 // stands for; by says what a task wrote, if it landed.
-func (b *Book) Anew(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
+func (b *Fixes) Anew(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
 	for _, f := range b.About(name) {
 		if f.Kind != nexus.FaultStale || f.Signature != of {
 			continue
@@ -75,7 +75,7 @@ func (b *Book) Anew(name, of string, by func(task string) (nexus.CriterionCheck,
 
 // Without returns the commit without the work of a criterion whose check a task
 // writes anew, empty where it does not.
-func (b *Book) Without(task nexus.TaskID) string {
+func (b *Fixes) Without(task nexus.TaskID) string {
 	if f := b.Of(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit
 	}
@@ -83,7 +83,7 @@ func (b *Book) Without(task nexus.TaskID) string {
 }
 
 // About returns what was found of a criterion, in order.
-func (b *Book) About(name string) []nexus.CriterionFault {
+func (b *Fixes) About(name string) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, f := range b.All {
 		if f.Criterion == name {

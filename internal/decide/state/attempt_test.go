@@ -1,4 +1,4 @@
-package trail_test
+package state_test
 
 import (
 	"testing"
@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // TestACompactedSessionGoesOnWithWhatIsLeft: what is said later is added to
 // what it was compacted to, and a clone shares none of it.
 func TestACompactedSessionGoesOnWithWhatIsLeft(t *testing.T) {
-	a := &trail.Attempt{ID: "T1.1"}
+	a := &state.Attempt{ID: "T1.1"}
 	compacted := nexus.SessionCompacted{Session: "T1.1/coder.1", Turn: 1, Row: 1, Messages: []string{"brief", "note"}}
 	for _, f := range []nexus.Fact{
 		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1"},
@@ -40,7 +40,7 @@ func TestACompactedSessionGoesOnWithWhatIsLeft(t *testing.T) {
 // came to, also one that changed nothing, and one after the train handed the
 // work back on another base.
 func TestRoundsKnowTheirTrees(t *testing.T) {
-	a := &trail.Attempt{ID: "T1.1", Base: "c0"}
+	a := &state.Attempt{ID: "T1.1", Base: "c0"}
 	type tree struct{ Base, From, Commit, At string }
 	for _, f := range []nexus.Fact{
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1},
@@ -76,7 +76,7 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 // asked again, and one whose answer never comes as the worker is lost.
 func TestTheClockStandsStillForPeople(t *testing.T) {
 	at := func(minutes int) time.Time { return time.Unix(int64(60*minutes), 0) }
-	a := &trail.Attempt{ID: "T1.1", Stage: trail.Working}
+	a := &state.Attempt{ID: "T1.1", Stage: state.Working}
 	a.Ask("q1", at(10))
 	a.Ask("q1", at(12))
 	a.Ask("q2", at(15))
