@@ -25,14 +25,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // machine builds what does the work of a run, as an order and the journal's
@@ -89,7 +88,7 @@ type Parts struct {
 	Learn    func(string)        // makes Mask know another; may be nil
 	Tap      provider.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
-	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
+	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
 	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
 	Headless bool                // nobody answers questions
 	Deliver  bool                // nothing but what landed is delivered, so models may be missing
@@ -136,15 +135,15 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		Related: shop.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Checks: p.Config.Checks,
 		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
-		Caches: buildCaches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
+		Caches: buildCaches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
 		Hurry: hurry(ctx),
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Learn: p.Learn, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 	}
 	if p.Deputy != nil {
 		w.Stands(p.Deputy)
 	}
-	w.Faults = faults.Check(p.Config.Mutation)
-	if w.Personas, err = panel.Named(p.Config.Personas); err != nil {
+	w.Faults = mutate.Check(p.Config.Mutation)
+	if w.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
 	w.Fetched, w.Meter = fetchedBy(p.Env), Meter(p.Config, p.Env)

@@ -121,7 +121,9 @@ func TestBounds(t *testing.T) {
 // can mean nothing else.
 func TestCheckoutOfAFile(t *testing.T) {
 	r := tree()
-	r.Undoes = func(word, file string) bool { return word != "both.go" && (file == "a.go" || file == "sub/b.go" || file == "both.go") }
+	r.Undoes = func(word, file string) bool {
+		return word != "both.go" && (file == "a.go" || file == "sub/b.go" || file == "both.go")
+	}
 	for command, want := range map[string]Answer{
 		"git checkout a.go": Allow, "git checkout a.go sub/b.go": Allow, "cd sub && git checkout b.go": Allow, "git checkout ./a.go": Allow,
 		"git checkout main": Ask, "git checkout both.go": Ask, "git checkout a.go main": Ask, "git checkout HEAD~1 a.go": Ask, "git checkout -f a.go": Ask,

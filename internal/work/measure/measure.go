@@ -1,6 +1,13 @@
 // Package measure reads what a change holds that the definition of done is
 // about: its lines, and the licences of the dependencies that it adds. It runs
 // nothing, and asks no network.
+//
+// Which lines tests went through is read from the reports that tools write:
+// LCOV, Cobertura, JaCoCo and the profiles of Go. A line of which a report says
+// nothing is unknown, and neither tested nor untested. Dependencies are those
+// that lock files and manifests name; what a file does not say is not known.
+// Licences are what lies on this machine: installed packages and the caches of
+// their managers. A package that is not here has none that is known.
 package measure
 
 import (
@@ -14,13 +21,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
 )
 
 // Meter measures changes. The zero Meter holds nothing to anything.
 type Meter struct {
 	Rules  nexus.DoneRules
-	Places licence.Places                    // where packages lie, but for those of a tree
+	Places LicencePlaces                     // where packages lie, but for those of a tree
 	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
 }
 

@@ -16,11 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // Case is a tree to be judged.
@@ -137,18 +134,18 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 
 // moved returns what says where the lines of a base are in a tree; nil where
 // there is no base.
-func (s *Shop) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
+func (s *Shop) moved(base, hash string) func(context.Context) (gate.Moves, error) {
 	if base == "" {
 		return nil
 	}
 	var once sync.Once
-	var moves weigh.Moves
+	var moves gate.Moves
 	var err error
-	return func(ctx context.Context) (weigh.Moves, error) {
+	return func(ctx context.Context) (gate.Moves, error) {
 		once.Do(func() {
 			var patch string
 			patch, err = s.Trees.Git().Moved(ctx, base, hash)
-			moves = weigh.ParseMoves(patch)
+			moves = gate.ParseMoves(patch)
 		})
 		return moves, err
 	}
@@ -217,7 +214,7 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	return gate.Runner{
 		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
-		Own: func(g gate.Gate) (goenv.Setup, func() error, error) {
+		Own: func(g gate.Gate) (gate.GoSetup, func() error, error) {
 			setup, done, err := s.caches().Own(t.Dir, cache, g)
 			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
 			return setup, done, err
@@ -246,8 +243,8 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	}, nil
 }
 
-func (s *Shop) caches() caches.Caches {
-	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
+func (s *Shop) caches() gate.Caches {
+	return gate.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
 }
 
 // mark names the owner of the processes of a tree.

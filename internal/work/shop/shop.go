@@ -21,13 +21,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // Desk is where an attempt records what happened and asks for leave.
@@ -104,14 +103,14 @@ type Shop struct {
 	Hurry      func(end func(cause error)) (stop func() bool) // see [agent.Brief]; nil: nobody is told to end soon
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
-	Foreign    *foreign.Servers // whose tools agents may use; nil for none
-	Code       *code.Kit        // whom agents may ask what code means; nil for nobody
-	Faults     faults.Check     // asks whether tests notice faults
-	Personas   []panel.Persona  // who reads a change; none: one for everything
-	Meter      *measure.Meter   // holds changes to the definition of done; nil: nobody does
-	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
-	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
-	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does
+	Foreign    *mcptools.Servers // whose tools agents may use; nil for none
+	Code       *code.Kit         // whom agents may ask what code means; nil for nobody
+	Faults     mutate.Check      // asks whether tests notice faults
+	Personas   []review.Persona  // who reads a change; none: one for everything
+	Meter      *measure.Meter    // holds changes to the definition of done; nil: nobody does
+	Leaks      *leak.Finder      // looks for secrets in changes; nil: nobody does
+	Fetched    fetched.User      // whose tools have fetched something that gates and agents may read
+	Kit        *depend.Kit       // gives trees their dependencies; nil: nobody does
 
 	Learn    func(value string)  // makes Mask know another; may be nil
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
@@ -119,7 +118,7 @@ type Shop struct {
 	Checkout string              // the user's, in which packages may be installed; only read
 	Caches   []string            // build caches of the user's, which gates may read
 	GateTime time.Duration       // of one gate; 0 for no limit of its own
-	Versions *goenv.Versions     // of tools, remembered
+	Versions *gate.ToolVersions  // of tools, remembered
 	Retry    llm.Policy          // how failed calls are tried again
 
 	// Draw returns the next of the numbers that belong to a name; nil draws

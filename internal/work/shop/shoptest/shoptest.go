@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
@@ -42,7 +41,7 @@ func New(tb testing.TB, gates ...gate.Gate) (s *shop.Shop, base string, user git
 	fine(err)
 	s = &shop.Shop{
 		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at, //nolint:forbidigo // as the program wires it
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
+		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.ToolVersions{},
 	}
 	tb.Cleanup(func() {
 		if err := s.Bases.Close(context.Background()); err != nil {
