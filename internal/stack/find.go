@@ -75,10 +75,20 @@ func bySteps(tree fs.FS) []Found {
 	var found []Found
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
+	stacks := All()
+	slices.SortStableFunc(stacks, func(a, b Stack) int { // what is looked for only where nothing else is comes last
+		switch {
+		case a.Alone == b.Alone:
+			return 0
+		case a.Alone:
+			return 1
+		}
+		return -1
+	})
 	for _, d := range dirs {
 		p := project{tree: tree, dir: d, files: files}
 		some := false
-		for _, s := range All() {
+		for _, s := range stacks {
 			if s.Alone && (some || d != ".") || !marked(s.Markers, within[d]) || marked(s.Yields, within[d]) {
 				continue
 			}

@@ -14,13 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-// All returns every stack. Of two that claim the same, the first one wins.
-func All() []Stack {
-	return []Stack{
-		golang(), node(), python(), rust(), maven(), gradle(), cmake(), meson(), ruby(), php(), dotnet(), makefile(), shellScripts(),
-	}
-}
-
 // Formats returns all kinds of output that can be read.
 func Formats() read.Set {
 	var golang, checks, tests []read.Format
