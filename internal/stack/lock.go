@@ -1,5 +1,3 @@
-// Package lock reads which packages lock files and manifests name. It runs
-// nothing and resolves nothing: what a file does not say is not known.
 package stack
 
 import (

@@ -57,7 +57,7 @@ type Set []Format
 // what Go's tools print, what others check, and what others test with.
 func NewSet(golang, checks, tests []Format) Set {
 	return slices.Concat(machineFormats(), golang, checks, looseFormats(), tests, []Format{
-		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, Read: ReadTally},
+		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, Read: TallyOutput},
 		{Name: Exit, About: "any command that exits 0 when all is well"},
 	})
 }
@@ -103,12 +103,12 @@ func Either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input
 }
 
 // Find returns the format of a name.
-func (all Set) Find(name string) (Format, bool) {
-	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name })
+func (s Set) Find(name string) (Format, bool) {
+	i := slices.IndexFunc(s, func(f Format) bool { return f.Name == name })
 	if i < 0 {
 		return Format{}, false
 	}
-	return all[i], true
+	return s[i], true
 }
 
 // Named is an input with the format that its command or its text tells. A text

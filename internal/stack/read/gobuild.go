@@ -138,9 +138,9 @@ func firstMessage(all []nexus.Finding) string {
 	return ""
 }
 
-// ReadGoVet reads go vet. With -json it exits 0 whatever it found, so its
+// GoVetOutput reads go vet. With -json it exits 0 whatever it found, so its
 // findings count and not its exit code.
-func ReadGoVet(in Input) Report {
+func GoVetOutput(in Input) Report {
 	text, objects := splitJSON(append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...))
 	t := readGoText(in, text, raw.CodeVet)
 	found := false
@@ -219,9 +219,9 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 	return all, true
 }
 
-// ReadGoFmt reads gofmt -l, which exits 0 after naming files that are not
+// GoFmtOutput reads gofmt -l, which exits 0 after naming files that are not
 // formatted.
-func ReadGoFmt(in Input) Report {
+func GoFmtOutput(in Input) Report {
 	t := readGoText(in, raw.Lines(in.Stderr), raw.CodeCompile)
 	for _, l := range raw.Lines(in.Stdout) {
 		if f := in.Place(l); strings.TrimSpace(l) != "" && f != "" {
@@ -235,8 +235,8 @@ func ReadGoFmt(in Input) Report {
 	return r
 }
 
-// ReadGolangCI reads golangci-lint with JSON on standard output.
-func ReadGolangCI(in Input) Report {
+// GolangCIOutput reads golangci-lint with JSON on standard output.
+func GolangCIOutput(in Input) Report {
 	type issue struct {
 		FromLinter, Text, Severity string
 		Pos                        struct {
@@ -306,11 +306,11 @@ func otherLint(said string) bool {
 	}, func(s string) bool { return strings.Contains(said, s) })
 }
 
-// ReadGoBuild reads go build.
-func ReadGoBuild(in Input) Report { return readBuild(in, raw.CodeCompile) }
+// GoBuildOutput reads go build.
+func GoBuildOutput(in Input) Report { return readBuild(in, raw.CodeCompile) }
 
-// ReadGopls reads gopls check, which exits 0 whatever it found.
-func ReadGopls(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }
+// GoplsOutput reads gopls check, which exits 0 whatever it found.
+func GoplsOutput(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }
 
 // GoTestJSONMarks is a pattern of text that only go test -json prints.
 const GoTestJSONMarks = `(?m)^\{(?:"Time":"[^"]*",)?"Action":"`

@@ -51,7 +51,8 @@ func newLog(in Input) testLog {
 	}
 }
 
-func ReadGoTestJSON(in Input) Report {
+// GoTestJSONOutput reads go test -json.
+func GoTestJSONOutput(in Input) Report {
 	l := newLog(in)
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
 		l.line(line)

@@ -24,11 +24,11 @@ type goTestText struct {
 	began, result, over, bare, tests *regexp.Regexp
 }
 
-// ReadGoTest reads go test, with -json and without. Where no test is named that
+// GoTestOutput reads go test, with -json and without. Where no test is named that
 // passed, which takes -v, a package that is well stands for one.
-func ReadGoTest(in Input) Report {
+func GoTestOutput(in Input) Report {
 	if regexp.MustCompile(GoTestJSONMarks).Match(in.Stdout) {
-		return ReadGoTestJSON(in)
+		return GoTestJSONOutput(in)
 	}
 	in.Expect = nil // it does not say which tests ran
 	g := goTestText{
