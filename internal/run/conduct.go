@@ -259,7 +259,7 @@ func (d desk) send(ctx context.Context, heard <-chan error, m message) error {
 	}
 }
 
-// Record implements [Desk].
+// Record implements [worker.Desk].
 func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if notes(facts) {
 		heard := make(chan error, 1)
@@ -268,7 +268,7 @@ func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.say(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
-// Reserve implements [Desk].
+// Reserve implements [worker.Desk].
 func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
 		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
@@ -276,7 +276,7 @@ func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus
 	return a.Guidance, err
 }
 
-// Ask implements [Desk].
+// Ask implements [worker.Desk].
 func (d desk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
 	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
 		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
@@ -300,7 +300,7 @@ func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)
 	}
 }
 
-// Spare implements [Desk].
+// Spare implements [worker.Desk].
 func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	b := d.h.spare
 	if paid {
@@ -314,7 +314,7 @@ func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.Ca
 	}
 }
 
-// Known implements [Desk].
+// Known implements [worker.Desk].
 func (d desk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
 	found := make(chan nexus.Evidence, 1) // a worker that was cancelled reads it no more
 	err := d.say(ctx, func(context.Context) error {

@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) er
 // judgement is recorded as it is made.
 //
 // It ends when the run lets its workers go: gates cost nothing to run again.
-func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+func (s *Judge) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	spare, stop := d.Spare(ctx, c.Paid)
 	defer stop()
 	evidence, err := s.judge(spare, c, d)
@@ -69,7 +69,7 @@ func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	return evidence, err
 }
 
-func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+func (s *Judge) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 
 // moved returns what says where the lines of a base are in a tree; nil where
 // there is no base.
-func (s *Shop) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
+func (s *Judge) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
 	if base == "" {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (s *Shop) moved(base, hash string) func(context.Context) (weigh.Moves, erro
 // some returns the gates with those that run the tests which the change
 // concerns, where these come first, and whether the others may wait. Where all
 // tests hang on the base, some are what is known of any.
-func (s *Shop) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
+func (s *Judge) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
 	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
 	if !c.Some && !hung || s.Related != PerTask && s.Related != Deferred {
 		return gates, false
@@ -166,7 +166,7 @@ func (s *Shop) some(c Case, changed []string, gates []gate.Gate, base map[string
 }
 
 // apart returns what says why a gate does not concern the work on a base.
-func (s *Shop) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
+func (s *Judge) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
 	if c.Base == "" {
 		return nil, nil //nolint:nilnil // each gate judges
 	}
@@ -175,7 +175,7 @@ func (s *Shop) apart(ctx context.Context, c Case) (func(gate.Gate) string, error
 }
 
 // changed returns the files in which two commits or trees differ.
-func (s *Shop) changed(ctx context.Context, from, to string) (files []string, err error) {
+func (s *Judge) changed(ctx context.Context, from, to string) (files []string, err error) {
 	changes, err := s.Trees.Git().Changed(ctx, from, to)
 	for _, c := range changes {
 		files = append(files, c.Path)
@@ -184,7 +184,7 @@ func (s *Shop) changed(ctx context.Context, from, to string) (files []string, er
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.
-func (s *Shop) Waits(ctx context.Context, tree string, d Desk) bool {
+func (s *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
 	if s.Related == Deferred {
 		return true
 	}
@@ -205,18 +205,18 @@ func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence,
 }
 
 // Runner returns what runs gates on a tree, which it puts back after each.
-func (s *Shop) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+func (s *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
 	return s.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
 }
 
-func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
+func (s *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
 	setup, err := s.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
+		Box: s.Site.Box, Net: s.Site.Net.Gate, Put: s.Site.Blobs.Put, Get: s.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Mask: s.Site.Mask, Timeout: s.GateTime, Mark: s.Site.mark(t), Versions: s.Versions,
 		Own: func(g gate.Gate) (goenv.Setup, func() error, error) {
 			setup, done, err := s.caches().Own(t.Dir, cache, g)
 			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
@@ -246,12 +246,12 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	}, nil
 }
 
-func (s *Shop) caches() caches.Caches {
-	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
+func (s *Judge) caches() caches.Caches {
+	return caches.Caches{Exe: s.Exe, State: s.Site.State, Shared: s.Caches, User: s.Fetched}
 }
 
 // mark names the owner of the processes of a tree.
-func (s *Shop) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+func (s *Site) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
 
 // Bases judges the trees that work starts from, each once for all workers.
 type Bases struct {
@@ -268,7 +268,7 @@ func (b *Bases) start() {
 
 // heat compiles what the gates of a base need, once for each tree, and returns
 // how long that took.
-func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk) (took time.Duration, err error) {
+func (b *Bases) heat(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return 0, nil
@@ -284,13 +284,13 @@ func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk)
 	if err != nil {
 		return 0, err
 	}
-	began := s.Now()
+	began := s.Site.Now()
 	warmed, err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash})
 	if err != nil {
 		return 0, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	if warmed {
-		took = s.Now().Sub(began)
+		took = s.Site.Now().Sub(began)
 	}
 	return took, os.WriteFile(mark, nil, 0o600)
 }
@@ -312,7 +312,7 @@ func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
 // Judge returns the gates of a tree with those of its base, and what each says
 // of the base. A gate that the base has stays, whatever the work deleted. A
 // red one does not end it. One that is apart does not judge; apart may be nil.
-func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
 	commit := of.Commit
 	done, err := b.wait(ctx)
 	if err != nil {
@@ -361,7 +361,7 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, 
 // Look lets the gates that run tests judge a base, one after the other, until
 // one of them has run some. Where none does, or where what they say can be
 // compared with nothing, people are told before a model is paid.
-func (b *Bases) Look(ctx context.Context, s *Shop, of Base, dir string, d Desk) error {
+func (b *Bases) Look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
 	err := b.look(spare, s, of, dir, d)
@@ -374,7 +374,7 @@ func (b *Bases) Look(ctx context.Context, s *Shop, of Base, dir string, d Desk) 
 	return nil
 }
 
-func (b *Bases) look(ctx context.Context, s *Shop, of Base, dir string, d Desk) error {
+func (b *Bases) look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
 	gates, err := s.Gates(dir)
 	if err != nil {
 		return err
@@ -423,10 +423,10 @@ func union(base, now []gate.Gate) []gate.Gate {
 
 // one returns what a gate says of a base: what is known, if that fits, and
 // else what it says now. The first that runs takes what the warm-up took.
-func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
+func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if ok {
-		plain, usable := gate.Plain(e, s.Blobs.Get)
+		plain, usable := gate.Plain(e, s.Site.Blobs.Get)
 		if e.Raw != "" {
 			e = plain
 		}
@@ -459,7 +459,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -500,11 +500,11 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told f
 }
 
 // place makes the worktree of a base. The caller has the turn.
-func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*worktree.Tree, error) {
+func (b *Bases) place(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
 	}
-	tree, err := s.Trees.Add(ctx, s.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	tree, err := s.Trees.Add(ctx, s.Site.Run, nexus.AttemptID("base-"+commit[:12]), commit)
 	if err != nil {
 		return nil, err
 	}
@@ -515,7 +515,7 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
 	tree, err := b.place(ctx, s, of.Commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -534,7 +534,7 @@ func (b *Bases) run(ctx context.Context, s *Shop, of Base, hash string, g gate.G
 
 // fits reports whether evidence is of this very gate, with these tools and
 // dependencies.
-func (b *Bases) fits(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+func (b *Bases) fits(ctx context.Context, s *Judge, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
 	tree, err := b.place(ctx, s, commit, hash)
 	if err != nil {
 		return false, err

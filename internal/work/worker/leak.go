@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // leaks judges what a tree adds to its base. It is red where that has secrets,
 // and unverifiable where there is too much to look at.
-func (s *Shop) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, err error) {
+func (s *Judge) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, err error) {
 	if s.Leaks == nil || c.Base == "" {
 		return e, false, nil
 	}
@@ -31,7 +31,7 @@ func (s *Shop) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, e
 }
 
 // touched records which files a person should look at. That decides nothing.
-func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
+func (s *Judge) touched(ctx context.Context, c Case, d Desk) error {
 	if c.Base == "" {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (c Case) about() *bounds.Task {
 
 // done holds a change that its gates found nothing wrong with to the
 // definition of done, and returns what decides. What only warns is recorded.
-func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
+func (s *Judge) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil

@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 // refused looks for what no gate need judge: secrets, and a change that excuses
 // tests. Where there is neither, it returns the record of tests in quarantine.
-func (s *Shop) refused(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+func (s *Judge) refused(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
 	if e, red, err = s.leaks(ctx, c); red || err != nil {
 		return r, e, red, err
 	}
@@ -22,9 +22,9 @@ func (s *Shop) refused(ctx context.Context, c Case) (r quarantine.Record, e nexu
 
 // Spared returns what says whether the record of a commit lets a test's failure
 // not count today.
-func (s *Shop) Spared(ctx context.Context, commit string) func(gate, test string) bool {
+func (s *Judge) Spared(ctx context.Context, commit string) func(gate, test string) bool {
 	list, err := exempt.At(ctx, s.Trees.Git(), commit)
-	day := quarantine.On(s.Now())
+	day := quarantine.On(s.Site.Now())
 	return func(gate, test string) bool {
 		q, ok := list.Of(gate, test, day)
 		return err == nil && ok && q.Active(day)
@@ -34,7 +34,7 @@ func (s *Shop) Spared(ctx context.Context, commit string) func(gate, test string
 // spared returns the record of tests in quarantine that a tree is judged with:
 // its base's. It is red where the tree has another one, as that judges who
 // wrote it. A record that cannot be read spares nothing.
-func (s *Shop) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+func (s *Judge) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
 	repo := s.Trees.Git()
 	if c.Base != "" {
 		other, err := exempt.Changed(ctx, repo, c.Base, c.Hash)
@@ -56,5 +56,5 @@ func (s *Shop) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		list, err = nil, nil // nexus doctor says what is wrong with it
 	}
-	return quarantine.Record{List: list, Day: quarantine.On(s.Now())}, e, false, err
+	return quarantine.Record{List: list, Day: quarantine.On(s.Site.Now())}, e, false, err
 }
