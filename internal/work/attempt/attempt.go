@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -165,7 +164,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, at)
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
-	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && claim.Worth(w.task.Task)
+	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(unshown(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
 	if open, why := w.unshown(); len(open) > 0 {
 		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.Checked()
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -37,7 +36,7 @@ func (w *work) claimed() string {
 // without a check, or the gate that is their check does not bear on them, and
 // no test was named that does.
 func (w *work) unproved() []int {
-	all := claim.Open(w.task.Task)
+	all := unshown(w.task.Task)
 	for _, s := range w.a.Weighed.Criteria {
 		if s.By == "" && !s.Left {
 			all = append(all, s.Number)
@@ -90,7 +89,7 @@ func (w *work) inWords(weighed []nexus.CriterionShown) []nexus.CriterionShown {
 		return s.By == nexus.NewBearing || s.By == nexus.TurnedBearing || s.By == nexus.NamedBearing
 	})
 	var all []nexus.CriterionShown
-	for _, n := range claim.Told(w.task.Task) {
+	for _, n := range showable(w.task.Task) {
 		if w.task.Criteria[n-1].Was != "" {
 			continue // nobody is to blame for a check that cannot tell
 		}
@@ -144,7 +143,7 @@ func (w *work) forgo(ctx context.Context, why string) error {
 		if err != nil {
 			return err
 		}
-		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: claim.Read(data, w.task.Task, w.unproved())}
+		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: readChecks(data, w.task.Task, w.unproved())}
 		for i := range f.Checks {
 			if f.Checks[i].Why == "" {
 				f.Checks[i].Why = why
@@ -166,7 +165,7 @@ func (w *work) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Checks = claim.Read(data, w.task.Task, w.unproved())
+	f.Checks = readChecks(data, w.task.Task, w.unproved())
 	for _, c := range w.settled() { // which are tried on this tree, too
 		c.Proved = false
 		f.Checks = append(f.Checks, c)

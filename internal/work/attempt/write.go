@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -89,7 +88,7 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	}
 	switch {
 	case r.Role == nexus.Tester && w.Worker.Sessions.Checked():
-		b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
 	case r.Role == nexus.Coder && r.Cause == "":
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 	}

@@ -182,11 +182,11 @@ func (s *Sessions) hosts(role agent.Role) string {
 }
 
 // coverage says what is asked of tests of new lines, empty for nothing.
-func (s *Judge) coverage() string {
-	if s.Meter == nil {
+func (j *Judge) coverage() string {
+	if j.Meter == nil {
 		return ""
 	}
-	r := s.Meter.Rules
+	r := j.Meter.Rules
 	switch r.Modes[nexus.CoverageBound] {
 	case nexus.BoundBlock:
 		return fmt.Sprintf("Tests must go through %d %% of the new lines that can run.", r.NewMinimum)

@@ -54,55 +54,55 @@ func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) er
 	}
 }
 
-// Judge lets the gates judge a tree in their order and stops at the first red
+// Pass lets the gates judge a tree in their order and stops at the first red
 // one. A gate that was red on the base for the same reasons is not red. Each
 // judgement is recorded as it is made.
 //
 // It ends when the run lets its workers go: gates cost nothing to run again.
-func (s *Judge) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	spare, stop := d.Spare(ctx, c.Paid)
 	defer stop()
-	evidence, err := s.judge(spare, c, d)
+	evidence, err := j.pass(spare, c, d)
 	if err != nil && spare.Err() != nil {
 		err = context.Cause(spare)
 	}
 	return evidence, err
 }
 
-func (s *Judge) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+func (j *Judge) pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
 		return nil, err
 	}
-	spared, e, red, err := s.refused(ctx, c)
+	spared, e, red, err := j.refused(ctx, c)
 	if red && err == nil {
 		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	if red || err != nil {
 		return []nexus.Evidence{e}, err
 	}
-	if err := s.touched(ctx, c, d); err != nil {
+	if err := j.touched(ctx, c, d); err != nil {
 		return nil, err
 	}
-	gates, err := s.Gates(c.Tree.Dir)
-	apart, wrong := s.apart(ctx, c)
+	gates, err := j.Gates(c.Tree.Dir)
+	apart, wrong := j.apart(ctx, c)
 	if err := errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = s.Bases.Judge(ctx, s, Base{c.Base, c.starts()}, s.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
-	if err := s.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, s.Gates, c.Task.Criteria, false, d.Record); err != nil {
+	if err := j.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
 		return nil, err
 	}
-	r, err := s.Runner(c.Tree, c.Hash)
+	r, err := j.Runner(c.Tree, c.Hash)
 	if err != nil {
 		return nil, err
 	}
 	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
-	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+	if e, red := j.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	r.Each = c.Each
@@ -113,14 +113,14 @@ func (s *Judge) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, er
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
+		if r.Origin, err = j.Bases.origin(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
-		gates, r.Later = s.some(c, r.Origin.Changed, gates, base)
-		gates = s.Meter.Last(gates, gates, c.Task.ID == "")
+		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
+		gates = j.Meter.Last(gates, gates, c.Task.ID == "")
 	}
 	r.Apart = apart
-	r.Moved = s.moved(c.Base, c.Hash)
+	r.Moved = j.moved(c.Base, c.Hash)
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Starts = Starts(ctx, d, c.starts())
 	r.Judged = func(e nexus.Evidence, cached bool) error {
@@ -130,14 +130,14 @@ func (s *Judge) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, er
 	if err != nil {
 		return v.Evidence, err
 	}
-	evidence, taken := s.Meter.Take(gates, v.Evidence, r.Base)
-	done, err := s.done(ctx, c, evidence, taken, d)
+	evidence, taken := j.Meter.Take(gates, v.Evidence, r.Base)
+	done, err := j.done(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
 }
 
 // moved returns what says where the lines of a base are in a tree; nil where
 // there is no base.
-func (s *Judge) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
+func (j *Judge) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
 	if base == "" {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (s *Judge) moved(base, hash string) func(context.Context) (weigh.Moves, err
 	return func(ctx context.Context) (weigh.Moves, error) {
 		once.Do(func() {
 			var patch string
-			patch, err = s.Trees.Git().Moved(ctx, base, hash)
+			patch, err = j.Trees.Git().Moved(ctx, base, hash)
 			moves = weigh.ParseMoves(patch)
 		})
 		return moves, err
@@ -157,26 +157,26 @@ func (s *Judge) moved(base, hash string) func(context.Context) (weigh.Moves, err
 // some returns the gates with those that run the tests which the change
 // concerns, where these come first, and whether the others may wait. Where all
 // tests hang on the base, some are what is known of any.
-func (s *Judge) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
+func (j *Judge) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
 	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
-	if !c.Some && !hung || s.Related != PerTask && s.Related != Deferred {
+	if !c.Some && !hung || j.Related != PerTask && j.Related != Deferred {
 		return gates, false
 	}
-	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && s.Related == Deferred
+	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == Deferred
 }
 
 // apart returns what says why a gate does not concern the work on a base.
-func (s *Judge) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
+func (j *Judge) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
 	if c.Base == "" {
 		return nil, nil //nolint:nilnil // each gate judges
 	}
-	changed, err := s.changed(ctx, c.Base, c.Hash)
+	changed, err := j.changed(ctx, c.Base, c.Hash)
 	return func(g gate.Gate) string { return gate.Apart(g, changed, c.Task.Criteria) }, err
 }
 
 // changed returns the files in which two commits or trees differ.
-func (s *Judge) changed(ctx context.Context, from, to string) (files []string, err error) {
-	changes, err := s.Trees.Git().Changed(ctx, from, to)
+func (j *Judge) changed(ctx context.Context, from, to string) (files []string, err error) {
+	changes, err := j.Trees.Git().Changed(ctx, from, to)
 	for _, c := range changes {
 		files = append(files, c.Path)
 	}
@@ -184,8 +184,8 @@ func (s *Judge) changed(ctx context.Context, from, to string) (files []string, e
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.
-func (s *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
-	if s.Related == Deferred {
+func (j *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
+	if j.Related == Deferred {
 		return true
 	}
 	some, first := d.Known(ctx, tree, related.Name)
@@ -205,28 +205,28 @@ func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence,
 }
 
 // Runner returns what runs gates on a tree, which it puts back after each.
-func (s *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
-	return s.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+func (j *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+	return j.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
 }
 
-func (s *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
-	setup, err := s.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
+func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
+	setup, err := j.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Site.Box, Net: s.Site.Net.Gate, Put: s.Site.Blobs.Put, Get: s.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: s.Site.Mask, Timeout: s.GateTime, Mark: s.Site.mark(t), Versions: s.Versions,
+		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
 		Own: func(g gate.Gate) (goenv.Setup, func() error, error) {
-			setup, done, err := s.caches().Own(t.Dir, cache, g)
-			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			setup, done, err := j.caches().Own(t.Dir, cache, g)
+			setup.Env = j.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
 			return setup, done, err
 		},
 		Reset: func(ctx context.Context, bare bool) error {
 			if bare {
-				return errors.Join(t.Exact(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
+				return errors.Join(t.Exact(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
 			}
-			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
+			return errors.Join(t.Reset(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
 		},
 		Wrote: func(ctx context.Context) ([]string, error) {
 			_, now, err := t.Snapshot(ctx, "nexus: after a gate")
@@ -242,12 +242,12 @@ func (s *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 			}
 			return files, err
 		},
-		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
+		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).Lacks,
 	}, nil
 }
 
-func (s *Judge) caches() caches.Caches {
-	return caches.Caches{Exe: s.Exe, State: s.Site.State, Shared: s.Caches, User: s.Fetched}
+func (j *Judge) caches() caches.Caches {
+	return caches.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
 }
 
 // mark names the owner of the processes of a tree.

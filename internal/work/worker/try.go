@@ -79,11 +79,11 @@ func twice(ctx context.Context, r gate.Runner, t gate.Tree, g gate.Gate) (nexus.
 	return e, err
 }
 
-func (s *Judge) mayTry(g gate.Gate, dir string) bool {
-	if s.Site.Box.Name() != string(sandbox.Off) {
+func (j *Judge) mayTry(g gate.Gate, dir string) bool {
+	if j.Site.Box.Name() != string(sandbox.Off) {
 		return true
 	}
-	rules := s.Site.may(nexus.Planner)
+	rules := j.Site.may(nexus.Planner)
 	rules.Dir, rules.Open = dir, true // as for the planner's own commands
 	return policy.Rule(g.Command(), rules).Allowed()
 }
