@@ -209,7 +209,7 @@ func (a *App) Session(ctx context.Context, c config.Config, role nexus.Role, tex
 // own, and what gives it back.
 func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
 	}
 	own, err := portslot.Take(filepath.Join(a.StateHome(), "slots"), dir)
 	if err != nil {

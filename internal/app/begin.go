@@ -13,9 +13,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -92,7 +92,7 @@ func accept(ctx context.Context, p *Place, c config.Config, o Order) ([]nexus.Fa
 	if err != nil {
 		return nil, err
 	}
-	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), testfile.Is)
+	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested)}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)

@@ -219,3 +219,70 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 		})
 	}
 }
+
+// Guidance goes to who writes for its task, and to nobody who judges or writes
+// for another.
+func TestGuidanceIsForAuthors(t *testing.T) {
+	c, m := begun(t, 2)
+	if _, err := m.Append(t.Context(), nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "use tabs"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Request(m.events[len(m.events)-1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []nexus.BudgetReserved{
+		{Task: "T1", Role: nexus.Coder},
+		{Task: "T1", Role: nexus.Tester},
+		{Task: "T1", Role: nexus.Reviewer},
+		{Task: "T1", Role: nexus.Verifier},
+		{Task: "T1", Role: nexus.Merger},
+		{Task: "T2", Role: nexus.Coder},
+		{Role: nexus.Coder},
+	} {
+		r.ID, r.Session, r.Money = fmt.Sprint(r.Task, r.Role), nexus.SessionID(r.Task+".1/x.1"), 1
+		var got *Answer
+		err := c.Reserve(t.Context(), r, nil, func() bool { return false }, func(a Answer) { got = &a })
+		if err != nil || got == nil || got.Err != nil {
+			t.Fatalf("%s of %s: %+v, %v", r.Role, r.Task, got, err)
+		}
+		want := 0
+		if r.Task == "T1" && (r.Role == nexus.Coder || r.Role == nexus.Tester) {
+			want = 1
+		}
+		if len(got.Guidance) != want {
+			t.Errorf("%s of %s hears %v", r.Role, r.Task, got.Guidance)
+		}
+	}
+}
+
+// A question that somebody answered is not asked again by its attempt. What
+// nobody answered is.
+func TestAFallbackIsNoAnswerToTheNextQuestion(t *testing.T) {
+	c, _ := begun(t, 1)
+	ask := func(mark string) (told *Answer) {
+		t.Helper()
+		q := nexus.QuestionAsked{ID: mark, Attempt: "T1.1", Text: "tabs?", Fallback: "no"}
+		if err := c.Ask(t.Context(), q, func() bool { return false }, func(a Answer) { told = &a }); err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	if a := ask("m1"); a != nil || len(c.State.Questions) != 1 {
+		t.Fatalf("%+v, %d questions", a, len(c.State.Questions))
+	}
+	if err := c.Record(t.Context(), nexus.QuestionAnswered{ID: "q1", Text: "no", By: "fallback"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := ask("m2"); a != nil || len(c.State.Questions) != 2 {
+		t.Fatalf("after a fallback: %+v, %d questions", a, len(c.State.Questions))
+	}
+	if err := c.Record(t.Context(), nexus.QuestionAnswered{ID: "q2", Text: "yes", By: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := ask("m3"); a == nil || a.Text != "yes" || len(c.State.Questions) != 2 {
+		t.Errorf("after an answer: %+v, %d questions", a, len(c.State.Questions))
+	}
+	if a := ask("m1"); a == nil || a.Text != "no" || len(c.State.Questions) != 2 {
+		t.Errorf("the very question again: %+v, %d questions", a, len(c.State.Questions))
+	}
+}

@@ -11,10 +11,7 @@ import (
 // once, without what would let it change files. What the package's scripts look
 // at comes before what is guessed from the files of its configuration. Scripts
 // that only a shell understands stay as they are.
-func (s Stack) apart(p project, found []Found) []Found {
-	if s.Name != "node" {
-		return found
-	}
+func apart(s Stack, p project, found []Found, _ func(string) bool) []Found {
 	t := &taken{s: s, p: p, scripts: p.manifest().Scripts, seen: map[string]bool{}}
 	t.formats(found)
 	for _, f := range found {

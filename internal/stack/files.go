@@ -1,6 +1,3 @@
-// Package stack knows the stacks: from which files each is told, and which
-// commands build, lint and test it. A stack is a row of a table and a format
-// of stack/read, nothing else; see docs/stacks.md.
 package stack
 
 import (

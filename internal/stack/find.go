@@ -37,22 +37,26 @@ type Found struct {
 // members. Nothing is
 // run, and nothing is written.
 func Find(tree fs.FS) []Found {
-	modules := goFound(tree)
+	var found []Found
 	var used []string
-	for _, f := range modules {
-		used = append(used, f.Name)
+	for _, s := range All() {
+		if s.find == nil {
+			continue
+		}
+		for _, f := range s.find(tree) {
+			found, used = append(found, f), append(used, f.Name)
+		}
 	}
-	found := others(tree)
-	for i := range found {
-		found[i].Name = found[i].name(used)
-		used = append(used, found[i].Name)
+	for _, f := range bySteps(tree) {
+		f.Name = f.name(used)
+		found, used = append(found, f), append(used, f.Name)
 	}
-	return append(modules, found...)
+	return found
 }
 
-// others are what packages of all stacks but Go's can be judged by, without
-// names.
-func others(tree fs.FS) []Found {
+// bySteps returns what the packages of a tree can be judged by according to the
+// steps of their stacks, without names.
+func bySteps(tree fs.FS) []Found {
 	files := Files(tree)
 	within := map[string][]string{} // the files of each directory and below, relative to it, are found by prefix
 	for _, f := range files {
@@ -73,12 +77,15 @@ func others(tree fs.FS) []Found {
 	packages := 0
 	for _, d := range dirs {
 		p := project{tree: tree, dir: d, files: files}
-		some := slices.Contains(within[d], "go.mod") || d == "." && slices.Contains(within[d], "go.work")
-		for _, s := range Table() {
-			if s.Alone && (some || d != ".") || !s.marked(within[d]) || s.Name == "gradle" && slices.Contains(within[d], "pom.xml") {
+		some := false
+		for _, s := range All() {
+			if s.Alone && (some || d != ".") || !marked(s.Markers, within[d]) || marked(s.Yields, within[d]) {
 				continue
 			}
 			some = true
+			if s.find != nil {
+				continue
+			}
 			if packages++; packages > mostPackages {
 				return found
 			}
@@ -91,7 +98,7 @@ func others(tree fs.FS) []Found {
 // byMake returns the tests that the Makefile of a tree runs, where nothing else
 // in its root was found to run any.
 func byMake(p project, found []Found) []Found {
-	s := makeStack()
+	s := makefile()
 	if len(found) == 0 || slices.ContainsFunc(found, func(f Found) bool { return f.Gate == "test" && f.Dir == "." }) || p.word("file:go.mod") || p.word("file:go.work") {
 		return nil
 	}
@@ -138,9 +145,9 @@ func depth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-func (s Stack) marked(names []string) bool {
+func marked(patterns, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
-		return slices.ContainsFunc(s.Markers, func(m string) bool { ok, _ := path.Match(m, n); return ok })
+		return slices.ContainsFunc(patterns, func(m string) bool { ok, _ := path.Match(m, n); return ok })
 	})
 }
 
@@ -157,8 +164,8 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		step.Args = s.command(p, step.Args)
 		found = append(found, s.fill(p, Found{Stack: s.Name, Dir: p.dir, Step: step, Piece: step.Beside, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}))
 	}
-	if found = s.apart(p, found); !s.covered(p, "test", taken) {
-		found = s.python(p, found)
+	if s.refine != nil {
+		found = s.refine(s, p, found, func(gate string) bool { return s.covered(p, gate, taken) })
 	}
 	for _, f := range found {
 		taken[s.Name+" "+f.Gate+f.Beside+" "+p.dir] = true
@@ -220,7 +227,8 @@ func (s Stack) covered(p project, gate string, taken map[string]bool) bool {
 	outer := p
 	for outer.dir != "." {
 		outer.dir = path.Dir(outer.dir)
-		if taken[s.Name+" "+gate+" "+outer.dir] && (aside(strings.TrimPrefix(p.dir, outer.dir+"/")) || s.judges(outer, p.dir, gate)) {
+		rel := strings.TrimPrefix(p.dir, outer.dir+"/")
+		if taken[s.Name+" "+gate+" "+outer.dir] && (aside(rel) || s.covers == nil || s.covers(outer, rel, gate)) {
 			return true
 		}
 	}

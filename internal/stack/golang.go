@@ -10,6 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
+func golang() Stack {
+	return Stack{
+		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Formats: goFormats(),
+		find:    goFound,
+	}
+}
+
 // goFound returns the gates of the Go modules of a tree, those of the root
 // first. The others have gates of their own where they have something to
 // judge: the go command of the root does not see them.
@@ -88,4 +96,23 @@ func golangci(text string) []string {
 		return []string{"golangci-lint", "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
 	}
 	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+}
+
+// goCover returns how a command of go test is measured.
+func goCover(test ...string) Cover {
+	return Cover{Name: "go test -coverprofile", Format: "go-cover", Args: measured(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
+}
+
+// goFormats are what its tools print.
+func goFormats() []read.Format {
+	return []read.Format{
+		{Name: read.GoTestJSON, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.ReadGoTestJSON},
+		{Name: read.GolangCI, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.ReadGolangCI},
+		{Name: read.GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.ReadGoBuild},
+		{Name: read.GoVet, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.ReadGoVet},
+		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, Read: read.ReadGopls},
+		{Name: read.GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.ReadGoFmt},
+		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.ReadTally},
+		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.ReadGoTest},
+	}
 }

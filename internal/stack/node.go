@@ -1,8 +1,21 @@
 package stack
 
-import "strings"
+import (
+	_ "embed"
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
 
-func nodeStack() Stack {
+	"go.yaml.in/yaml/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+func node() Stack {
 	// A type check needs what a build makes where packages refer to each other or
 	// code is generated.
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
@@ -15,6 +28,10 @@ func nodeStack() Stack {
 			{If: "file:bun.lock|file:bun.lockb", Args: []string{"bunx", "--no-install"}, Script: []string{"bun", "run", "--silent"}},
 			{Args: []string{"npx", "--no-install"}, Script: npm},
 		},
+		Installs: nodeInstalls(), Programs: words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
+		covers:  nodeCovers,
+		refine:  apart,
+		Formats: nodeFormats(),
 		Steps: []Step{
 			{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
 			{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
@@ -131,4 +148,149 @@ func playwright(more ...string) []string {
 
 func playwrightLone() []Lone {
 	return []Lone{{Name: NamePlay, Args: playwright("--retries=0", "--grep={test}")}}
+}
+
+func vitestCover(cond string, words ...string) []Cover {
+	const line = `"$@" --coverage.enabled --coverage.reporter=lcovonly "--coverage.reportsDirectory=$d/report" >&2 || exit; show "$d/report/lcov.info"`
+	const v8, istanbul = "@vitest/coverage-v8", "@vitest/coverage-istanbul"
+	return []Cover{
+		{If: strings.TrimSpace(cond + " dep:" + v8 + "|dep:" + istanbul), Name: "Vitest", Format: "lcov", Args: measured(line, words...)},
+		lacking(cond, v8, "npm install --save-dev "+v8),
+	}
+}
+
+func jestCover(cond string, words ...string) Cover {
+	const line = `"$@" --coverage --coverageReporters=lcovonly "--coverageDirectory=$d/report" >&2 || exit; show "$d/report/lcov.info"`
+	return Cover{If: cond, Name: "Jest", Format: "lcov", Args: measured(line, words...)}
+}
+
+func bunCover(cond string) Cover {
+	const line = `"$@" --coverage --coverage-reporter=lcov "--coverage-dir=$d/report" >&2 || exit; show "$d/report/lcov.info"`
+	return Cover{If: cond, Name: "bun test --coverage", Format: "lcov", Args: measured(line, "bun", "test")}
+}
+
+// byTool are tools that measure any command of node.
+func byTool(test string) []Cover {
+	return []Cover{
+		{If: "dep:c8", Name: "c8", Format: "lcov", Args: measured(`"$@" --reporter=lcovonly "--reports-dir=$d/report" "--temp-directory=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "c8")},
+		{If: "dep:nyc", Name: "nyc", Format: "lcov", Args: measured(`"$@" --reporter=lcovonly "--report-dir=$d/report" "--temp-dir=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "nyc")},
+	}
+}
+
+// nodeCover measures what the runner of node runs: wherever a command calls it,
+// a program in front of node says so.
+func nodeCover(cond string, words ...string) Cover {
+	const line = `node=$(command -v node) || lack node "see nodejs.org"
+mkdir "$d/bin" && cat >"$d/bin/node" <<END
+#!/bin/sh
+for a; do
+  [ "\$a" = --test ] && exec "$node" --experimental-test-coverage --test-reporter=spec --test-reporter-destination=stderr --test-reporter=lcov "--test-reporter-destination=$d/report.\$\$" "\$@"
+done
+exec "$node" "\$@"
+END
+chmod +x "$d/bin/node"
+PATH="$d/bin:$PATH" "$@" >&2 || exit
+show "$d"/report.*`
+	return Cover{If: cond, Name: "node --experimental-test-coverage", Format: "lcov", Args: measured(line, words...)}
+}
+
+// scriptCover measures the script "test" of package.json.
+func scriptCover() []Cover {
+	script := []string{"{script}", "test"}
+	all := append(vitestCover("runs:test:vitest", "{script}", "test", "--"), jestCover("runs:test:jest", "{script}", "test", "--"), bunCover("runs:test:bun_test$"))
+	all = append(append(all, byTool("npm test --silent")...), nodeCover("has:package.json:node_--test", script...))
+	return append(all, lacking("", "c8", "npm install --save-dev c8"))
+}
+
+// nodeProbe says from within what is still open.
+//
+//go:embed probe/open.cjs
+var nodeProbe string
+
+// inNode runs a command with the probe in each of its processes.
+func inNode(rest ...string) []string {
+	return beside(`NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=$d/nexus_open.cjs" exec "$@"`, nodeProbe, rest...)
+}
+
+// tested is a line with which node's own runner tells how a test ended.
+const tested = `^\s*(?:not )?ok \d+ - |^\s*[\x{2714}\x{2716}] `
+
+func jestHeld(cond string) Held {
+	return Held{If: cond, Args: []string{"{run}", "jest", "--detectOpenHandles", "--forceExit"}, Format: "jest", Flag: "--forceExit"}
+}
+
+func mochaHeld(cond string) Held {
+	return Held{If: cond, Args: inNode("{run}", "mocha", "--exit"), Format: "mocha", Flag: "--exit"}
+}
+
+func vitestHeld(cond string) Held {
+	return Held{If: cond, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--reporter=hanging-process", "--teardownTimeout=2000"}, Format: "vitest", Flag: "--teardownTimeout=1000"}
+}
+
+func nodeHeld(cond string) Held {
+	return Held{If: cond, Args: inNode("node", "--test", "--test-force-exit", "--test-reporter=tap"), Format: "tap", Flag: "--test-force-exit", Told: tested}
+}
+
+// scriptHeld is how the script "test" of package.json is held, where it is one
+// runner and nothing else.
+func scriptHeld() []Held {
+	return []Held{jestHeld("runs:test:jest$"), vitestHeld("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"), mochaHeld("runs:test:mocha$"), nodeHeld("runs:test:node_--test$")}
+}
+
+// member reports whether a directory is a package of the workspace of npm, Yarn,
+// bun, pnpm or Lerna that a package is the root of.
+func (p project) member(rel string) bool {
+	var m struct{ Workspaces json.RawMessage }
+	var patterns []string
+	if json.Unmarshal([]byte(p.read("package.json")), &m) == nil && len(m.Workspaces) > 0 {
+		var named struct{ Packages []string }
+		if json.Unmarshal(m.Workspaces, &patterns) != nil && json.Unmarshal(m.Workspaces, &named) == nil {
+			patterns = named.Packages
+		}
+	}
+	var listed struct{ Packages []string }
+	if yaml.Unmarshal([]byte(p.read("pnpm-workspace.yaml")), &listed) == nil {
+		patterns = append(patterns, listed.Packages...)
+	}
+	listed.Packages = nil
+	if json.Unmarshal([]byte(p.read("lerna.json")), &listed) == nil {
+		patterns = append(patterns, listed.Packages...)
+	}
+	return fits(patterns, rel)
+}
+
+// nodeCovers reports whether a package judges one below it: one that has nothing
+// of its own, or a member of its workspace.
+func nodeCovers(outer project, rel, _ string) bool {
+	inner := outer
+	inner.dir = path.Join(outer.dir, rel)
+	m := inner.manifest()
+	return len(m.Scripts)+len(m.Dependencies)+len(m.DevDependencies) == 0 || outer.member(rel)
+}
+
+// nodeFormats are what its tools print.
+func nodeFormats() []read.Format {
+	return []read.Format{
+		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, Read: lint.Tsc},
+		{Name: "bun-build", About: "bun build", Warns: true, Commands: []string{"bun build"}, Marks: `(?m)^(?:error|warn): .*\n {4}at \S+:\d+:\d+$|^Bundled \d+ modules? in \d`, Well: `^Bundled \d+ modules? in `, Read: suite.BunBuild},
+		{Name: "eslint", About: "ESLint: text or -f json", Warns: true, Commands: []string{"eslint"}, Marks: `\x{2716} \d+ problems? \(|"filePath":"[^"]*","messages":`, Read: lint.ESLint},
+		{Name: "biome", About: "Biome: text or --reporter=json", Warns: true, Commands: []string{"biome"}, Marks: `(?m)^\S+ (?:lint/\S+|format|organizeImports|parse) .*\x{2501}{3}|"suggestedFixesSkipped"|^Checked \d+ files? in `, Well: `^Checked \d+ files? in `, Read: lint.Biome},
+		{Name: "prettier", About: "prettier --check or --list-different", Commands: []string{"prettier"}, Marks: `(?m)^Checking formatting\.\.\.|^\[warn\] Code style issues`, Well: `All matched files use Prettier code style`, Read: lint.Prettier},
+		{Name: "esbuild", About: "esbuild, and what bundles with it", Warns: true, Commands: []string{"esbuild"}, Marks: `(?m)^(?:\x{2718}|\x{25b2}) \[(?:ERROR|WARNING)\] `, Read: lint.Esbuild},
+		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: read.Either(suite.JestJSON, suite.Vitest)},
+		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: read.Either(suite.JestJSON, suite.Jest)},
+		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: suite.Browsers(read.Either(suite.PlaywrightJSON, suite.Playwright))},
+		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, Read: read.Either(suite.MochaJSON, suite.Mocha)},
+		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, Read: readNode},
+		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, Read: suite.Bun},
+		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, Read: suite.Deno},
+	}
+}
+
+// readNode reads node --test, which prints TAP where nobody looks.
+func readNode(in read.Input) read.Report {
+	if regexp.MustCompile(`(?m)^TAP version \d+`).Match(in.Stdout) {
+		return report.TAP(in)
+	}
+	return suite.Node(in)
 }

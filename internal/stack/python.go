@@ -1,209 +1,87 @@
 package stack
 
 import (
-	"path"
-	"regexp"
-	"slices"
-	"strings"
+	_ "embed"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-// python gives a package of Python the tests that its tox.ini or noxfile.py
-// runs, where that says more than the files do, and those that lie where nobody
-// looks for them first.
-func (s Stack) python(p project, found []Found) []Found {
-	if s.Name != "python" {
-		return found
+func python() Stack {
+	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
+	return Stack{
+		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Runners: []Runner{
+			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
+			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
+			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
+			{},
+		},
+		Installs: pythonInstalls(), Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
+		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
+		refine:  pythonTests,
+		Formats: pythonFormats(),
+		Steps: []Step{
+			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+			{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
+			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
+			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
+			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+		},
 	}
-	at := slices.IndexFunc(found, func(f Found) bool { return f.Gate == "test" })
-	if dir, words := declared(p); len(words) > 0 && (dir != "" || words[0] != "pytest" && len(words) > 3 || at < 0) {
-		f := s.command(p, append([]string{"{run}"}, words...))
-		if dir != "" {
-			f = shell("cd " + line(nil, []string{dir}) + " && " + line(nil, f))
-		}
-		g := Found{Stack: s.Name, Dir: p.dir, Step: Step{Gate: "test", Args: f, Format: "pytest", Tests: true}}
-		if words[0] != "pytest" {
-			g.Format = "unittest"
-		}
-		if at >= 0 {
-			return append(slices.Delete(slices.Clone(found), at, at+1), g)
-		}
-		return append(found, g)
-	}
-	if at >= 0 {
-		return found
-	}
-	return append(found, s.elsewhere(p)...)
 }
 
-// declared returns the command with which tox or nox runs the tests, and the
-// directory that it changes to.
-func declared(p project) (dir string, words []string) {
-	if dir, calls := Tox(p.read("tox.ini")); len(calls) > 0 && p.lies(dir) {
-		return dir, calls[0]
-	}
-	if calls := Nox(p.read("noxfile.py")); len(calls) > 0 {
-		return "", calls[0]
-	}
-	return "", nil
+// source says of which files of Python one wants to know: of all below, those
+// that no test loads among them, unless the project says it itself.
+const source = `all=.; { [ -f .coveragerc ] || grep -qsE '^\[(tool\.)?coverage[.:]' pyproject.toml setup.cfg tox.ini; } && all=
+export COVERAGE_FILE="$d/data"
+`
+
+func pytestCover() []Cover {
+	const line = source + `if "$@" pytest --help 2>/dev/null | grep -q -e --cov-report; then
+  "$@" pytest -p no:cacheprovider --cov${all:+=$all} "--cov-report=xml:$d/report" >&2 || exit
+elif "$@" coverage --version >/dev/null 2>&1; then
+  "$@" coverage run ${all:+--source=$all} -m pytest -p no:cacheprovider >&2 || exit
+  "$@" coverage xml -o "$d/report" >&2 || exit
+else
+  lack pytest-cov "pip install pytest-cov"
+fi
+show "$d/report"`
+	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
 }
 
-// lies reports whether a directory of the package has files.
-func (p project) lies(dir string) bool {
-	dir = path.Join(p.dir, dir)
-	return dir == "." || slices.ContainsFunc(p.files, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
+func unittestCover() []Cover {
+	const line = source + `"$@" python3 -m coverage --version >/dev/null 2>&1 || lack coverage "pip install coverage"
+"$@" python3 -m coverage run ${all:+--source=$all} -m unittest discover -v >&2 || exit
+"$@" python3 -m coverage xml -o "$d/report" >&2 || exit
+show "$d/report"`
+	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
 }
 
-// tests returns the words of a command that runs tests, as we start it.
-func tests(words []string) ([]string, bool) {
-	for len(words) > 0 && (words[0] == "coverage" || words[0] == "run" || words[0] == "-") {
-		words = words[1:]
-	}
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") && words[0] != "-m" {
-		words = words[1:] // options of what measures
-	}
-	if len(words) > 0 && words[0] == "-m" {
-		words = append([]string{"python3"}, words...)
-	}
-	if len(words) == 0 {
-		return nil, false
-	}
-	if regexp.MustCompile(`^python[\d.]*$`).MatchString(path.Base(words[0])) {
-		if len(words) < 3 || words[1] != "-m" {
-			return nil, false
-		}
-		if words[2] == "unittest" {
-			return append([]string{"python3", "-m", "unittest"}, words[3:]...), true
-		}
-		words = words[2:]
-	}
-	if words[0] != "pytest" && words[0] != "py.test" {
-		return nil, false
-	}
-	return append([]string{"pytest", "-p", "no:cacheprovider"}, words[1:]...), true
+// pythonProbe says from within what is still open.
+//
+//go:embed probe/nexus_open.py
+var pythonProbe string
+
+func pytestHeld() []Held {
+	return []Held{{Args: beside(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
 }
 
-// testenv returns what the plain environment of a tox.ini says, by its keys.
-func testenv(text string) map[string][]string {
-	section, key := "", ""
-	values := map[string][]string{}
-	for l := range strings.Lines(text) {
-		l = strings.TrimRight(l, " \t\r\n")
-		trimmed := strings.TrimSpace(l)
-		switch {
-		case trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";"):
-		case strings.HasPrefix(l, "["):
-			section, key = strings.Trim(l, "[]"), ""
-		case l[0] == ' ' || l[0] == '\t':
-			if section == "testenv" && key != "" {
-				values[key] = append(values[key], trimmed)
-			}
-		default:
-			k, v, _ := strings.Cut(l, "=")
-			key = strings.TrimSpace(k)
-			if section == "testenv" {
-				values[key] = nil
-				if v = strings.TrimSpace(v); v != "" {
-					values[key] = []string{v}
-				}
-			}
-		}
-	}
-	return values
+func unittestHeld() []Held {
+	return []Held{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
 }
 
-// Tox returns the commands of a tox.ini's plain environment that run tests,
-// and the directory that they run in, below that of the file. What cannot be
-// told without tox is left out.
-func Tox(text string) (dir string, calls [][]string) {
-	values := testenv(text)
-	for _, name := range []string{"changedir", "change_dir"} {
-		if v := values[name]; len(v) == 1 {
-			dir = path.Clean(strings.TrimPrefix(strings.TrimPrefix(v[0], "{toxinidir}"), "/"))
-			if dir == ".." || strings.HasPrefix(dir, "../") || strings.ContainsAny(dir, "{}\x00") || path.IsAbs(dir) {
-				return "", nil
-			}
-		}
+// pythonFormats are what its tools print.
+func pythonFormats() []read.Format {
+	return []read.Format{
+		{Name: "ruff", About: "Ruff check and format: text or JSON", Commands: []string{"ruff"}, Marks: `"noqa_row"|(?m)^All checks passed!|^Would reformat: |^\[\*\] \d+ (?:potentially )?fixable|\n\s+--> \S+\.pyi?:\d+:\d+\n`, Well: `^All checks passed!|already formatted`, Read: lint.Ruff},
+		{Name: "flake8", About: "Flake8 and pycodestyle", Commands: []string{"flake8", "pycodestyle", "pyflakes"}, Marks: `(?m)^\S+\.py:\d+:\d+: [EFWC]\d{3} `, Read: lint.Flake8},
+		{Name: "mypy", About: "mypy", Warns: true, Commands: []string{"mypy", "dmypy"}, Marks: `(?m)^Found \d+ errors? in \d+ files? \(|^Success: no issues found in `, Well: `^Success: no issues found`, Read: lint.Mypy},
+		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.Pyright},
+		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.Pytest},
+		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.Unittest},
 	}
-	if dir == "." {
-		dir = ""
-	}
-	posargs := regexp.MustCompile(`\{posargs:?([^{}]*)\}`)
-	for _, l := range values["commands"] {
-		l = posargs.ReplaceAllString(l, "$1")
-		l = strings.NewReplacer("{envpython}", "python3", "{toxinidir}/", up(dir), "{toxinidir}", path.Clean("./"+up(dir))).Replace(l)
-		words, ok := shellWords(l)
-		if !ok || strings.ContainsAny(l, "{}") {
-			continue
-		}
-		if run, ok := tests(words); ok {
-			calls = append(calls, run)
-		}
-	}
-	return dir, calls
-}
-
-// up leads from a directory back to where it is counted from.
-func up(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	return strings.Repeat("../", strings.Count(dir, "/")+1)
-}
-
-// Nox returns the commands of a noxfile.py that run tests, as far as they are
-// plain text.
-func Nox(text string) (calls [][]string) {
-	call := regexp.MustCompile(`session\.run\(([^()]*)\)`)
-	word := regexp.MustCompile(`^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*$`)
-	for _, m := range call.FindAllStringSubmatch(text, -1) {
-		var words []string
-		for arg := range strings.SplitSeq(m[1], ",") {
-			w := word.FindStringSubmatch(arg)
-			switch {
-			case w != nil:
-				words = append(words, w[1]+w[2])
-			case strings.Contains(arg, "session.posargs") || strings.TrimSpace(arg) == "" || strings.Contains(arg, "="):
-			default:
-				words = append(words, "")
-			}
-		}
-		if run, ok := tests(words); ok && !slices.Contains(run, "") {
-			calls = append(calls, run)
-		}
-	}
-	return calls
-}
-
-// elsewhere returns what runs tests that lie in none of the usual places.
-func (s Stack) elsewhere(p project) []Found {
-	var files []string
-	for _, f := range p.files {
-		rel, in := f, true
-		if p.dir != "." {
-			rel, in = strings.CutPrefix(f, p.dir+"/")
-		}
-		base := path.Base(rel)
-		if in && strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py")) {
-			files = append(files, rel)
-		}
-	}
-	if len(files) == 0 {
-		return nil
-	}
-	g := Found{Stack: s.Name, Dir: p.dir, Step: Step{Gate: "test", Tests: true, Format: "unittest"}}
-	for _, f := range files[:min(len(files), 40)] {
-		if regexp.MustCompile(`(?m)^\s*(?:import pytest|from pytest)\b`).MatchString(p.read(f)) {
-			g.Format = "pytest"
-			g.Args = s.command(p, []string{"{run}", "pytest", "-p", "no:cacheprovider"})
-			return []Found{s.fill(p, g)}
-		}
-	}
-	dir := path.Dir(files[0])
-	for _, f := range files {
-		for dir != "." && !strings.HasPrefix(f, dir+"/") {
-			dir = path.Dir(dir)
-		}
-	}
-	g.Args = s.command(p, []string{"{run}", "python3", "-m", "unittest", "discover", "-v", "-s", dir})
-	return []Found{g}
 }

@@ -167,13 +167,13 @@ func TestHeld(t *testing.T) {
 // TestTable holds every row to what it promises.
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range stack.Table() {
-		if s.Name == "" || names[s.Name] || len(s.Markers) == 0 || len(s.Steps) == 0 {
+	for _, s := range stack.All() {
+		if s.Name == "" || names[s.Name] || len(s.Markers) == 0 || len(s.Steps) == 0 && s.Name != "go" {
 			t.Errorf("row %q", s.Name)
 		}
 		names[s.Name] = true
 		for _, step := range s.Steps {
-			f, ok := read.Find(step.Format)
+			f, ok := stack.Formats().Find(step.Format)
 			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test", "e2e"}, step.Gate) || len(step.Args) == 0 {
 				t.Errorf("%s: %+v", s.Name, step)
 			}

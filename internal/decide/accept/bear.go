@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Work is what is known of a task's tree that its gates let through.
@@ -33,6 +34,9 @@ type Work struct {
 	// is not there; nil: nobody looked.
 	Without *nexus.TestsProved
 	Hollow  bool // these could only not be loaded there, and look at nothing
+	// Renamed says that the change does nothing but rename what the task's title
+	// says.
+	Renamed bool
 }
 
 // Weigh says of each criterion whose check is a gate what shows it. That a gate
@@ -195,6 +199,8 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 		s.Why = "nothing shows it but tests that came with the change, and fail without the rest of it: " + few(w.Without.Tests)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
 		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
+	case clean(now) && w.renames(c):
+		s.By, s.Why = nexus.LiteralBearing, "it asks for the new name alone, and the change does nothing but rename"
 	case stays(c.Text) && w.covered() != nil:
 		k := w.covered().New
 		s.By, s.Why = nexus.CoversBearing, fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.Covered, k.Total)
@@ -203,6 +209,15 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 	default:
 		s.Why = w.nothing(s.Gate)
 	}
+}
+
+// renames reports whether a criterion asks for the new name of a change that
+// does nothing but rename: no test can fail without it for another reason.
+func (w Work) renames(c nexus.Criterion) bool {
+	r, is := strategy.Renames(w.Task)
+	text := strings.ToLower(c.Text)
+	about := regexp.MustCompile(`\b(?:re)?nam(?:e|es|ed|ing)\b|\bcalled\b`).MatchString(text) || strings.Contains(text, strings.ToLower(r.From))
+	return w.Renamed && is && about && strings.Contains(text, strings.ToLower(r.To))
 }
 
 // meant returns what was red on the base and that a criterion, or the task's
@@ -348,7 +363,7 @@ func testing(e nexus.Evidence, gate string) bool {
 }
 
 func (w Work) tests() []string {
-	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !testfile.Part(f) })
+	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
 }
 
 // testsAlone reports whether the change is of nothing but tests.

@@ -367,3 +367,26 @@ func TestSeeSkippedWithoutNames(t *testing.T) {
 		}
 	}
 }
+
+// TestWeighRename takes the suite for a criterion that asks for a new name, and
+// for no other, where the change does nothing but rename.
+func TestWeighRename(t *testing.T) {
+	green := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t", Counts: nexus.Counts{Passed: 3}}
+	for name, c := range map[string]struct {
+		title, text string
+		renamed     bool
+		by          nexus.Bearing
+	}{
+		"the new name":             {"Rename hello to greet", "It is called greet", true, nexus.LiteralBearing},
+		"both names":               {"Rename hello to greet", "greet takes the place of hello", true, nexus.LiteralBearing},
+		"the change does more":     {"Rename hello to greet", "It is called greet", false, ""},
+		"it asks for more":         {"Rename hello to greet", "greet prints two lines", true, ""},
+		"another name":             {"Rename hello to greet", "It is called bow", true, ""},
+		"the title says no rename": {"Add greet", "It is called greet", true, ""},
+	} {
+		w := accept.Work{Task: nexus.Task{ID: "T1", Title: c.title, Criteria: []nexus.Criterion{{Text: c.text, Check: "test"}}}, Changed: []string{"a.go"}, Base: []nexus.Evidence{green}, Now: []nexus.Evidence{green}, Renamed: c.renamed}
+		if all := accept.Weigh(w); len(all) != 1 || all[0].By != c.by {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}

@@ -19,15 +19,18 @@ type Before struct {
 	Start  *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
 }
 
-// Command says whether the command of a criterion, which passes with the
-// change, shows it. One that passes without the change too shows nothing,
+// Command says whether the command of a criterion shows it. One that does not
+// pass with the change shows nothing, whatever it did before. One that passes without the change too shows nothing,
 // unless it fails there once the tests of the change are added, or nothing was
 // to become different.
 func Command(w Work, b Before) nexus.CriterionShown {
 	c := w.Task.Criteria[b.Number-1]
 	gate, _ := Gate(c)
 	s := nexus.CriterionShown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
+	now := nexus.EvidenceOf(w.Now, gate)
 	switch failed := b.Base.State == nexus.Fail || b.Base.State == nexus.Timeout; {
+	case now.Gate != "" && !now.Passed():
+		s.Why = fmt.Sprintf("the command does not pass with the change: %s", cmp.Or(now.Why, string(now.State)))
 	case failed:
 		s.By, s.Why = nexus.TurnedBearing, "the command failed without the change, and passes with it"
 	case c.Red && !b.Base.Passed():

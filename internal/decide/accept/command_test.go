@@ -102,3 +102,15 @@ func TestCommandOnWhatLanded(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandThatDoesNotPass shows nothing, and nobody is told that it passes.
+func TestCommandThatDoesNotPass(t *testing.T) {
+	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are rounded", Check: "go test -run TestX ."}}}
+	now := []nexus.Evidence{{Gate: "accept: go test -run TestX .", State: nexus.NotRun, Tree: "t", Why: "no test ran"}}
+	for _, base := range []nexus.GateState{nexus.NotRun, nexus.Fail, nexus.Environmental} {
+		s := accept.Command(accept.Work{Task: task, Now: now}, accept.Before{Number: 1, Base: nexus.Evidence{State: base, Tree: "b", Why: "no test ran"}})
+		if s.By != "" || s.Why != "the command does not pass with the change: no test ran" {
+			t.Errorf("%s: %+v", base, s)
+		}
+	}
+}

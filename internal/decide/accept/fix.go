@@ -8,8 +8,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Fix is a task that was to mend a criterion.
@@ -162,7 +162,7 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	case nexus.FaultInTest:
 		t.Title = fmt.Sprintf("Mend the check of %s", f.Criterion)
 		order = "The check is wrong, and the work is right. Change the check so that it asks what the criterion says, no less, and leave the work as it is. A verifier reads why."
-		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !testfile.Part(name) }) {
+		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !stack.ServesTests(name) }) {
 			t.Kind, t.Strategy, t.Reason = nexus.TestTask, "", ""
 		}
 	case nexus.FaultInBoth:

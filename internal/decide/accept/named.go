@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Wish is what a text asks for by name. Everything in it is a guess from words:
@@ -56,7 +56,7 @@ func Read(text string) Wish {
 	for _, at := range fileRE.re().FindAllStringIndex(text, -1) {
 		name := strings.TrimPrefix(text[at[0]:at[1]], "./")
 		switch {
-		case !testfile.Is(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.re().MatchString(clauseAround(text, at[0], at[1])):
+		case !stack.IsTest(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.re().MatchString(clauseAround(text, at[0], at[1])):
 		case aside(text, at[0], at[1]):
 			w.Aside = add(w.Aside, name)
 		default:

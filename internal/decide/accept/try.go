@@ -3,6 +3,7 @@ package accept
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,9 +47,11 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	}
 	switch fault := fault(c.Check, e); {
 	case hidden != "":
-		r.Wrong, r.Form, r.Vain = "it hides how many tests run: Nexus counts them by name in their output", countable(hidden), true
+		r.Wrong, r.Form, r.Vain = "it hides how many tests run: Nexus counts them by name in their output", countable(elsewhere(t, hidden)), true
 	case e.State == nexus.Unverifiable && e.Exit == 0:
 		r.Wrong, r.Form, r.Vain = cmp.Or(e.Why, "its output was not understood"), countable(c.Check), true
+	case e.State == nexus.NotRun && elsewhere(t, c.Check) != c.Check:
+		r.Wrong, r.Form = "it runs the tests of one package, and those that the task writes are in another", countable(elsewhere(t, c.Check))
 	case e.Passed() && (t.Kind == nexus.TestTask || !c.Red && standing(c) != ""):
 		r.Said = "passes, and is to stay so"
 	case e.Passed():
@@ -152,6 +155,30 @@ func countable(command string) string {
 		kept = append(kept, w)
 	}
 	return "`" + strings.Join(kept, " ") + "`"
+}
+
+// elsewhere is a go test of the root alone, given the package in which all test
+// files of the task are where that is another; else the command as it is.
+func elsewhere(t nexus.Task, command string) string {
+	words := strings.Fields(command)
+	if len(words) < 2 || words[0] != "go" || words[1] != "test" || strings.ContainsAny(command, "|;&>") {
+		return command
+	}
+	dir := ""
+	for _, file := range t.Files {
+		if !strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		if dir != "" && dir != path.Dir(file) {
+			return command
+		}
+		dir = path.Dir(file)
+	}
+	if i := slices.Index(words, "."); i > 0 && dir != "" && dir != "." {
+		words[i] = "./" + dir
+		return strings.Join(words, " ")
+	}
+	return command
 }
 
 // anchored is the pattern that is the name of just one test.

@@ -1,6 +1,7 @@
 package accept_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,16 +19,22 @@ func TestTry(t *testing.T) {
 	failed := func(test string) nexus.Finding { return nexus.Finding{Code: "test", Test: test, Message: "got 1"} }
 	silent := said(nexus.Fail, 1, text("exit code 1 without a word"))
 	why := func(e nexus.Evidence, why string) nexus.Evidence { e.Why = why; return e }
-	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"))}
+	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"), failed("m.lengths"))}
 
 	for name, c := range map[string]struct {
 		text, check string
+		files       string // of the task, beside another
 		kind        nexus.TaskKind
 		e           nexus.Evidence
 		wrong       string // part of it; empty: it fits
 		form        string
 		vain        bool
+		red         bool // its command was read out of the goal
 	}{
+		"a name that sounds wrong":     {check: "grep -q b invalid.txt", e: said(nexus.Fail, 2, text("grep: invalid.txt: No such file or directory"))},
+		"it fails, and nobody knows":   {check: "npm test", e: why(said(nexus.Unverifiable, 1), "exit code 1, and nothing in the output says why")},
+		"the goal says that it fails":  {check: "go vet ./...", text: "go vet passes", red: true, e: said(nexus.Pass, 0), wrong: "it passes already"},
+		"nobody sees the lines":        {check: "go test -json ./... | grep -q pass", e: silent, wrong: "it hides how many tests run", form: "`go test ./...`", vain: true},
 		"a name that is not there":     {check: "go test ./...", e: said(nexus.Fail, 1, nexus.Finding{File: "a_test.go", Line: 3, Code: "compile", Message: "undefined: Size"})},
 		"an assertion":                 {check: "go test -run TestX .", e: said(nexus.Fail, 1, failed("m.TestX"))},
 		"a test to be written":         {check: "go test -run TestX .", e: said(nexus.NotRun, 0)},
@@ -42,11 +49,15 @@ func TestTry(t *testing.T) {
 		"tests of what is there":       {check: "go test -run TestX .", kind: nexus.TestTask, e: said(nexus.Pass, 0)},
 		"it was cut off":               {check: "sh a.sh", e: why(said(nexus.Environmental, 137), "it was killed")},
 		"what it names is red":         {check: "go test -run TestOld .", e: said(nexus.Fail, 1, failed("m.TestOld"))},
+		"only its command names it":    {check: "sh t.sh lengths", e: said(nexus.Fail, 1, failed("m.lengths"))},
 		"what the text names is red":   {text: "TestOld passes", check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld"))},
 		"a new one is red beside":      {check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld"), failed("m.TestX"))},
 		"nobody sees how many":         {check: "go test -v -run TestX . | grep -q '^--- PASS: TestX'", e: silent, wrong: "it hides how many tests run", form: "`go test -run '^TestX$' .`", vain: true},
 		"nobody sees, and it passes":   {check: "go test ./... >/dev/null", e: said(nexus.Unverifiable, 0), wrong: "it hides how many", form: "`go test ./...`", vain: true},
 		"it does not say how many":     {check: "npm test", e: why(said(nexus.Unverifiable, 0), "nothing says how many tests ran"), wrong: "nothing says how many", form: "`npm test`", vain: true},
+		"the root, by hiding":          {check: "go test -v -run TestX . | grep -q PASS", files: "parse/x_test.go", e: silent, wrong: "it hides how many", form: "`go test -run '^TestX$' ./parse`", vain: true},
+		"the root, not the package":    {check: "go test -run TestX .", files: "parse/x_test.go", e: said(nexus.NotRun, 0), wrong: "those that the task writes are in another", form: "`go test -run '^TestX$' ./parse`"},
+		"a package of several":         {check: "go test -run TestX .", files: "parse/x_test.go x_test.go", e: said(nexus.NotRun, 0)},
 		"it only lists them":           {check: "go test -list . | grep -q TestX", e: silent, wrong: "it hides how many", form: "`go test -run '^TestName$' ./...`", vain: true},
 		"it passes already":            {check: "test -e go.mod", e: said(nexus.Pass, 0), wrong: "it passes already"},
 		"a tool that is missing":       {check: "golint ./...", e: why(said(nexus.Environmental, 127, nexus.Finding{Code: "missing-tool", Message: "sh: 1: golint: not found"}), "sh: 1: golint: not found"), wrong: "cannot run here: sh: 1: golint: not found", vain: true},
@@ -62,7 +73,7 @@ func TestTry(t *testing.T) {
 		"others are red":               {check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld")), wrong: "it fails for m.TestOld"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			task := nexus.Task{ID: "T1", Title: "Add sizes", Kind: c.kind, Files: []string{"units/size.py"}, Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: "sizes are told", Check: c.check}}}
+			task := nexus.Task{ID: "T1", Title: "Add sizes", Kind: c.kind, Files: append([]string{"units/size.py"}, strings.Fields(c.files)...), Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: "sizes are told", Check: c.check, Red: c.red}}}
 			if c.text != "" {
 				task.Criteria[1].Text = c.text
 			}
@@ -84,13 +95,14 @@ func TestTry(t *testing.T) {
 // TestMark writes what came of trials into a plan, and leaves words where a
 // command could never tell.
 func TestMark(t *testing.T) {
-	was := []nexus.Task{{ID: "T1", Criteria: []nexus.Criterion{{Text: "a", Check: "sh a.sh"}, {Text: "b", Check: "sh b.sh"}, {Text: "c", Check: "build"}}}}
+	was := []nexus.Task{{ID: "T1", Criteria: []nexus.Criterion{{Text: "a", Check: "sh a.sh"}, {Text: "b", Check: "sh b.sh"}, {Text: "c", Check: "build"}, {Text: "d", Check: "sh d.sh"}}}}
 	tasks := []nexus.Task{was[0]}
 	accept.Trials{
 		{Task: "T1", Number: 1, Check: "sh a.sh", Said: "fails", Wrong: "it cannot tell", Vain: true},
 		{Task: "T1", Number: 2, Check: "sh b.sh", Said: "fails with exit code 1"},
+		{Task: "T1", Number: 4, Check: "sh d.sh", Said: "passes", Wrong: "it passes already"},
 	}.Mark(tasks)
-	want := []nexus.Criterion{{Text: "a", Tried: "it cannot tell", Unfit: true, Was: "sh a.sh"}, {Text: "b", Check: "sh b.sh", Tried: "fails with exit code 1"}, {Text: "c", Check: "build"}}
+	want := []nexus.Criterion{{Text: "a", Tried: "it cannot tell", Unfit: true, Was: "sh a.sh"}, {Text: "b", Check: "sh b.sh", Tried: "fails with exit code 1"}, {Text: "c", Check: "build"}, {Text: "d", Check: "sh d.sh", Tried: "it passes already", Unfit: true}}
 	for i, c := range tasks[0].Criteria {
 		if c != want[i] {
 			t.Errorf("%+v, want %+v", c, want[i])
@@ -98,6 +110,14 @@ func TestMark(t *testing.T) {
 	}
 	if was[0].Criteria[0].Check == "" {
 		t.Error("the plan that it came from has changed")
+	}
+	tried := []accept.Tried{
+		{Criterion: "T1/AC-1", Check: "sh a.sh", Came: "it cannot tell", Words: true},
+		{Criterion: "T1/AC-2", Check: "sh b.sh", Came: "fails with exit code 1", Fits: true},
+		{Criterion: "T1/AC-4", Check: "sh d.sh", Came: "it passes already"},
+	}
+	if got := accept.AllTried(tasks); !slices.Equal(got, tried) {
+		t.Errorf("%+v, want %+v", got, tried)
 	}
 }
 

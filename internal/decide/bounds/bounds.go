@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 //go:embed sinks.txt
@@ -162,8 +163,8 @@ func places(found []nexus.Finding) string {
 			all = append(all, at)
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	if len(all) == 0 { // it is about the change as a whole
+		return ": " + legible.Cut(found[0].Message, 100)
 	}
 	text := ": " + strings.Join(all[:min(len(all), listed)], ", ")
 	if more := len(all) - listed; more > 0 {
@@ -208,7 +209,7 @@ func outside(m Measured) []nexus.Finding {
 	}
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !m.planned(f.Path) && !testfile.Part(f.Path) && !lock(f.Path) {
+		if !m.planned(f.Path) && !stack.ServesTests(f.Path) && !lock(f.Path) {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "the plan of the task does not name this file",
 				Advice: "Take the change to it back, or say in the summary why the task needs it.",
@@ -256,7 +257,7 @@ func private(m Measured) []nexus.Finding {
 		}
 		key := slices.Contains([]string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".netrc", ".pgpass"}, base)
 		for _, end := range []string{".p12", ".pfx", ".jks", ".keystore"} {
-			key = key || strings.HasSuffix(base, end) && !testfile.Part(f.Path)
+			key = key || strings.HasSuffix(base, end) && !stack.ServesTests(f.Path)
 		}
 		if (env || key) && !f.Gone {
 			found = append(found, nexus.Finding{
@@ -273,7 +274,7 @@ func private(m Measured) []nexus.Finding {
 func lines(m Measured, rules []sink, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if testfile.Part(f.Path) || lock(f.Path) || comments && prose(f.Path) {
+		if stack.ServesTests(f.Path) || lock(f.Path) || comments && prose(f.Path) {
 			continue
 		}
 		end := strings.TrimPrefix(strings.ToLower(stdpath.Ext(f.Path)), ".")

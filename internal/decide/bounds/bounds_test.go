@@ -59,6 +59,8 @@ func TestEachBound(t *testing.T) {
 		"lines written anew":        {bounds.Measured{Files: []bounds.File{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
 		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
 		"a program that was built":  {bounds.Measured{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.File{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
+		"each compiled format":      {bounds.Measured{Task: &bounds.Task{}, Files: []bounds.File{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
+		"nobody to explain it":      {bounds.Measured{Files: []bounds.File{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
 		"one that is taken away":    {bounds.Measured{Files: []bounds.File{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
 		"a shell":                   {bounds.Measured{Files: []bounds.File{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
 		"not read to its end":       {bounds.Measured{Files: []bounds.File{file("a.go")}, Whole: false}, []string{"unwhole"}},
@@ -81,6 +83,18 @@ func TestEachBound(t *testing.T) {
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
+	}
+}
+
+// TestWhatToLookAt says it of a change as a whole, too.
+func TestWhatToLookAt(t *testing.T) {
+	many := make([]bounds.File, 21)
+	for i := range many {
+		many[i] = file(fmt.Sprintf("f%d.go", i))
+	}
+	all := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: many, Whole: true})
+	if len(all) != 1 || !strings.HasPrefix(all[0].Why, "1 to look at: ") || !strings.Contains(all[0].Why, "21 files") {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // built names the compiled files that a change adds and the plan of its task
@@ -15,7 +15,7 @@ import (
 func built(m Measured) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !f.New || len(f.Added) == 0 || !compiled(f.Added[0].Text) || m.planned(f.Path) || testfile.Part(f.Path) {
+		if !f.New || len(f.Added) == 0 || !compiled(f.Added[0].Text) || m.planned(f.Path) || stack.ServesTests(f.Path) {
 			continue
 		}
 		found = append(found, nexus.Finding{

@@ -85,3 +85,14 @@ func TestTaken(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenOfEachBound holds that what is deleted and what is built is agreed to
+// by name where it is explained, and nothing else.
+func TestTakenOfEachBound(t *testing.T) {
+	explained, plain := nexus.Finding{Name: "a", Explained: "needed"}, nexus.Finding{Name: "b"}
+	for name, want := range map[string]int{nexus.DeletionBound: 1, nexus.BuiltBound: 1, nexus.ScopeBound: 0} {
+		if got := bounds.Taken([]nexus.Evidence{{Gate: nexus.DonePrefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -83,3 +83,38 @@ func TestPressure(t *testing.T) {
 		}
 	}
 }
+
+// TestSpares holds how much stays free for calls in flight that cost more than
+// they may: half of what is set aside, but for the smallest of them, of each cap.
+func TestSpares(t *testing.T) {
+	big, small := nexus.BudgetReserved{ID: "a", Task: "T1", Money: 40}, nexus.BudgetReserved{ID: "b", Task: "T2", Money: 4}
+	for name, c := range map[string]struct {
+		limits  nexus.Limits
+		asked   nexus.Money
+		refused string
+	}{ // of the run, 54 are set aside, so 27 stay free but for 4
+		"fits the run":           {nexus.Limits{RunMoney: 77}, 10, ""},
+		"does not":               {nexus.Limits{RunMoney: 76}, 10, "run"},
+		"is itself the smallest": {nexus.Limits{RunMoney: 67}, 2, ""},                   // 46 are, 23 but for 2
+		"fits the task":          {nexus.Limits{RunMoney: 1000, TaskMoney: 65}, 10, ""}, // 50 are, 25 but for 10
+		"nor that":               {nexus.Limits{RunMoney: 1000, TaskMoney: 64}, 10, "task"},
+		"fits the day":           {nexus.Limits{RunMoney: 1000, DayMoney: 77}, 10, ""},
+		"nor the day":            {nexus.Limits{RunMoney: 1000, DayMoney: 76}, 10, "day"},
+	} {
+		var l budget.Ledger
+		l.Cap(c.limits, 0)
+		l.Reserve(big)
+		l.Reserve(small)
+		got, refused := l.Check(nexus.BudgetReserved{ID: "c", Task: "T1", Money: c.asked})
+		if refused != (c.refused != "") || got.Cap != c.refused {
+			t.Errorf("%s: %+v, %v", name, got, refused)
+		}
+	}
+	var l budget.Ledger
+	l.Cap(nexus.Limits{RunMoney: 1000}, 0)
+	l.Reserve(big)
+	l.Reserve(small)
+	if own, grace := l.Claim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
+		t.Errorf("claims %d, with a grace of %d", own, grace)
+	}
+}

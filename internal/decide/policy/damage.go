@@ -229,7 +229,7 @@ func (j *judgement) movesAway(operands []arg.Word) {
 		return
 	}
 	for _, w := range operands[:last] {
-		if at, name := j.where(w); at == place.Tree && (holdsWork(name) || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
+		if at, name := j.where(w); at == place.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it moves "+name+" out of the tree")
 		}
 	}

@@ -231,7 +231,7 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []arg.Word, h
 		if i := slices.Index(args, "--"); i == 0 || i == 1 && seen && !strings.HasPrefix(args[0], "-") {
 			return j.gitFile(operands[i:])
 		}
-		return args[0] == "-b" && len(args) == 2 && seen
+		return args[0] == "-b" && len(args) == 2 && seen || seen && j.gitNames(args, operands) && j.gitFile(operands)
 	case "restore":
 		if has("-p", "--patch", "--pathspec-from-file", "-m", "--merge", "--ours", "--theirs") {
 			return false
@@ -248,6 +248,15 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []arg.Word, h
 		j.reads(operands)
 		return seen && !has("--directory", "--unsafe-paths", "--build-fake-ancestor", "--allow-empty")
 	}
+}
+
+// gitNames reports whether the operands of a checkout without -- can only be
+// files, and there is nothing else.
+func (j *judgement) gitNames(args []string, operands []arg.Word) bool {
+	return j.rules.Undoes != nil && len(args) == len(operands) && !slices.ContainsFunc(operands, func(w arg.Word) bool {
+		_, name := j.where(w)
+		return strings.HasPrefix(w.Text, "-") || !j.rules.Undoes(w.Text, name)
+	})
 }
 
 // gitPacks allows writing an archive of a commit to a file of the tree.

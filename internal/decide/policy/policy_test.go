@@ -117,6 +117,36 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestCheckoutOfAFile undoes the changes of files without --, where their names
+// can mean nothing else.
+func TestCheckoutOfAFile(t *testing.T) {
+	r := tree()
+	r.Undoes = func(word, file string) bool {
+		return word != "both.go" && (file == "a.go" || file == "sub/b.go" || file == "both.go")
+	}
+	for command, want := range map[string]Answer{
+		"git checkout a.go": Allow, "git checkout a.go sub/b.go": Allow, "cd sub && git checkout b.go": Allow, "git checkout ./a.go": Allow,
+		"git checkout main": Ask, "git checkout both.go": Ask, "git checkout a.go main": Ask, "git checkout HEAD~1 a.go": Ask, "git checkout -f a.go": Ask,
+		"git checkout $X": Ask, "git checkout .": Ask, "git checkout '*.go'": Ask, "cd / && git checkout a.go": Deny,
+	} {
+		if d := Rule(command, r); d.Decision != want {
+			t.Errorf("%s: want %s, got %+v", command, want, d)
+		}
+	}
+	if d := Rule("git checkout a.go", tree()); d.Allowed() || !strings.Contains(d.Way, "`git checkout -- FILE`") {
+		t.Errorf("nobody can tell: %+v", d)
+	}
+}
+
+// TestWayOfCd says where commands start.
+func TestWayOfCd(t *testing.T) {
+	for _, command := range []string{"cd /repo && ls", "cd", "cd ..", "cd /repo"} {
+		if d := Rule(command, tree()); d.Allowed() || !strings.Contains(d.Way, "each command starts at the root of the worktree") {
+			t.Errorf("%s: %+v", command, d)
+		}
+	}
+}
+
 func TestOwnRules(t *testing.T) {
 	r := tree()
 	r.Allow, r.Ask, r.Deny = []string{"frobnicate --all", "sudo"}, []string{"make deploy", "rm"}, []string{"npm run release"}

@@ -28,6 +28,10 @@ type Rules struct {
 	// Open says that commands run without a sandbox, so that the code in them
 	// could do anything.
 	Open bool
+	// Undoes reports whether `git checkout WORD` can mean only that the changes of
+	// the file are undone: git tracks it, and no branch or commit is named by the
+	// word. Nil: nobody can tell.
+	Undoes func(word, file string) bool
 	// Reaches says which hosts commands may read from; nil: none.
 	Reaches func(host string, port int) bool
 }

@@ -61,6 +61,7 @@ func ways() []alternative {
 		file    = "write the script to a file in the worktree or /tmp with `write_file` or a here-document (`cat > /tmp/script.sh <<'EOF'` and so on), and run that: `bash /tmp/script.sh`"
 		literal = "give the literal path: run what prints it as a command of its own, then name what it printed; or use `read_file` and `search_code`"
 		tree    = "name files in the worktree, below /tmp (private to you; `mktemp -d` works) or in the caches of dependencies, which are read-only"
+		root    = "leave the cd out: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
 		keep    = "do without it; where the task needs it, say in `finish` what a person should do"
 	)
 	return []alternative{
@@ -68,13 +69,15 @@ func ways() []alternative {
 		{"shell.unparsed", "", "look for a quote or a bracket that is not closed, or " + file},
 		{"shell.invisible", "", "type it again in plain ASCII, or " + file},
 		{"shell.dynamic", "", "write the program, or the code, out literally; or " + file},
-		{"shell.directory", "", "go there with `cd DIR && COMMAND` in each call: a call starts at the root of the worktree"},
+		{"shell.directory", "", "go there with `cd DIR && COMMAND` in each call: each call starts at the root of the worktree"},
 		{"shell.source", "", "give the path with a slash (`. ./env.sh`), and keep the script in the worktree"},
 		{"shell", "", file},
 		{"code", "", "write the code to a file in the worktree or /tmp with `write_file`, and run that: `python3 /tmp/script.py`, `node /tmp/script.js`"},
 		{"path.outside", "writes", tree},
 		{"path.outside", "installs", "install below the worktree or /tmp: `make install PREFIX=/tmp/out`"},
 		{"path.outside", "literal", tree},
+		{"path.outside", "leaves", root},
+		{"path.outside", "goes", root},
 		{"path.outside", "", tree + "; `go list -m -f '{{.Dir}}' all`, `npm root` and `python3 -m site` say where those are"},
 		{"path.unseen", "removes", "name the files to remove: `rm FILE`"},
 		{"path.unseen", "", literal},

@@ -128,7 +128,7 @@ func (j *judgement) relative(p string) (place.Kind, string) {
 		return j.beside(p)
 	case clean == ".." || strings.HasPrefix(clean, "../") || j.away:
 		return place.Outside, p
-	case strings.Contains("/"+p+"/", "/../") && !j.within(p):
+	case strings.Contains("/"+p+"/", "/../") && !plain(p):
 		return place.Unseen, p // through a link it leads elsewhere
 	}
 	return place.Tree, clean
@@ -149,23 +149,12 @@ func (j *judgement) shown(w arg.Word) bool {
 	return !w.Dynamic && !w.Glob && !w.Home && !j.away && j.below == "" && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && place.Shown(j.rules.Show, p)
 }
 
-// within reports whether a path with .. in it goes back only from plain names,
-// and never above where it starts. Where one of them is a link the sandbox
-// still keeps what is outside away.
-func (j *judgement) within(p string) bool {
-	depth := 0
-	for part := range strings.SplitSeq(p, "/") {
-		switch {
-		case part == "..":
-			depth--
-		case part != "." && part != "":
-			depth++
-		}
-		if depth < 0 || strings.HasPrefix(part, ".") && part != ".." && part != "." {
-			return false
-		}
-	}
-	return true
+// plain reports whether no name in a path that goes back is hidden. Where one of
+// them is a link the sandbox still keeps what is outside away.
+func plain(p string) bool {
+	return !slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool {
+		return strings.HasPrefix(name, ".") && name != "." && name != ".."
+	})
 }
 
 // reads judges that paths are read.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // The causes of rounds that mend what somebody who read the work named, and of
@@ -27,7 +27,7 @@ func byJudge(cause string) bool { return cause == ReviewCause || cause == Verify
 // OnTests reports whether a finding is about tests: it stands in one, or its
 // category says so.
 func OnTests(f nexus.Finding) bool {
-	return f.File != "" && testfile.Part(f.File) ||
+	return f.File != "" && stack.ServesTests(f.File) ||
 		slices.Contains([]string{"test", "tests", "testing", "coverage", "test-coverage", "missing-test", "missing-tests"}, strings.ToLower(f.Category))
 }
 

@@ -558,3 +558,21 @@ func TestATaskThatAsksDoesNotAge(t *testing.T) {
 		t.Errorf("%s after the questions", got)
 	}
 }
+
+// TestPressureAfterRecovery: a mark of a cap that was said is said again where
+// the cap was raised meanwhile, and not where it stayed.
+func TestPressureAfterRecovery(t *testing.T) {
+	limits := nexus.Limits{RunMoney: 100, DayMoney: 100}
+	raised := nexus.Limits{RunMoney: 300, DayMoney: 300}
+	for name, c := range map[string]struct {
+		limits *nexus.Limits
+		want   int
+	}{"as before": {nil, 90}, "raised": {&raised, 0}, "the same": {&limits, 90}} {
+		s := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Limits: limits}, nexus.RunStarted{Fence: 1},
+			nexus.BudgetReserved{ID: "B1", Money: 90}, nexus.BudgetSpent{ID: "B1", Money: 90}, nexus.BudgetPressed{Percent: 90},
+			nexus.RunRecovered{Fence: 2, Limits: c.limits})
+		if s.Pressed != c.want {
+			t.Errorf("%s: %d %% were said, want %d", name, s.Pressed, c.want)
+		}
+	}
+}

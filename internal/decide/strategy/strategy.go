@@ -12,8 +12,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // liteTags are those of tasks whose tests need more than test files: what is
@@ -91,14 +91,14 @@ func Rule(s nexus.Strategy, role nexus.Role) func(file string) error {
 		return nil
 	case role == nexus.Tester:
 		return func(file string) error {
-			if testfile.Part(file) || Barrel(file) {
+			if stack.ServesTests(file) || Barrel(file) {
 				return nil
 			}
 			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and the code by another", file)
 		}
 	case role == nexus.Coder:
 		return func(file string) error {
-			if !testfile.Part(file) {
+			if !stack.ServesTests(file) {
 				return nil
 			}
 			return fmt.Errorf("%s is refused (isolation.tests): tests judge this work, and are not changed by it", file)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // MergeGate is the name that findings about the result of a merge carry.
@@ -213,7 +213,7 @@ func (m *merge) named(code, kind string, of func(file string, text *string) []st
 // tests returns the tests that a text declares, each once: a name that is said
 // twice is mostly a table.
 func (m *merge) tests(file string, text *string) []string {
-	if text == nil || !testfile.Part(file) && path.Ext(file) != ".rs" {
+	if text == nil || !stack.ServesTests(file) && path.Ext(file) != ".rs" {
 		return nil
 	}
 	names := m.languageOf(file).names(m.bare(file, *text))
@@ -223,7 +223,7 @@ func (m *merge) tests(file string, text *string) []string {
 
 // exported returns the symbols that a file offers to others.
 func (m *merge) exported(file string, text *string) []string {
-	if text == nil || testfile.Part(file) {
+	if text == nil || stack.ServesTests(file) {
 		return nil
 	}
 	var all []string

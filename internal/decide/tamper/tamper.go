@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Gate is the name that its findings carry.
@@ -60,7 +60,7 @@ func (h *habits) code(f File) File {
 // what tests compare with, and what says how they run. All others need not be
 // looked at, except for what keeps a checker away.
 func Judges(file string) bool {
-	return testfile.Part(file) || snapshot(file) || config(file) || script(file)
+	return stack.ServesTests(file) || snapshot(file) || config(file) || script(file)
 }
 
 // Look returns what a change does to what judges it, in the order of its
@@ -75,10 +75,10 @@ func Look(files []File) []nexus.Finding {
 func (h *habits) look(files []File) []nexus.Finding {
 	l := look{habits: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
 	for _, f := range files {
-		if !testfile.Part(f.Path) && !config(f.Path) && !script(f.Path) {
+		if !stack.ServesTests(f.Path) && !config(f.Path) && !script(f.Path) {
 			l.subjects[stem(f.Path)] = true
 		}
-		if f.New != nil && testfile.Part(f.Path) {
+		if f.New != nil && stack.ServesTests(f.Path) {
 			code := l.code(f)
 			for _, name := range l.languageOf(f.Path).names(*code.New) {
 				l.kept[name]++
@@ -124,12 +124,12 @@ func (l *look) file(f File) {
 			l.add(f, 0, nexus.Minor, Snapshot, "%d lines of what tests compare with are other ones", len(d.removed))
 		}
 		return
-	case testfile.Part(f.Path):
+	case stack.ServesTests(f.Path):
 		l.test(f, d)
 	case config(f.Path):
 		l.config(f, d)
 	}
-	if (script(f.Path) || config(f.Path) || testfile.Part(f.Path)) && path.Base(f.Path) != "package.json" { // of that one, only the checks count
+	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" { // of that one, only the checks count
 		for _, a := range d.added {
 			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
 				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
@@ -194,7 +194,7 @@ func (l *look) test(f File, d diff) {
 	had := lang.names(*code.Old)
 	if gone := l.gone(had); len(gone) > 0 {
 		l.add(f, 0, nexus.Major, Deleted, "%s: %s", count(len(gone), "test is gone", "tests are gone"), some(gone))
-	} else if f.New == nil && len(had) == 0 && testfile.Is(f.Path) {
+	} else if f.New == nil && len(had) == 0 && stack.IsTest(f.Path) {
 		l.add(f, 0, nexus.Major, Deleted, "the file of tests is gone")
 	}
 	if f.New == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkLarge(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				read.Read(read.Input{Format: c.format, Stdout: text.Bytes(), Tests: c.format == "exit"})
+				stack.Read(read.Input{Format: c.format, Stdout: text.Bytes(), Tests: c.format == "exit"})
 			}
 		})
 	}
@@ -43,7 +44,7 @@ func BenchmarkLarge(b *testing.B) {
 	b.Run("a_line_of_nobody", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			read.Read(read.Input{Format: read.Exit, Stdout: small})
+			stack.Read(read.Input{Format: read.Exit, Stdout: small})
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -54,7 +55,7 @@ func TestColours(t *testing.T) {
 		return "\x1b[1m\x1b[31m" + first + "\x1b[0m \x1b[4m" + rest + "\x1b[24m\x1b[39m\x1b]8;;\x07" + end
 	}
 	for _, r := range recordings(t) {
-		want := tell(read.Read(r.in))
+		want := tell(stack.Read(r.in))
 		in := r.in
 		if !structured(in.Stdout) {
 			in.Stdout = eachLine(in.Stdout, paint)
@@ -62,7 +63,7 @@ func TestColours(t *testing.T) {
 		if !structured(in.Stderr) {
 			in.Stderr = eachLine(in.Stderr, paint)
 		}
-		if d := cmp.Diff(want, tell(read.Read(in))); d != "" {
+		if d := cmp.Diff(want, tell(stack.Read(in))); d != "" {
 			t.Errorf("%s in colour: %s", name(r), d)
 		}
 	}
@@ -77,10 +78,10 @@ func TestOtherLineEnds(t *testing.T) {
 		return line
 	}
 	for _, r := range recordings(t) {
-		want := tell(read.Read(r.in))
+		want := tell(stack.Read(r.in))
 		in := r.in
 		in.Stdout, in.Stderr = eachLine(in.Stdout, crlf), eachLine(in.Stderr, crlf)
-		if d := cmp.Diff(want, tell(read.Read(in))); d != "" {
+		if d := cmp.Diff(want, tell(stack.Read(in))); d != "" {
 			t.Errorf("%s with other line ends: %s", name(r), d)
 		}
 	}
@@ -127,11 +128,11 @@ func TestHeadsAndFeet(t *testing.T) {
 		if slices.Contains([]string{"lcov", "cobertura", "go-cover"}, r.in.Format) {
 			continue // a file, which nobody prints
 		}
-		want := read.Read(r.in)
+		want := stack.Read(r.in)
 		for who, head := range heads() {
 			in := r.in
 			in.Stdout = slices.Concat([]byte(head), in.Stdout)
-			if d := cmp.Diff(gist(want), gist(read.Read(in))); d != "" {
+			if d := cmp.Diff(gist(want), gist(stack.Read(in))); d != "" {
 				t.Errorf("%s below the head of %s: %s", name(r), who, d)
 			}
 		}
@@ -142,7 +143,7 @@ func TestHeadsAndFeet(t *testing.T) {
 			} else {
 				in.Stdout = slices.Concat(bytes.TrimSuffix(in.Stdout, []byte("\n")), []byte("\n"+foot))
 			}
-			if d := cmp.Diff(gist(want), gist(read.Read(in))); d != "" {
+			if d := cmp.Diff(gist(want), gist(stack.Read(in))); d != "" {
 				t.Errorf("%s above the foot of %s: %s", name(r), who, d)
 			}
 		}
@@ -166,7 +167,7 @@ func noise(n int) string {
 // are counted than ran.
 func TestInterleaved(t *testing.T) {
 	for _, r := range recordings(t) {
-		base := read.Read(r.in)
+		base := stack.Read(r.in)
 		for _, every := range []int{1, 2, 3, 7} {
 			in := r.in
 			mix := func(n int, line string) string {
@@ -181,7 +182,7 @@ func TestInterleaved(t *testing.T) {
 			if !structured(in.Stderr) {
 				in.Stderr = eachLine(in.Stderr, mix)
 			}
-			got := read.Read(in)
+			got := stack.Read(in)
 			switch {
 			case !lets(base.State) && lets(got.State), lets(base.State) && got.State == nexus.Fail:
 				t.Errorf("%s with noise every %d lines: %s became %s (%s)", name(r), every, base.State, got.State, got.Why)
@@ -242,11 +243,11 @@ func cutAt(t *testing.T, who string, in read.Input, data *[]byte, whole []byte, 
 		out.Exit = 0
 		return out
 	}
-	f, _ := read.Find(in.Format)
-	base, mild, named := read.Read(in), read.Read(forgiven()), 0
+	f, _ := stack.Formats().Find(in.Format)
+	base, mild, named := stack.Read(in), stack.Read(forgiven()), 0
 	for _, n := range at {
 		*data = whole[:n:n]
-		got, open := read.Read(in), read.Read(forgiven())
+		got, open := stack.Read(in), stack.Read(forgiven())
 		where := fmt.Sprintf("%s: %d of %d bytes, ending in %q", who, n, len(whole), whole[max(0, n-30):n])
 		switch ended := whole[n-1] == '\n'; {
 		case lets(got.State) && !lets(base.State):
@@ -280,7 +281,7 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 		if i%3 != 0 && !testenv.Nightly() {
 			continue
 		}
-		in, base := r.in, read.Read(r.in)
+		in, base := r.in, stack.Read(r.in)
 		data := &in.Stdout
 		if len(in.Stdout) == 0 {
 			data = &in.Stderr
@@ -296,7 +297,7 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 			end += len(line)
 			*data = whole[:end:end]
 			now := map[string]bool{}
-			for _, f := range read.Read(in).Findings {
+			for _, f := range stack.Read(in).Findings {
 				now[place(f)] = true
 			}
 			for _, f := range base.Findings {

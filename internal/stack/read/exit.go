@@ -14,15 +14,15 @@ import (
 // readExit reads a command that exits 0 when all is well. Where it runs
 // tests, it must also say how many. Its output is read as that of the tool
 // that speaks in it, as far as one is recognised.
-func readExit(in Input) Report {
+func (s Set) readExit(in Input) Report {
 	all := in.Text()
-	speak, sure := recognise(in)
+	speak, sure := s.recognise(in)
 	known := len(speak) > 0
 	var f Format
 	var r Report
 	if known {
 		f = speak[0]
-		r = worst(in, f, instead(in, f, f.read(in)))
+		r = s.worst(in, f, s.instead(in, f, f.Read(in)))
 		if !f.Tests && in.Exit > 0 {
 			r = joined(in, r, speak[1:])
 		}
@@ -98,7 +98,7 @@ func joined(in Input, r Report, others []Format) Report {
 		if understood(r) && slices.ContainsFunc(loose, func(l Format) bool { return l.Name == f.Name }) {
 			continue
 		}
-		said := f.read(in).Findings
+		said := f.Read(in).Findings
 		r.Findings = append(r.Findings, slices.DeleteFunc(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == raw.CodeEnvironment || has(x) })...)
 	}
 	return r
@@ -106,16 +106,16 @@ func joined(in Input, r Report, others []Format) Report {
 
 // worst is the report of the run that is worst, where the output is that of
 // several runs of tests, one after the other, and the first of them is well.
-func worst(in Input, f Format, r Report) Report {
+func (s Set) worst(in Input, f Format, r Report) Report {
 	if !f.Tests || r.Counts.Failed > 0 {
 		return r
 	}
-	_, tests := spoken(Formats(), ends(in))
+	_, tests := spoken(s, ends(in))
 	for _, other := range tests {
 		if other.Name == f.Name {
 			continue
 		}
-		if said := other.read(in); said.Counted && said.Counts.Failed > 0 && said.State == nexus.Fail {
+		if said := other.Read(in); said.Counted && said.Counts.Failed > 0 && said.State == nexus.Fail {
 			return said
 		}
 	}

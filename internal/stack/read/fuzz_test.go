@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -20,7 +21,7 @@ import (
 func family(f *testing.F, pick func(read.Format) bool) []string {
 	f.Helper()
 	var names []string
-	for _, x := range read.Formats() {
+	for _, x := range stack.Formats() {
 		if pick(x) {
 			names = append(names, x.Name)
 		}
@@ -38,12 +39,12 @@ func family(f *testing.F, pick func(read.Format) bool) []string {
 // hold checks what holds for every report, whatever was read.
 func hold(t *testing.T, in read.Input) {
 	t.Helper()
-	r := read.Read(in)
+	r := stack.Read(in)
 	if r.State == nexus.Pass || r.State == nexus.Flaky {
 		if in.Exit != 0 || r.Counts.Failed > 0 || slices.ContainsFunc(r.Findings, raw.Blocks) {
 			t.Errorf("passed: %s", tell(r))
 		}
-		if f, _ := read.Find(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
+		if f, _ := stack.Formats().Find(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
 			t.Errorf("passed without a test: %s", tell(r))
 		}
 	}
@@ -56,7 +57,7 @@ func hold(t *testing.T, in read.Input) {
 			t.Errorf("odd finding %+v", f)
 		}
 	}
-	if d := cmp.Diff(tell(r), tell(read.Read(in))); d != "" {
+	if d := cmp.Diff(tell(r), tell(stack.Read(in))); d != "" {
 		t.Errorf("differs from time to time: %s", d)
 	}
 }
@@ -97,7 +98,7 @@ func FuzzRecognise(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command string, out, err []byte, exit int) {
-		in, _ := read.Named(read.Input{Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+		in, _ := stack.Formats().Named(read.Input{Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
 		hold(t, in)
 		hold(t, read.Input{Format: read.Exit, Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src", Guess: exit == 0})
 	})
@@ -117,7 +118,7 @@ func TestRecordingsAreRecognised(t *testing.T) {
 		if slices.Contains(silent, name) {
 			continue
 		}
-		f, _, ok := read.Recognise(read.Input{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
+		f, _, ok := stack.Formats().Recognise(read.Input{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
 		if !ok || f.Name != r.in.Format && f.Name != twin[name] {
 			t.Errorf("%s is taken for %q", r.path, f.Name)
 		}
@@ -135,7 +136,7 @@ func TestCutOutputNeverTurnsGreen(t *testing.T) {
 			in := r.in
 			in.Cut = true
 			in.Stdout, in.Stderr = cut(in.Stdout, part), cut(in.Stderr, part)
-			if got := read.Read(in); got.State == nexus.Pass || got.State == nexus.Flaky {
+			if got := stack.Read(in); got.State == nexus.Pass || got.State == nexus.Flaky {
 				t.Errorf("%s cut to 1/%d passes: %s", r.path, part, tell(got))
 			}
 		}
@@ -155,7 +156,7 @@ func TestHugeOutput(t *testing.T) {
 		if strings.Contains(r.path, "cover") || strings.Contains(r.path, "cobertura") {
 			continue // it is a file, and nobody writes into it
 		}
-		if got := read.Read(in); got.Counts != read.Read(r.in).Counts {
+		if got := stack.Read(in); got.Counts != stack.Read(r.in).Counts {
 			t.Errorf("%s: %s", r.path, tell(got))
 		}
 	}
@@ -171,7 +172,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(in.Format, func(b *testing.B) {
 				b.SetBytes(int64(len(in.Stdout) + len(in.Stderr)))
 				for b.Loop() {
-					read.Read(in)
+					stack.Read(in)
 				}
 			})
 		}

@@ -138,9 +138,9 @@ func firstMessage(all []nexus.Finding) string {
 	return ""
 }
 
-// readVet reads go vet. With -json it exits 0 whatever it found, so its
+// ReadGoVet reads go vet. With -json it exits 0 whatever it found, so its
 // findings count and not its exit code.
-func readVet(in Input) Report {
+func ReadGoVet(in Input) Report {
 	text, objects := splitJSON(append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...))
 	t := readGoText(in, text, raw.CodeVet)
 	found := false
@@ -219,9 +219,9 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 	return all, true
 }
 
-// readFmt reads gofmt -l, which exits 0 after naming files that are not
+// ReadGoFmt reads gofmt -l, which exits 0 after naming files that are not
 // formatted.
-func readFmt(in Input) Report {
+func ReadGoFmt(in Input) Report {
 	t := readGoText(in, raw.Lines(in.Stderr), raw.CodeCompile)
 	for _, l := range raw.Lines(in.Stdout) {
 		if f := in.Place(l); strings.TrimSpace(l) != "" && f != "" {
@@ -235,8 +235,8 @@ func readFmt(in Input) Report {
 	return r
 }
 
-// readGolangCI reads golangci-lint with JSON on standard output.
-func readGolangCI(in Input) Report {
+// ReadGolangCI reads golangci-lint with JSON on standard output.
+func ReadGolangCI(in Input) Report {
 	type issue struct {
 		FromLinter, Text, Severity string
 		Pos                        struct {
@@ -305,3 +305,12 @@ func otherLint(said string) bool {
 		"you are using a configuration file for golangci-lint v",
 	}, func(s string) bool { return strings.Contains(said, s) })
 }
+
+// ReadGoBuild reads go build.
+func ReadGoBuild(in Input) Report { return readBuild(in, raw.CodeCompile) }
+
+// ReadGopls reads gopls check, which exits 0 whatever it found.
+func ReadGopls(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }
+
+// GoTestJSONMarks is a pattern of text that only go test -json prints.
+const GoTestJSONMarks = `(?m)^\{(?:"Time":"[^"]*",)?"Action":"`

@@ -51,7 +51,7 @@ func newLog(in Input) testLog {
 	}
 }
 
-func readTests(in Input) Report {
+func ReadGoTestJSON(in Input) Report {
 	l := newLog(in)
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
 		l.line(line)

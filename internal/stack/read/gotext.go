@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// goTestMarks are lines that go test writes, and hardly anybody else.
-const goTestMarks = `(?m)^(?:ok  \t\S+\t|FAIL\t\S+[\t ]|\?   \t\S+\t\[no test files\]|=== RUN   \S+$|--- (?:PASS|FAIL|SKIP): (?:Test|Fuzz|Example)\S* \([\d.]+s\)$)`
+// GoTestMarks are lines that go test writes, and hardly anybody else.
+const GoTestMarks = `(?m)^(?:ok  \t\S+\t|FAIL\t\S+[\t ]|\?   \t\S+\t\[no test files\]|=== RUN   \S+$|--- (?:PASS|FAIL|SKIP): (?:Test|Fuzz|Example)\S* \([\d.]+s\)$)`
 
 // goTestText makes of the text of go test what -json would have told. The text
 // names a package at its end, so its lines wait until then.
@@ -24,11 +24,11 @@ type goTestText struct {
 	began, result, over, bare, tests *regexp.Regexp
 }
 
-// readGoTest reads go test, with -json and without. Where no test is named that
+// ReadGoTest reads go test, with -json and without. Where no test is named that
 // passed, which takes -v, a package that is well stands for one.
-func readGoTest(in Input) Report {
-	if f, ok := Find(GoTestJSON); ok && regexp.MustCompile(f.Marks).Match(in.Stdout) {
-		return readTests(in)
+func ReadGoTest(in Input) Report {
+	if regexp.MustCompile(GoTestJSONMarks).Match(in.Stdout) {
+		return ReadGoTestJSON(in)
 	}
 	in.Expect = nil // it does not say which tests ran
 	g := goTestText{

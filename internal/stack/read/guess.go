@@ -22,14 +22,14 @@ func understood(r Report) bool {
 // nothing. Where none of the format's own words is in it, it is what its text
 // says that it is: most tools have more reporters than one. Where it fails and
 // nobody knows its format, the places count that most tools name alike.
-func instead(in Input, f Format, r Report) Report {
+func (s Set) instead(in Input, f Format, r Report) Report {
 	if f.Coverage() || in.Killed() || f.Go && in.Exit == 0 {
 		return r
 	}
 	if understood(r) {
 		return placedBy(in, f, r)
 	}
-	if other, ok := spokenElse(in, f); ok {
+	if other, ok := s.spokenElse(in, f); ok {
 		return other
 	}
 	if in.Exit == 0 {
@@ -49,11 +49,11 @@ func instead(in Input, f Format, r Report) Report {
 }
 
 // spokenElse reads an output as another format than that of its command.
-func spokenElse(in Input, f Format) (Report, bool) {
+func (s Set) spokenElse(in Input, f Format) (Report, bool) {
 	text := ends(in)
 	var others []Format
 	if own := f.Marks != "" && regexp.MustCompile(f.Marks).MatchString(text); !own {
-		checks, tests := spoken(Formats(), text)
+		checks, tests := spoken(s, text)
 		others = append(tests, checks...)
 	}
 	for _, g := range looseFormats() {
@@ -65,7 +65,7 @@ func spokenElse(in Input, f Format) (Report, bool) {
 		if g.Name == f.Name || g.Name == tally && f.Tests { // what the command runs has a sum of its own
 			continue
 		}
-		if other := g.read(in); understood(other) {
+		if other := g.Read(in); understood(other) {
 			return other, true
 		}
 	}
@@ -85,7 +85,7 @@ func placedBy(in Input, f Format, r Report) Report {
 		if !g.Tests || g.Name == f.Name || !regexp.MustCompile(g.Marks).MatchString(ends(in)) {
 			continue
 		}
-		if other := g.read(in); other.Counts == r.Counts && len(other.Findings) == r.Counts.Failed {
+		if other := g.Read(in); other.Counts == r.Counts && len(other.Findings) == r.Counts.Failed {
 			r.Findings = other.Findings
 		}
 	}

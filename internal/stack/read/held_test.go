@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -160,12 +161,12 @@ func TestHeldOut(t *testing.T) {
 	}
 	readers := map[string]func(sample) read.Report{
 		"parse": func(s sample) read.Report {
-			in, _ := read.Named(s.in)
-			return read.Read(in)
+			in, _ := stack.Formats().Named(s.in)
+			return stack.Read(in)
 		},
 		"gate": func(s sample) read.Report {
 			s.in.Format, s.in.Tests = read.Exit, s.counts != "-"
-			return read.Read(s.in)
+			return stack.Read(s.in)
 		},
 	}
 	for _, how := range []string{"parse", "gate"} {
@@ -197,8 +198,8 @@ func TestWorstRunCounts(t *testing.T) {
 		rust   = "running 1 test\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n"
 	)
 	for name, out := range map[string]string{"red last": well + red, "red first": red + well, "what did not build": broken + rust, "a green report first": green + fell} {
-		in, _ := read.Named(read.Input{Command: "./test.sh", Stdout: []byte(out), Root: "/src"})
-		if r := read.Read(in); r.State != nexus.Fail {
+		in, _ := stack.Formats().Named(read.Input{Command: "./test.sh", Stdout: []byte(out), Root: "/src"})
+		if r := stack.Read(in); r.State != nexus.Fail {
 			t.Errorf("%s: %s", name, tell(r))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -61,7 +62,7 @@ not ok 1 - sums
 		{"tap", tap, "fail sums > adds, skip sums > later, pass sums > fine"},
 	} {
 		var got []string
-		for _, test := range read.Read(read.Input{Format: c.format, Tests: true, Stdout: []byte(c.output), Exit: 1}).Tests {
+		for _, test := range stack.Read(read.Input{Format: c.format, Tests: true, Stdout: []byte(c.output), Exit: 1}).Tests {
 			got = append(got, test.State+" "+strings.TrimPrefix(test.String(), "."))
 		}
 		if d := cmp.Diff(c.want, strings.Join(got, ", ")); d != "" {

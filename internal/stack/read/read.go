@@ -26,42 +26,44 @@ type Report = raw.Report
 type Test = raw.Test
 
 // Output reads the output of a tool that ran in the root of a tree. Format
-// "exit" asks for no tests; see [Read].
-func Output(format string, stdout, stderr []byte, exit int) (nexus.GateState, []nexus.Finding, nexus.Counts) {
-	r := Read(Input{Format: format, Stdout: stdout, Stderr: stderr, Exit: exit})
+// "exit" asks for no tests; see [Set.Read].
+func (s Set) Output(format string, stdout, stderr []byte, exit int) (nexus.GateState, []nexus.Finding, nexus.Counts) {
+	r := s.Read(Input{Format: format, Stdout: stdout, Stderr: stderr, Exit: exit})
 	return r.State, r.Findings, r.Counts
 }
 
 // Read reads the output of a tool. A format that is not known is [Exit].
-func Read(in Input) Report {
-	f, ok := Find(in.Format)
+func (s Set) Read(in Input) Report {
+	f, ok := s.Find(in.Format)
 	if !ok {
-		f, _ = Find(Exit)
+		f, _ = s.Find(Exit)
 	}
 	in.Tests = in.Tests || f.Tests
 	if r, ok := unable(in, f); ok {
 		return settle(in, f, r)
 	}
-	r := f.read(in)
-	if f.Name != Exit {
-		r = instead(in, f, r)
+	var r Report
+	if f.Read == nil {
+		r = s.readExit(in)
+	} else {
+		r = s.instead(in, f, f.Read(in))
 	}
 	placed := slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" || x.Test != "" })
 	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
-		r = beside(in, f, r)
+		r = s.beside(in, f, r)
 	}
 	return settle(in, f, r)
 }
 
 // beside adds what another tool said in the output of a command whose tests
 // all passed, and which failed all the same: a script may run several.
-func beside(in Input, f Format, r Report) Report {
+func (s Set) beside(in Input, f Format, r Report) Report {
 	text := strings.Join(in.Text(), "\n") + "\n"
-	for _, other := range Formats() {
-		if other.Name == f.Name || other.Tests || other.Marks == "" || !regexp.MustCompile(other.Marks).MatchString(text) {
+	for _, other := range s {
+		if other.Name == f.Name || other.Tests || other.Marks == "" || other.Read == nil || !regexp.MustCompile(other.Marks).MatchString(text) {
 			continue
 		}
-		if said := other.read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.Blocks(x) || !other.Warns) }) {
+		if said := other.Read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.Blocks(x) || !other.Warns) }) {
 			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
 			return r
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
@@ -86,7 +87,7 @@ func tell(r read.Report) string {
 func TestWhatToolsSay(t *testing.T) {
 	for _, r := range recordings(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(r.path), ".txtar"), func(t *testing.T) {
-			have := tell(read.Read(r.in))
+			have := tell(stack.Read(r.in))
 			if *update {
 				files := []txtar.File{{Name: "want", Data: []byte(have)}}
 				for _, f := range r.file.Files {
@@ -108,7 +109,7 @@ func TestWhatToolsSay(t *testing.T) {
 }
 
 func TestPlacesInAPackageAreThoseOfTheTree(t *testing.T) {
-	r := read.Read(read.Input{
+	r := stack.Read(read.Input{
 		Format: "tsc", Root: "/src", Dir: "web", Exit: 2,
 		Stdout: []byte("src/a.ts(1,2): error TS1: x\n../lib/b.ts(3,4): error TS2: y\n/src/web/c.ts(5,6): error TS3: z\n../../out.ts(7,8): error TS4: o\n"),
 	})

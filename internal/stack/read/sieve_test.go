@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -71,9 +72,9 @@ func TestSieveOfEvents(t *testing.T) {
 		t.Errorf("kept %d of %d bytes, cut %t", len(kept), len(all), cut)
 	}
 	in := read.Input{Format: read.GoTestJSON, Stdout: all, Exit: 1, Tests: true, Root: "/src"}
-	want := read.Read(in)
+	want := stack.Read(in)
 	in.Stdout = kept
-	if d := cmp.Diff(tell(want), tell(read.Read(in))); d != "" || want.Counts.Passed != 380 || want.Counts.Failed != 10 {
+	if d := cmp.Diff(tell(want), tell(stack.Read(in))); d != "" || want.Counts.Passed != 380 || want.Counts.Failed != 10 {
 		t.Error(want.Counts, d)
 	}
 }
@@ -92,9 +93,9 @@ func TestSieveMeansTheSame(t *testing.T) {
 			}
 			for _, exit := range []int{0, 1} {
 				in := read.Input{Format: read.GoTestJSON, Stdout: data, Exit: exit, Root: "/src", Modules: map[string]string{"example.org/m": "."}}
-				want := tell(read.Read(in))
+				want := tell(stack.Read(in))
 				in.Stdout = kept
-				if d := cmp.Diff(want, tell(read.Read(in))); d != "" {
+				if d := cmp.Diff(want, tell(stack.Read(in))); d != "" {
 					t.Errorf("%s through %d: %s", name, most, d)
 				}
 			}
@@ -115,7 +116,7 @@ func TestSieveOfText(t *testing.T) {
 	if !cut || len(kept) > 1_200_000 {
 		t.Errorf("kept %d of %d bytes, cut %t", len(kept), b.Len(), cut)
 	}
-	r := read.Read(read.Input{Format: "tap", Stdout: kept, Exit: 1, Tests: true, Cut: cut})
+	r := stack.Read(read.Input{Format: "tap", Stdout: kept, Exit: 1, Tests: true, Cut: cut})
 	if r.State != nexus.Fail || len(r.Findings) != 1 || r.Findings[0].Test != "test 1000" {
 		t.Error(tell(r))
 	}

@@ -128,9 +128,9 @@ func (c counter) complete(n *sum, all []string, exit int) {
 	}
 }
 
-// readTally reads a runner of which only the sum at the end is understood, and
+// ReadTally reads a runner of which only the sum at the end is understood, and
 // places as most tools name them.
-func readTally(in Input) Report {
+func ReadTally(in Input) Report {
 	all := in.Text()
 	c := newCounter()
 	n := c.read(all, in.Exit)

@@ -180,7 +180,6 @@ func (t *Tree) settle(found found, files map[string]surveyed) {
 	}
 	for p, f := range files {
 		t.known.Set(p, f, found.Now)
-		t.attrs = t.attrs || attributes(p)
 	}
 }
 
@@ -211,6 +210,7 @@ const large = 32 << 20
 func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, error) {
 	files := map[string]surveyed{}
 	var rest []string
+	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // of all of them, whatever their order
 	for _, p := range paths {
 		f, done, err := t.storeFile(p)
 		if err != nil {
@@ -243,7 +243,7 @@ func (t *Tree) storeFile(p string) (f surveyed, done bool, err error) {
 			return f, false, err
 		}
 		data, f.Mode = []byte(to), git.ModeLink
-	case t.attrs || attributes(p) || info.Size() > large:
+	case t.attrs || info.Size() > large:
 		return f, false, nil
 	default:
 		if data, f.Stat, err = readFile(name); err != nil {

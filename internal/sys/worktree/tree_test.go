@@ -187,6 +187,39 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
+// TestNewAttributes: a file that says how others are stored counts for those
+// that come with it, before it and after it, also where a tree is restored that
+// has it.
+func TestNewAttributes(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"old.txt": "old\n"})
+		s := open(t, user, way)
+		tr := add(t, s, "T", head(t, user))
+		stored := func(commit, name string) {
+			t.Helper()
+			if _, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name)); err != nil || string(data) != "x\ny\n" {
+				t.Errorf("%s is stored as %q, %v", name, data, err)
+			}
+		}
+		gittest.Write(t, tr.Dir, map[string]string{"sub/.gitattributes": "*.txt text\n", "sub/-first.txt": "x\r\ny\r\n", "sub/a.txt": "x\r\ny\r\n"})
+		with, _ := snap(t, s, tr)
+		stored(with, "sub/-first.txt")
+		stored(with, "sub/a.txt")
+		gittest.Write(t, tr.Dir, map[string]string{"sub/b.txt": "x\r\ny\r\n"})
+		commit, _ := snap(t, s, tr)
+		stored(commit, "sub/b.txt")
+
+		other := add(t, s, "U", head(t, user))
+		if err := other.Restore(t.Context(), with); err != nil {
+			t.Fatal(err)
+		}
+		gittest.Write(t, other.Dir, map[string]string{"sub/c.txt": "x\r\ny\r\n"})
+		commit, _ = snap(t, s, other)
+		stored(commit, "sub/c.txt")
+	})
+}
+
 func TestTreeAsBase(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
 	s := open(t, user, worktree.AnyWay)

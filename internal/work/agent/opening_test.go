@@ -57,7 +57,7 @@ func TestOpenings(t *testing.T) {
 				"No test is asked for":             s == nexus.NoTest && name != nexus.Tester,
 				"Commands start there":             slices.Contains(r.Tools, "shell"),
 				"## Map":                           r.Map,
-				"Before the gates, these put":      slices.Contains(r.Tools, "shell"),
+				"Before the gates, these fixers":   slices.Contains(r.Tools, "shell"),
 				"The tester's message":             name == nexus.Coder && s.Sessions(),
 				"The author's message":             name == nexus.Verifier || name == nexus.Reviewer,
 				"Submit with status":               r.Writes != agent.WriteNothing,

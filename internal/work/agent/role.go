@@ -14,8 +14,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -56,7 +56,7 @@ func (s Scope) Rule() func(name string) error {
 		return nil
 	case WriteTests:
 		return func(name string) error {
-			if !testfile.Part(name) {
+			if !stack.ServesTests(name) {
 				return fmt.Errorf("%s is refused (role.tests): this role may write tests and their data only", name)
 			}
 			return nil

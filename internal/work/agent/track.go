@@ -28,11 +28,11 @@ const nudgePrefix = "Nudge: "
 const (
 	nudgeSilent    = nudgePrefix + "you made no call. Continue with the tools, or call finish to submit your work."
 	nudgeEmpty     = nudgePrefix + "your answer is empty. Continue with the tools, or write the answer."
-	nudgeCut       = nudgePrefix + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
+	nudgeCut       = nudgePrefix + "your answer was cut off at the length limit. Continue in smaller pieces: one file, or one part of a file, per call."
 	nudgeMalformed = nudgePrefix + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
 
-	nudgeRepeat = nudgePrefix + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
-		"or stop and say what is in the way."
+	nudgeRepeat = nudgePrefix + "you made the same call several times in a row, and its result will not change. Do something different, " +
+		"or stop and say what blocks you."
 )
 
 // repetition counts what repeats. It is made from the messages alone, so that a

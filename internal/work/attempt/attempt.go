@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -162,7 +162,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 		return repair.Facts{}, nil
 	}
 	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, at)
-	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
+	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return stack.IsTest(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
 	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(unshown(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
 	if open, why := w.unshown(); len(open) > 0 {
@@ -172,10 +172,20 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if err == nil {
 		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
 	}
-	if r, is := strategy.Renames(w.task.Task); err == nil && is && w.a.Strategy == nexus.NoTest {
-		f.Renamed, err = look.Renamed(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
+	if err == nil {
+		f.Renamed, err = w.renamed(ctx, at)
 	}
 	return f, err
+}
+
+// renamed reports whether a commit does nothing but rename what the title says,
+// which is known only where the task asks for no tests because of that.
+func (w *work) renamed(ctx context.Context, at string) (bool, error) {
+	r, is := strategy.Renames(w.task.Task)
+	if !is || w.a.Strategy != nexus.NoTest {
+		return false, nil
+	}
+	return look.Renamed(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
 }
 
 // end closes the attempt. Accepted work is pinned by its last snapshot, which

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -120,7 +120,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 	changed, err := w.Worker.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
 	var tests []string
 	for _, c := range changed {
-		if c.Status != "A" || !testfile.Part(c.Path) {
+		if c.Status != "A" || !stack.ServesTests(c.Path) {
 			return c.Path, false, err
 		}
 		tests = append(tests, c.Path)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // unshown returns the numbers, from 1, of the criteria that have no check.
@@ -147,7 +147,7 @@ func checkFault(c nexus.CriterionCheck) string {
 		return "its command cannot be read by sh: " + err.Error()
 	case !strings.ContainsAny(c.Command, " /."):
 		return "its command names a gate, which judges all of the work"
-	case !testfile.Part(c.File):
+	case !stack.ServesTests(c.File):
 		return fmt.Sprintf("%q is no test file", c.File)
 	}
 	return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/fix"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
@@ -131,7 +131,7 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	}
 	var files []fix.Changed
 	for _, c := range changed {
-		if c.Status == "D" || w.a.Strategy.Sessions() && testfile.Part(c.Path) {
+		if c.Status == "D" || w.a.Strategy.Sessions() && stack.ServesTests(c.Path) {
 			continue
 		}
 		files = append(files, fix.Changed{Path: c.Path, New: c.Status == "A"})

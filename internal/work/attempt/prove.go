@@ -8,8 +8,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -77,7 +77,7 @@ func (w *work) parts(ctx context.Context, base, commit string) (tests, rest []st
 		return nil, nil, err
 	}
 	for _, c := range changed {
-		if testfile.Part(c.Path) {
+		if stack.ServesTests(c.Path) {
 			tests = append(tests, c.Path)
 		} else {
 			rest = append(rest, c.Path)

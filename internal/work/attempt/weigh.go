@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -31,6 +31,9 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		return err
 	}
 	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Worker.Judge.Ended}
+	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+		return err
+	}
 	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (w *work) undone(ctx context.Context, commit string) (bool, error) {
 // altered reports whether a test was changed that the base has.
 func (w *work) altered(ctx context.Context, commit string) (bool, error) {
 	changed, err := w.tree.Changed(ctx, w.a.Base, commit)
-	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && testfile.Part(c.Path) }), err
+	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && stack.ServesTests(c.Path) }), err
 }
 
 // commands runs the commands of criteria on the base and, where that does not

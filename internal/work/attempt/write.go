@@ -9,8 +9,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -84,7 +84,7 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	}
 	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
 		b.Task.Strategy = ""
-		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !testfile.Part(f) })
+		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
 	}
 	switch {
 	case r.Role == nexus.Tester && w.Worker.Sessions.Checked():

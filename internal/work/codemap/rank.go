@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // About is what a map is to be about. The zero About asks for what a repository
@@ -74,7 +74,7 @@ func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[s
 			continue
 		}
 		score := s.score(f, words, lines/max(1, total), wanted)
-		if testfile.Part(f.path) {
+		if stack.ServesTests(f.path) {
 			score *= ofTests
 		}
 		if slices.Contains(a.Landed, f.path) && score > 0 {

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // version changes when what is made for a key changes.
@@ -33,16 +33,16 @@ func (p Place) hash(root *os.Root, files []string) string {
 		also := slices.ContainsFunc(p.Also, func(pattern string) bool { ok, _ := path.Match(pattern, rel); return ok })
 		switch {
 		case path.Base(f) == "package.json" && p.Family == "node": // of a workspace's members too
-			put(f, manifest(ecosystem.Read(root, f)))
+			put(f, manifest(stack.ReadLock(root.FS(), f)))
 		case also:
-			put(f, ecosystem.Read(root, f))
+			put(f, stack.ReadLock(root.FS(), f))
 		}
 	}
 	for _, pattern := range p.Also { // hidden ones and those in hidden directories are not among the files
 		names, _ := fs.Glob(root.FS(), path.Join(p.Dir, pattern)) // the patterns are ours
 		for _, n := range names {
 			if !slices.Contains(files, n) {
-				put(n, ecosystem.Read(root, n))
+				put(n, stack.ReadLock(root.FS(), n))
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (k *Kit) holding(p Place) string {
 		if k.envs == nil {
 			k.envs = map[string]string{}
 		}
-		has, _ = ecosystem.EnvironmentHas(filepath.Join(k.User, filepath.FromSlash(p.Dir))) // it is lent only where this can be told
+		has, _ = stack.EnvironmentHas(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir)))) // it is lent only where this can be told
 		k.envs[p.sum] = has
 	}
 	return has

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
@@ -185,7 +185,7 @@ func (m *maker) line(ctx context.Context, key, line string) error {
 		m.Reach("", &c)
 	}
 	file := "nexus.toml"
-	if err := m.run(ctx, c, Failure{Place: Place{Dir: ".", File: file, Ecosystem: ecosystem.Ecosystem{Args: strings.Fields(line)}}, Command: line}, "sh"); err != nil {
+	if err := m.run(ctx, c, Failure{Place: Place{Dir: ".", File: file, Install: stack.Install{Args: strings.Fields(line)}}, Command: line}, "sh"); err != nil {
 		return err
 	}
 	m.sources, m.command = append(m.sources, key+": "+line), append(m.command, line)
@@ -292,7 +292,7 @@ func (k *Kit) differs(p Place) error {
 	if k.User == "" || p.Same == nil {
 		return errors.New("they cannot be compared with the lock file")
 	}
-	return p.Same(filepath.Join(k.User, filepath.FromSlash(p.Dir)), p.text)
+	return p.Same(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir))), p.text)
 }
 
 // take copies the packages of a place from the user's checkout, or says why
@@ -372,14 +372,14 @@ func (m *maker) holds(name string) bool {
 // init script all that git ignores.
 func (m *maker) outs(ctx context.Context, index string) ([]string, error) {
 	var all []string
-	known := ecosystem.Table()
+	known := stack.Installs()
 	for _, p := range m.places {
 		all = append(all, found(m.tree, p)...)
 	}
 	if m.wish.Install != "" {
 		for _, e := range known {
 			e.Deep = ""
-			all = append(all, found(m.tree, Place{Ecosystem: e, Dir: "."})...)
+			all = append(all, found(m.tree, Place{Install: e, Dir: "."})...)
 		}
 	}
 	for _, name := range m.wish.Link {

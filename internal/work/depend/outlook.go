@@ -34,7 +34,7 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 		o := Outlook{File: p.File}
 		why := errors.New("they cannot be compared with the lock file")
 		if p.Same != nil {
-			why = p.Same(filepath.Join(dir, filepath.FromSlash(p.Dir)), p.text)
+			why = p.Same(os.DirFS(filepath.Join(dir, filepath.FromSlash(p.Dir))), p.text)
 		}
 		f := Failure{Place: p}
 		switch {
@@ -62,7 +62,7 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 func Offers(dir, program string) bool {
 	return slices.ContainsFunc(Places(dir), func(p Place) bool {
 		at := filepath.Join(dir, filepath.FromSlash(p.Dir))
-		return p.Bin != "" && runs(filepath.Join(at, filepath.FromSlash(p.Bin), program)) && p.Same != nil && p.Same(at, p.text) == nil
+		return p.Bin != "" && runs(filepath.Join(at, filepath.FromSlash(p.Bin), program)) && p.Same != nil && p.Same(os.DirFS(at), p.text) == nil
 	})
 }
 

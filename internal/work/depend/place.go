@@ -14,13 +14,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // Place is a directory of a tree with a lock file.
 type Place struct {
-	ecosystem.Ecosystem
+	stack.Install
 	Dir  string // "." for the root
 	File string // the lock file, relative to the tree
 	text string // of the lock file
@@ -46,13 +45,13 @@ func Places(dir string) []Place {
 	var all []Place
 	for d, names := range in {
 		had := map[string]bool{}
-		for _, e := range ecosystem.Table() {
+		for _, e := range stack.Installs() {
 			i := slices.IndexFunc(names, func(n string) bool { ok, _ := path.Match(e.Lock, n); return ok })
 			if i < 0 || had[e.Family] {
 				continue
 			}
-			p := Place{Ecosystem: e, Dir: d, File: path.Join(d, names[i])}
-			p.text = ecosystem.Read(root, p.File)
+			p := Place{Install: e, Dir: d, File: path.Join(d, names[i])}
+			p.text = stack.ReadLock(root.FS(), p.File)
 			if e.Fits != nil && !e.Fits(p.text) {
 				continue
 			}
@@ -145,7 +144,7 @@ func (p Place) wants(g gate.Gate, says string) Need {
 	case slices.ContainsFunc(p.inner, func(d string) bool { return below(at, d) }):
 		most = Maybe // a place nearer to the gate has what it needs first
 	}
-	own := ecosystem.Programs(p.Family)
+	own := stack.Programs(p.Family)
 	known := false
 	for _, w := range stack.Words(g.Args) {
 		w = path.Base(w)
@@ -179,7 +178,7 @@ func names(says, at, dir string) bool {
 // asks reports whether a gate may need anything at all.
 func asks(g gate.Gate) bool {
 	return slices.ContainsFunc(families(), func(f string) bool {
-		return Place{Ecosystem: ecosystem.Ecosystem{Family: f}, Dir: "."}.Needs(g, "") != None
+		return Place{Install: stack.Install{Family: f}, Dir: "."}.Needs(g, "") != None
 	})
 }
 
@@ -190,7 +189,7 @@ func families() []string { return []string{"node", "python", "ruby", "php"} }
 func others() []string {
 	all := strings.Fields("go gofmt golangci-lint cargo rustc mvn gradle gradlew cmake ctest dotnet shellcheck javac")
 	for _, f := range families() {
-		all = append(all, ecosystem.Programs(f)...)
+		all = append(all, stack.Programs(f)...)
 	}
 	return all
 }

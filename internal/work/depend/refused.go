@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // mostNamed is how many packages are named that a lock file lacks.
@@ -70,7 +70,7 @@ func absent(tree string, p Place) []string {
 	var manifest struct{ Dependencies, DevDependencies map[string]string }
 	var lock struct{ Packages map[string]json.RawMessage }
 	read := func(name string, into any) bool {
-		return json.Unmarshal([]byte(ecosystem.Read(root, path.Join(filepath.ToSlash(p.Dir), name))), into) == nil
+		return json.Unmarshal([]byte(stack.ReadLock(root.FS(), path.Join(filepath.ToSlash(p.Dir), name))), into) == nil
 	}
 	if !read("package.json", &manifest) || !read(path.Base(p.File), &lock) || len(lock.Packages) == 0 {
 		return nil

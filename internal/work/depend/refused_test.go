@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // FuzzRefused reads any output of npm: what it says is short, and made of what
@@ -15,7 +15,7 @@ func FuzzRefused(f *testing.F) {
 	f.Add("npm ERR! Missing: x@1 from lock file\n")
 	f.Add("npm error The `npm ci` command can only install with an existing package-lock.json or\n")
 	f.Fuzz(func(t *testing.T, out string) {
-		p := Place{Dir: "web", File: "web/package-lock.json", Ecosystem: ecosystem.Ecosystem{Name: "npm"}}
+		p := Place{Dir: "web", File: "web/package-lock.json", Install: stack.Install{Name: "npm"}}
 		why, mend := refused(t.TempDir(), p, out)
 		if (why == "") != (mend == "") || strings.Contains(why, "\n") || len(why) > 2_000 || utf8.ValidString(out) && !utf8.ValidString(why) {
 			t.Errorf("%q, %q", why, mend)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -23,7 +22,7 @@ func says(dir string, g gate.Gate) string {
 	}
 	defer root.Close() //nolint:errcheck // only read
 	var manifest struct{ Scripts map[string]string }
-	if json.Unmarshal([]byte(ecosystem.Read(root, path.Join(path.Clean("./"+filepath.ToSlash(g.Dir)), "package.json"))), &manifest) != nil {
+	if json.Unmarshal([]byte(stack.ReadLock(root.FS(), path.Join(path.Clean("./"+filepath.ToSlash(g.Dir)), "package.json"))), &manifest) != nil {
 		return all
 	}
 	had := map[string]bool{}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -213,7 +213,7 @@ func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) 
 	check, tests := false, true
 	for _, c := range changed {
 		check = check || slices.Contains(f.Judges, c.Path)
-		tests = tests && testfile.Part(c.Path)
+		tests = tests && stack.ServesTests(c.Path)
 	}
 	seen := fmt.Sprintf("Its check passes on %.12s, of %s, and is red from %.12s on, of %s", green.Commit, green.Task, red.Commit, red.Task)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // most is how many files of a check are named.
@@ -23,7 +23,7 @@ func (w *search) judges(ctx context.Context, x *subject) ([]string, error) {
 	files := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
 	named := Named(x.criterion.Check, files)
 	for _, f := range x.red.Findings {
-		if testfile.Part(f.File) && slices.Contains(files, f.File) {
+		if stack.ServesTests(f.File) && slices.Contains(files, f.File) {
 			named = append(named, f.File)
 		}
 	}
@@ -33,7 +33,7 @@ func (w *search) judges(ctx context.Context, x *subject) ([]string, error) {
 			continue // no file has it
 		}
 		for file := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-			if file = strings.TrimPrefix(file, w.view.Tip+":"); testfile.Part(file) {
+			if file = strings.TrimPrefix(file, w.view.Tip+":"); stack.ServesTests(file) {
 				named = append(named, file)
 			}
 		}
@@ -65,7 +65,7 @@ func Named(command string, files []string) []string {
 	var all []string
 	for _, word := range words(command) {
 		script := strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".bats")
-		if (script || testfile.Part(word)) && slices.Contains(files, word) {
+		if (script || stack.ServesTests(word)) && slices.Contains(files, word) {
 			all = append(all, word)
 		}
 	}
@@ -83,7 +83,7 @@ func under(command string, files []string) []string {
 	}
 	var all []string
 	for _, f := range files {
-		if testfile.Is(f) && (len(dirs) == 0 || slices.ContainsFunc(dirs, func(d string) bool { return strings.HasPrefix(f, d) })) {
+		if stack.IsTest(f) && (len(dirs) == 0 || slices.ContainsFunc(dirs, func(d string) bool { return strings.HasPrefix(f, d) })) {
 			all = append(all, f)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
@@ -94,7 +93,7 @@ func There(dir string) func(test string) bool {
 		case ".rs", ".c", ".cc", ".cpp", ".cmake", ".txt", ".bats":
 			files = append(files, f)
 		default:
-			if testfile.Part(f) {
+			if stack.ServesTests(f) {
 				files = append(files, f)
 			}
 		}

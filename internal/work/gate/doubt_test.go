@@ -58,6 +58,7 @@ func TestDoubt(t *testing.T) {
 		{name: "fails twice of three times", was: "if Broken && n < 2 { t.Error(\"now and then\") }", state: nexus.Pass, flaky: 1, why: "failed in 2 of 3 runs"},
 		{name: "broken", was: "if Broken { t.Error(\"always\") }", state: nexus.Fail, text: "always"},
 		{name: "panics now and then", was: "if Broken && n%2 == 0 { panic(\"x\") }", state: nexus.Pass, flaky: 1, why: "flaky"},
+		{name: "a race now and then", was: "if Broken && n%2 == 0 { fmt.Println(\"WARNING: DATA RACE\"); t.Error(\"race detected during execution of test\") }", state: nexus.Fail, text: "race"},
 		{name: "flaky and its own", was: "if Broken && n%2 == 0 { t.Error(\"old\") }", is: "if Broken && n%2 == 0 { t.Error(\"new\") }", state: nexus.Fail, text: "new"},
 		{name: "flaky and wanted", was: "if Broken && n%2 == 0 { t.Error(\"now and then\") }", wants: []string{"TestOld passes"}, state: nexus.Fail, text: "now and then"},
 		{name: "flaky on the base", was: "if Broken || n%2 == 1 { t.Error(\"now and then\") }", green: true, state: nexus.Pass, flaky: 1, why: "flaky"},
@@ -169,6 +170,48 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 		weigh(red, &e)
 		if ran() != before+1 {
 			t.Errorf("%s: taken over", name)
+		}
+	}
+}
+
+// TestUnsureAgainstAnotherBase: that a failure cannot be told from one of a base
+// says nothing of another base, on which another test is red.
+func TestUnsureAgainstAnotherBase(t *testing.T) {
+	tree := files(t, map[string]string{"m.sh": "echo ran >> log\nexit 1\n"})
+	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
+	r := runner(t, sandbox.Off)
+	kept := map[string][]byte{"raw": nil}
+	r.Put = func(data []byte) (string, error) { kept["new"] = slices.Clone(data); return "new", nil }
+	r.Get = func(name string) ([]byte, error) { return kept[name], nil }
+	raw, err := r.Judge(t.Context(), tree, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.State, raw.Why, raw.Output, raw.Unsure = nexus.Fail, "", "", []string{"p.TestA"}
+	raw.Findings = []nexus.Finding{{Gate: "own", Test: "p.TestA", Message: "got 1, want 2"}}
+	if kept["raw"], err = json.Marshal(raw); err != nil {
+		t.Fatal(err)
+	}
+	known := raw
+	known.State, known.Findings, known.Base, known.Raw = nexus.Pass, nil, "b1", "raw"
+	red := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestA", Message: "got 7, want 2"}}}
+	other := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b2", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestB", Message: "got 7, want 2"}}}
+	for base, c := range map[string]struct {
+		base nexus.Evidence
+		want nexus.GateState
+	}{
+		"b1": {red, nexus.Pass},
+		"b2": {other, nexus.Fail},
+	} {
+		r.Base = func(string) (nexus.Evidence, bool) { return c.base, true }
+		before, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
+		v, err := r.Pass(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return known, true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
+		if e := v.Evidence[0]; e.State != c.want || len(after) != len(before) {
+			t.Errorf("against %s: %+v, run again: %v", base, e, len(after) != len(before))
 		}
 	}
 }

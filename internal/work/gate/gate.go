@@ -36,7 +36,7 @@ type Gate struct {
 	Args    []string      // run without a shell
 	Dir     string        // below the tree, where it runs; empty is the root
 	Reports []string      // patterns of JUnit files, from Dir, that it writes and that say more than its output
-	Format  string        // how its output is read; one of [read.Formats]
+	Format  string        // how its output is read; one of [stack.Formats]
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
@@ -319,10 +319,10 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written [
 	if end.Over && !whole {
 		in.Guess, in.Exit = true, 0 // how it would have exited is not known
 	}
-	out := read.Read(in)
+	out := stack.Read(in)
 	if in.Stdout = written; len(in.Stdout) > 0 && whole {
 		in.Format = read.JUnit
-		out = read.Both(out, read.Read(in))
+		out = read.Both(out, stack.Read(in))
 	}
 	if end.Over && !whole {
 		out = kept(out)

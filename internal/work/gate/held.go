@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -24,7 +25,7 @@ const silences = 6
 func over(g Gate) hang.Signs {
 	s := hang.Signs{Linger: g.Linger}
 	for _, name := range []string{g.Format, g.Hold.Format} {
-		if f, ok := read.Find(name); ok && f.Tests && s.Over == "" {
+		if f, ok := stack.Formats().Find(name); ok && f.Tests && s.Over == "" {
 			s.Over = f.Over
 		}
 	}
@@ -136,7 +137,7 @@ func underway(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus
 	in := input(t, g, res)
 	format := g.Format
 	if format == read.Exit {
-		f, _, _ := read.Recognise(in)
+		f, _, _ := stack.Formats().Recognise(in)
 		format = f.Name
 	}
 	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was under way when the time was up"}

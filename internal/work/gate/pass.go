@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
@@ -117,7 +117,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if raw = some(g, base, raw); g.Idle(raw) {
 		return raw, base, cached, nil
 	}
-	if f, ok := read.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
+	if f, ok := stack.Formats().Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
 	e = r.spare(g, raw, r.touched(g, raw, weigh.Against(base, raw, r.Wanted)))

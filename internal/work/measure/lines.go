@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
 )
@@ -59,7 +59,7 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 }
 
 // judged reports whether a file is one that tests should go through.
-func judged(file string) bool { return !testfile.Part(file) }
+func judged(file string) bool { return !stack.ServesTests(file) }
 
 // before adds what tests went through on the base.
 func before(ctx context.Context, c Change, get func(string) ([]byte, error), to *bounds.Cover) error {
@@ -108,7 +108,7 @@ func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte,
 
 // file measures the new lines of one file.
 func (m *Meter) file(ctx context.Context, c Change, f bounds.File, placed cover.Placed, k *nexus.Coverage) error {
-	if f.Gone || len(f.Added) == 0 || testfile.Part(f.Path) || m.excepted(f.Path) || !placed.Tells(f.Path) || c.about != nil && !c.about(f.Path) {
+	if f.Gone || len(f.Added) == 0 || stack.ServesTests(f.Path) || m.excepted(f.Path) || !placed.Tells(f.Path) || c.about != nil && !c.about(f.Path) {
 		return nil
 	}
 	if hits := placed.Lines(f.Path); hits != nil {
@@ -160,7 +160,7 @@ func layout(ctx context.Context, repo git.Repo, rev string) (files []string, mod
 	files = strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
 	modules = map[string]string{}
 	for _, f := range files {
-		if path.Base(f) != "go.mod" || testfile.Part(f) {
+		if path.Base(f) != "go.mod" || stack.ServesTests(f) {
 			continue
 		}
 		mod, err := text(ctx, repo, rev, f)

@@ -17,8 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
 )
 
@@ -100,7 +100,7 @@ func trimmed(text string) []string {
 // Of returns the faults that can be put into the new lines of a file, in their
 // order. Tests, and files in no language that it knows, have none.
 func Of(f File) []Mutant {
-	if testfile.Part(f.Path) || len(f.New) == 0 || generated(f.Text) {
+	if stack.ServesTests(f.Path) || len(f.New) == 0 || generated(f.Text) {
 		return nil
 	}
 	var all []Mutant

@@ -54,7 +54,7 @@ func dead(ends []salvage.End) string {
 func fault(f salvage.Fault) string {
 	switch f {
 	case salvage.Idea:
-		return "the idea failed. Do not go the same way again"
+		return "the idea failed. Do not try it again"
 	case salvage.Check:
 		return "a check could not tell, which says nothing against the work"
 	case salvage.Machine:
@@ -66,7 +66,7 @@ func fault(f salvage.Fault) string {
 	case salvage.Blocked:
 		return "its author was blocked"
 	case salvage.Dispute:
-		return "its author and its judge disagreed. Look at both anew"
+		return "its author and its judge disagreed. Consider both reasons again"
 	case salvage.Conflict:
 		return "it did not merge with what landed"
 	case salvage.Train:
@@ -75,7 +75,7 @@ func fault(f salvage.Fault) string {
 		return "nothing came of it"
 	case salvage.Unfinished:
 	}
-	return "it was not finished, which says nothing against the way"
+	return "it was not finished, which says nothing against the approach"
 }
 
 // before lists findings, each with what its author answered.

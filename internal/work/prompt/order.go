@@ -31,11 +31,11 @@ func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 	var b strings.Builder
 	switch {
 	case role == nexus.Verifier && s == nexus.TDDStrict:
-		b.WriteString("The tests were written first and were seen to fail; whoever wrote the code could not change them.\n")
+		b.WriteString("The tests were written first and were seen to fail; the coder could not change them.\n")
 	case role == nexus.Verifier:
-		b.WriteString("The tests were written first and were seen to fail. Whoever wrote the code could change them: see whether that was right.\n")
+		b.WriteString("The tests were written first and were seen to fail. The coder could change them: check whether each change was right.\n")
 	case s == nexus.TDDStrict:
-		b.WriteString("The tests are written, and fail. Write the code that makes them pass. You cannot change a test file: whatever changes one is undone. " +
+		b.WriteString("The tests are written, and fail. Write the code that makes them pass. You cannot change a test file: any change to one is undone. " +
 			"If a test contradicts the task, submit with status blocked and say which and why.\n")
 	default:
 		b.WriteString("The tests are written, and fail. Write the code that makes them pass. Change a test only where it contradicts the task: a verifier reads each such change.\n")
@@ -55,9 +55,9 @@ const (
 func first(s nexus.Strategy) string {
 	text := "The tests come first: the code is not there yet, and another agent writes it after you, from your tests and the task. " +
 		"They must fail now, on an assertion or because what they call is missing, and not on a fault of their own. " +
-		"Name what is to be written as the task names it."
+		"Use the names that the task gives."
 	if s == nexus.TDDStrict {
 		return text + " Change tests and their data only; a line in a file that only passes names on, such as index.ts, is allowed where a test needs it. Write no stubs."
 	}
-	return text + " You may add the smallest stubs that they need to be compiled; a stub does nothing."
+	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }

@@ -141,7 +141,7 @@ func (b Brief) Parts() []Part { return Parts(b.sections(), limit(b.Limit)) }
 func (b Brief) sections() []Section {
 	return []Section{
 		{Body: header(b.Session, string(b.Task.ID), b.Task.Title)},
-		{Title: "What to do", Body: b.Task.Brief},
+		{Title: "What to do", Body: toDo(b.Task)},
 		{Title: "Done when", Body: criteria(b.Task)},
 		{Title: "Order of work", Body: b.Order},
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
@@ -178,7 +178,7 @@ func (b Brief) sections() []Section {
 			Lead: "The change deletes, rewrites or adds these, and its author says why. Look at each. Put the names of those that are right into agreed, word for word; the change lands only if all of them are there.",
 		},
 		{Title: "Landed side", Lead: "What landed meanwhile did to the files of this merge:", Body: Diff(b.Landed, sideBytes), Whole: len(b.Landed), Fence: "diff", Rank: 2},
-		{Title: "Other side", Lead: "What the change did to them before the merge:", Body: Diff(b.Side, sideBytes), Whole: len(b.Side), Fence: "diff", Rank: 2},
+		{Title: "This task's side", Lead: "What this task's own change did to them before the merge:", Body: Diff(b.Side, sideBytes), Whole: len(b.Side), Fence: "diff", Rank: 2},
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
 	}
 }
@@ -255,9 +255,21 @@ func criteria(t nexus.Task) string {
 	return b.String()
 }
 
+// toDo is the brief, empty where the title above says all of it.
+func toDo(t nexus.Task) string {
+	if strings.TrimSpace(t.Brief) == Line(t.Title) {
+		return ""
+	}
+	return t.Brief
+}
+
 // said returns the text of a criterion, or the task's title where it says
-// nothing that its check does not say.
+// nothing that its check does not say. The brief, which stands above, is not
+// said once more.
 func said(c nexus.Criterion, t nexus.Task) string {
+	if brief := strings.Join(strings.Fields(t.Brief), " "); strings.TrimSpace(c.Text) != "" && brief != "" && (c.Text == brief || strings.HasPrefix(brief, strings.TrimSuffix(c.Text, "...")) && strings.HasSuffix(c.Text, "...")) {
+		return "All that is asked for above is done"
+	}
 	switch strings.ToLower(strings.Trim(c.Text, " .")) {
 	case "", "done", "it is done", "the task is done", "it works", strings.ToLower(c.Check):
 		return cmp.Or(t.Title, c.Text)
@@ -270,14 +282,15 @@ func files(paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "The plan expects changes in these, and in others only where they must be.\n" + list(paths)
+	return "The plan expects changes in these, and in other files only where necessary.\n" + list(paths)
 }
 
 func conflicts(paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "These files are in conflict, with markers where git could set them:\n" + list(paths)
+	return "These files are in conflict, with markers where git could set them:\n" + list(paths) +
+		"\nBetween <<<<<<< and ======= is the side that has landed; between ======= and >>>>>>> is this task's own change."
 }
 
 func meanwhile(tasks []nexus.Task) string {

@@ -106,6 +106,18 @@ func TestBriefs(t *testing.T) {
 	no := task()
 	no.Strategy, no.Reason, no.Brief = nexus.NoTest, "a rename", ""
 	no.Criteria = []nexus.Criterion{{Text: "test", Check: "test"}, {Text: "The task is done."}, {Text: "Done, and dusted"}}
+	quick := task()
+	quick.Brief = "Weeks are missing. " + strings.Repeat("Read the weeks, too. ", 30)
+	for _, text := range []string{strings.TrimSpace(quick.Brief), strings.TrimSpace(quick.Brief)[:500] + "..."} {
+		quick.Criteria = []nexus.Criterion{{Text: text, Check: "test"}}
+		if got := (prompt.Brief{Session: "T1.1/coder.1", Task: quick}).Text(); strings.Count(got, "Weeks are missing") != 1 || !strings.Contains(got, "1. All that is asked for above is done (checked by `test`)") {
+			t.Errorf("the task is told more than once:\n%s", got)
+		}
+	}
+	quick.Title, quick.Brief, quick.Criteria = "Read weeks", "Read weeks", []nexus.Criterion{{Text: "Read weeks", Check: "test"}}
+	if got := (prompt.Brief{Session: "T1.1/coder.1", Task: quick}).Text(); strings.Count(got, "Read weeks") != 1 {
+		t.Errorf("the task is told more than once:\n%s", got)
+	}
 	golden(t, "bare.golden", prompt.Brief{Session: "T3.1/coder.1", Task: no}.Text())
 }
 

@@ -106,7 +106,7 @@ func (r Repair) beyond(b *strings.Builder) {
 func (r Repair) closing(optional bool) string {
 	text := "Fix the cause, then call finish again."
 	if optional {
-		text = "Fix the cause of what must be fixed, then call finish again. Optional findings keep nothing from landing."
+		text = "Fix the cause of what must be fixed, then call finish again. Optional findings do not stop the change from landing."
 	}
 	return text + r.ask()
 }

@@ -38,7 +38,7 @@ func shell(e Env) Tool {
 		Name: "shell",
 		Description: "Run bash at the root, in a fresh shell, " + network(e) + ", no stdin; " +
 			"what it started ends with it. background starts a server: see job.\n" +
-			"Read dependencies; /tmp is yours.\nCode that runs programs: in a file.\nUndo: git restore FILE.",
+			"Dependencies can be read, and /tmp written.\nInline code (python3 -c, node -e) cannot start programs: write it to a file." + undo(e),
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
@@ -51,6 +51,15 @@ func shell(e Env) Tool {
 			return e.shell(ctx, in)
 		},
 	}
+}
+
+// undo says how to undo changes, to those who make them in a tree of their own:
+// in somebody's checkout that would discard that person's work.
+func undo(e Env) string {
+	if !e.Writes || e.Theirs {
+		return ""
+	}
+	return "\nUndo your changes: git restore FILE."
 }
 
 // network says what commands can reach.
@@ -131,11 +140,17 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 		return out, fmt.Errorf("look at what the command changed: %w", err)
 	}
 	if len(files) > 0 {
-		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[undone, for this role may not write them: %s]", strings.Join(files[:min(len(files), maxUndone)], ", "))
-		if why := e.Rule(files[0]); why != nil {
-			out.Text += "\n" + why.Error()
+		named := strings.Join(files[:min(len(files), maxUndone)], ", ")
+		out.Text = strings.TrimSuffix(out.Text, "\n")
+		if e.Breaks {
+			out.Text += fmt.Sprintf("\n[undone after the command, as only test files may stay changed: %s]", named)
+		} else {
+			out.Text += fmt.Sprintf("\n[undone, for this role may not write them: %s]", named)
+			if why := e.Rule(files[0]); why != nil {
+				out.Text += "\n" + why.Error()
+			}
+			out.Failed = true
 		}
-		out.Failed = true
 	}
 	if e.Note != nil {
 		if note := e.Note(ctx); note != "" {
@@ -203,8 +218,21 @@ func bash() string {
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
 	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.Reaches, e.Hidden.Show, e.Caches
+	if e.Git != nil {
+		rules.Undoes = func(word, file string) bool { return e.undoes(ctx, word, file) }
+	}
 	rules.Open = e.Box.Name() == string(sandbox.Off)
 	return e.Leave(ctx, command, policy.Rule(command, rules))
+}
+
+// undoes reports whether `git checkout WORD` can mean only a file, see
+// [policy.Rules].
+func (e Env) undoes(ctx context.Context, word, file string) bool {
+	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}); err == nil {
+		return false
+	}
+	out, err := e.Git(ctx, []string{"ls-files", "--", file})
+	return err == nil && strings.TrimSpace(out) == file
 }
 
 // Leave says why something is not done that the policy judged, nil where it may

@@ -159,3 +159,23 @@ func TestGigabyteOfOutput(t *testing.T) {
 		t.Errorf("%d bytes were allocated for it", churn)
 	}
 }
+
+// TestShellSaysHowToUndo says it to those alone who work in a tree of their own:
+// in somebody's checkout it would discard that person's work.
+func TestShellSaysHowToUndo(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Env)
+		says   bool
+	}{
+		"a tree of its own":   {nil, true},
+		"somebody's checkout": {func(e *Env) { e.Theirs = true }, false},
+		"read-only":           {func(e *Env) { e.Writes = false }, false},
+	} {
+		b := newBench(t, c.change)
+		for _, s := range b.Specs() {
+			if s.Name == "shell" && strings.Contains(s.Description, "git restore") != c.says {
+				t.Errorf("%s: %s", name, s.Description)
+			}
+		}
+	}
+}

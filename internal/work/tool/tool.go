@@ -61,6 +61,8 @@ type Env struct {
 	Tmp      string      // directory that stands for /tmp; empty means a fresh one for each command
 	Mark     string      // names the owner of commands; see sandbox.Sweep
 	Writes   bool        // false: the tree is read-only
+	Theirs   bool        // the tree is a person's own checkout
+	Breaks   bool        // the role is told that it may break what the rule keeps from it, which is undone
 	Net      *egress.Way // out of the box, for commands; nil: there is none
 
 	// Replan records that the agent wants its task planned anew; nil: there is

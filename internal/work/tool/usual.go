@@ -168,6 +168,9 @@ func translate(tool string, schema *jsonschema.Schema, in map[string]any) (chang
 			delete(in, key)
 		}
 	}
+	if err := alike(in); err != nil {
+		return false, err
+	}
 	for _, form := range []func(string, map[string]any) error{spoken, h.rename, shaped} {
 		if err := form(tool, in); err != nil {
 			return false, err
@@ -179,6 +182,24 @@ func translate(tool string, schema *jsonschema.Schema, in map[string]any) (chang
 		}
 	}
 	return !reflect.DeepEqual(was, in), nil
+}
+
+// alike refuses two spellings of one name that say different things, and drops
+// the second where they say the same.
+func alike(in map[string]any) error {
+	first := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		other, both := first[bare(key)]
+		switch {
+		case !both:
+			first[bare(key)] = key
+		case !reflect.DeepEqual(in[key], in[other]):
+			return fmt.Errorf("%s and %s are one name and say different things; give it once", other, key)
+		default:
+			delete(in, key)
+		}
+	}
+	return nil
 }
 
 // rename gives fields their names.
@@ -219,7 +240,7 @@ func (h habits) field(name string) (string, bool) {
 // spoken understands fields that mean something to ours in other words.
 func spoken(tool string, in map[string]any) error {
 	at := func(names ...string) (key string) {
-		for k := range in {
+		for _, k := range slices.Sorted(maps.Keys(in)) {
 			if slices.ContainsFunc(names, func(n string) bool { return bare(n) == bare(k) }) {
 				key = k
 			}

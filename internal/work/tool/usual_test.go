@@ -34,6 +34,7 @@ func TestUsualNames(t *testing.T) {
 		{"search_code", `{"regex":"TWO","directory":".","-i":true,"-n":true}`, "a.go:7"},
 		{"list_files", `{"pattern":"*.txt","recursive":true}`, "b.txt\nc.txt"},
 		{"list_files", `{"dir_path":".","recursive":false}`, "internal/"},
+		{"list_files", `{"path":".","max_depth":1,"maxDepth":1}`, "internal/"},
 		{"shell", `{"cmd":"echo hello","description":"greet","timeout_ms":5500}`, "hello"},
 		{"shell", `{"command":["bash","-lc","echo 'a  b'"],"cwd":"."}`, "a  b"},
 		{"shell", `{"command":["echo","it's  $HOME"]}`, "it's  $HOME"},
@@ -45,6 +46,7 @@ func TestUsualNames(t *testing.T) {
 	// What could mean two things, or nothing, is refused, and the right names are said.
 	for _, c := range []struct{ tool, input, says string }{
 		{"read_file", `{"path":"a.go","file_path":"b.txt"}`, "path and another name for it say different things"},
+		{"search_code", `{"pattern":"two","case_sensitive":true,"caseSensitive":false}`, "caseSensitive and case_sensitive are one name and say different things"},
 		{"read_file", `{"path":"a.go","encoding":"utf8"}`, `there is no "encoding"; read_file takes path (optional: limit, numbers, offset)`},
 		{"read_file", `{}`, "path is missing; read_file takes path"},
 		{"read_file", `{"path":"a.go","view_range":[3,4],"offset":2}`, "give offset and limit"},
@@ -57,6 +59,12 @@ func TestUsualNames(t *testing.T) {
 		{"shell", `{"command":"echo","timeout":120000}`, "timeout_seconds"},
 		{"shell", `{"command":"echo","cwd":"internal"}`, `there is no "cwd"`},
 		{"Bash", `{"command":"echo"}`, `there is no tool "Bash"; use shell`},
+		{"read_file", `{"path":"a.go","view_range":[3,4],"end_line":4}`, "give offset and limit"},
+		{"read_file", `{"path":"a.go","start_line":2,"end_line":-1,"limit":1}`, "limit, how many"},
+		{"read_file", `{"path":"a.go","start_line":2,"end_line":3,"limit":1}`, "limit, how many"},
+		{"search_code", `{"pattern":"x","case_sensitive":false,"ignore_case":false}`, `there is no "case_sensitive"`},
+		{"list_files", `{"depth":2,"recursive":false}`, `there is no "recursive"`},
+		{"shell", `{"command":"echo","timeout_ms":5000,"timeout_seconds":5}`, "give timeout_seconds alone"},
 		{"nothing", `{}`, "use one of read_file"},
 		{"read_file", `{"path":"src/helper.go"}`, "there is internal/deep/helper.go"},
 		{"read_file", `{"path":"internal/deep/helpr.go"}`, "internal/deep/helper.go"},
@@ -64,6 +72,35 @@ func TestUsualNames(t *testing.T) {
 	} {
 		b.bad(t, c.tool, c.input, c.says)
 	}
+}
+
+// TestUsual translates calls, and leaves those as they are that it cannot tell.
+func TestUsual(t *testing.T) {
+	for _, c := range []struct{ tool, input, want string }{
+		{"shell", `{"command":"a","timeout_ms":5500}`, `{"command":"a","timeout_seconds":6}`},
+		{"shell", `{"command":["echo",""]}`, `{"command":"echo ''"}`},
+		{"git", `{"args":"log -1"}`, `{"args":["log","-1"]}`},
+		{"git", `{"args":"log --format='%h %s'"}`, ""},
+		{"read_file", `{"path":"a","limit":null}`, `{"path":"a"}`},
+		{"read_file", `{"path":null,"offset":"2"}`, `{"offset":2,"path":null}`},
+	} {
+		if c.want == "" {
+			c.want = c.input
+		}
+		if got := Usual(llm.Call{Tool: c.tool, Input: json.RawMessage(c.input)}); string(got.Input) != c.want {
+			t.Errorf("%s %s became %s, want %s", c.tool, c.input, got.Input, c.want)
+		}
+	}
+}
+
+// TestOnlyToolsThereAreNamed names no tool that the agent does not have.
+func TestOnlyToolsThereAreNamed(t *testing.T) {
+	s, err := New(Env{Dir: t.TempDir()}, "read_file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	bench{Set: s}.bad(t, "bash", `{}`, "use one of read_file")
 }
 
 // TestNoAliasSlipsPastAJudge checks that what is judged is what is done, however

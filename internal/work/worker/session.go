@@ -199,6 +199,7 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 		Mark: s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
 		Hidden: hidden.Rules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.Site.may(role.Name), Given: t.given,
+		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
@@ -241,7 +242,11 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 		e.Rule = rights.Both(own, rights.Shown(root))
 	}
 	if e.Writes && e.Rule != nil {
-		keeper := rights.Keeper{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) { u.Add(rights.Breaches(files, own)) }, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+			if !e.Breaks {
+				u.Add(rights.Breaches(files, own))
+			}
+		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -33,5 +34,38 @@ func TestTryWithoutAWall(t *testing.T) {
 	tried = nil
 	if err := s.Judge.Bases.Try(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, 0, told, &desk{}); err != nil || len(tried) > 0 {
 		t.Errorf("with no time left %q ran, %v", tried, err)
+	}
+}
+
+// TestTryEndsInTime: a check gets the shorter of its own time and that of a
+// gate, and a check that is ended is heard of like any other.
+func TestTryEndsInTime(t *testing.T) {
+	const short, long = 50 * time.Millisecond, time.Hour
+	for _, c := range []struct{ each, gate time.Duration }{{short, 0}, {short, long}, {long, short}} {
+		s, base, _ := workertest.New(t)
+		s.Judge.GateTime = c.gate
+		var tried []nexus.Evidence
+		told := func(e nexus.Evidence) error { tried = append(tried, e); return nil }
+		gates := []gate.Gate{{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", "sleep 20"}}}
+		if err := s.Judge.Bases.Try(t.Context(), s.Judge, worker.Base{Commit: base}, gates, c.each, long, told, &desk{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(tried) != 1 || tried[0].State != nexus.Timeout {
+			t.Errorf("each %s, gates %s: %+v", c.each, c.gate, tried)
+		}
+	}
+}
+
+// TestTryStops when nobody can be told what a check came to.
+func TestTryStops(t *testing.T) {
+	s, base, _ := workertest.New(t)
+	full := errors.New("no space")
+	heard := 0
+	told := func(nexus.Evidence) error { heard++; return full }
+	gates := []gate.Gate{
+		{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", "grep -q good bad"}}, {Name: nexus.AcceptGate + "y", Args: []string{"sh", "-c", "grep -q bad bad"}},
+	}
+	if err := s.Judge.Bases.Try(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); !errors.Is(err, full) || heard != 1 {
+		t.Errorf("%v, heard %d times", err, heard)
 	}
 }

@@ -48,7 +48,7 @@ func (d *dark) statement(s *syntax.Stmt, off bool) bool {
 	now := off || slices.ContainsFunc(s.Redirs, away)
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+		if c.Op == syntax.Pipe {
 			d.walk(c.X, now || mute(c.Y))
 			d.walk(c.Y, now)
 			return false
@@ -78,9 +78,6 @@ func away(r *syntax.Redirect) bool {
 // mute reports whether a command prints nothing of what it reads: it counts, or
 // only says whether something is there.
 func mute(s *syntax.Stmt) bool {
-	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
-		return mute(b.X)
-	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if slices.ContainsFunc(s.Redirs, away) {
 		return true

@@ -24,6 +24,19 @@ func TestHidden(t *testing.T) {
 		"go test . 2>&1 | tail -5":                                      "",
 		"cd a && go test . && grep -q x README.md":                      "",
 		"echo go tests | grep -q tests":                                 "",
+		"go test . 1>log":                                               "go test .",
+		"go test . >>log":                                               "go test .",
+		"go test . >|log":                                               "go test .",
+		"go test -v . | grep --count PASS":                              "go test -v .",
+		"go test -v . | grep --quiet PASS":                              "go test -v .",
+		"go test -v . | grep --silent PASS":                             "go test -v .",
+		"go test -v . | cat >/dev/null":                                 "go test -v .",
+		"echo . | go test . >/dev/null":                                 "go test .",
+		"{ echo . | go test . ; } >log":                                 "go test .",
+		"go test -v . | { grep PASS; }":                                 "",
+		"go test -v . | grep --color PASS":                              "",
+		"go test -v . | grep --color -c PASS":                           "go test -v .",
+		"go test -v . |& wc -l":                                         "", // not of this shell
 		"go test . |":                                                   "",
 	} {
 		if got := shell.Hidden(line, func(c string) bool { return strings.HasPrefix(c, "go test") }); got != want {

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -57,7 +57,7 @@ func checkOut(ctx context.Context, a *frame.Console, rev, dir, cache string, set
 		return nil, err
 	}
 	for _, file := range b.changed {
-		if testfile.Part(file) {
+		if stack.ServesTests(file) {
 			b.tests = append(b.tests, file)
 		}
 	}

@@ -70,12 +70,12 @@ func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c co
 			return verdict.Verdict{}, err
 		}
 	}
-	repo, tree, remove, err := critic.Working(ctx, user)
+	working, err := critic.Working(ctx, user)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
-	defer remove()
-	change := measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken, Dirs: []string{dir}}
+	defer working.Close()
+	change := measure.Change{Repo: working.Repo, Base: commit, Tree: working.Hash, Taken: taken, Dirs: []string{dir}}
 	if f.partly() && c.Done.Command == "" {
 		rows, err := detect.Gates(dir, c.Gates)
 		if err != nil {
@@ -89,7 +89,7 @@ func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c co
 	}
 	only := len(f.gates) > 0 && !slices.ContainsFunc(f.gates, func(n string) bool { return n != "done" })
 	if only && len(decides) == 0 {
-		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: tree, Command: "hold the change to the definition of done"})
+		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "hold the change to the definition of done"})
 	}
 	v := said.With(decides...)
 	for _, e := range found {

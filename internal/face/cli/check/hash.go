@@ -2,6 +2,9 @@ package check
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -12,19 +15,49 @@ import (
 // it, or it was another one when the gates had judged it.
 const workingTree = "working tree"
 
-// hashTree returns the hash of what the working tree in a directory holds, without
-// what git ignores, and [workingTree] where it has none.
-func hashTree(ctx context.Context, dir string) string {
+// lookedAt is the working tree in a directory as it was when somebody looked.
+type lookedAt struct {
+	hash   string              // of what it held, without what git ignores; [workingTree] where it has none
+	stored *critic.WorkingTree // kept, so that looking again is cheap; nil where it is not
+}
+
+// lookAt looks at the working tree in a directory. Close must be called.
+func lookAt(ctx context.Context, dir string) lookedAt {
 	user, err := git.Find(ctx, dir)
+	if err != nil {
+		return lookedAt{hash: workingTree}
+	}
+	stored, err := critic.Working(ctx, user)
+	if err != nil {
+		return lookedAt{hash: workingTree} // such as before the first commit
+	}
+	l := lookedAt{stored.Hash, stored}
+	if tmp, err := filepath.EvalSymlinks(os.TempDir()); err != nil || tmp == user.Work || strings.HasPrefix(tmp, user.Work+"/") {
+		l.close() // the gates would see it in the tree
+		l.stored = nil
+	}
+	return l
+}
+
+// again returns the hash of what the working tree in the same directory holds
+// now.
+func (l lookedAt) again(ctx context.Context, dir string) string {
+	if l.stored == nil {
+		l = lookAt(ctx, dir)
+		defer l.close()
+		return l.hash
+	}
+	tree, err := l.stored.Again(ctx)
 	if err != nil {
 		return workingTree
 	}
-	_, tree, done, err := critic.Working(ctx, user)
-	if err != nil {
-		return workingTree // such as before the first commit
-	}
-	done()
 	return tree
+}
+
+func (l lookedAt) close() {
+	if l.stored != nil {
+		l.stored.Close()
+	}
 }
 
 // treeAtStart returns the name of the tree that gates began to judge, empty where it
@@ -41,12 +74,12 @@ func treeAtStart(all []nexus.Evidence) string {
 // settleTree gives all that is said of the working tree the name of what gates
 // began to judge, and returns that. Where the working tree is another one by
 // now, none of it has a name, and the result is empty.
-func settleTree(ctx context.Context, dir, begun string, all []nexus.Evidence) string {
+func settleTree(ctx context.Context, l lookedAt, dir, begun string, all []nexus.Evidence) string {
 	if begun == "" {
 		return ""
 	}
 	is, was := begun, workingTree
-	if hashTree(ctx, dir) != begun {
+	if l.again(ctx, dir) != begun {
 		is, was = workingTree, begun
 	}
 	for i := range all {

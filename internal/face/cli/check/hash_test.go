@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
+
+// hashTree returns the hash of what the working tree holds.
+func hashTree(ctx context.Context, dir string) string {
+	l := lookAt(ctx, dir)
+	defer l.close()
+	return l.hash
+}
 
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
@@ -60,13 +68,29 @@ func TestSettle(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"a.txt": "a\n"})
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-q", "-m", "base")
-	begun := hashTree(t.Context(), dir)
-	all := []nexus.Evidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: workingTree}, {Gate: "other", Tree: "t"}}
-	if got := settleTree(t.Context(), dir, treeAtStart(all), all); got != begun || all[1].Tree != begun || all[2].Tree != "t" {
-		t.Errorf("%s: %v", got, all)
+	looked := lookAt(t.Context(), dir)
+	defer looked.close()
+	begun := looked.hash
+	settle := func(l lookedAt) (string, []nexus.Evidence) {
+		all := []nexus.Evidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: workingTree}, {Gate: "other", Tree: "t"}}
+		return settleTree(t.Context(), l, dir, treeAtStart(all), all), all
 	}
-	gittest.Write(t, dir, map[string]string{"a.txt": "b\n"})
-	if got := settleTree(t.Context(), dir, treeAtStart(all), all); got != "" || all[0].Tree != workingTree || all[1].Tree != workingTree {
-		t.Errorf("it changed: %q: %v", got, all)
+	if looked.stored == nil {
+		t.Error("the stored tree is not kept")
+	}
+	for name, l := range map[string]lookedAt{"as kept": looked, "nothing kept": {hash: begun}} {
+		gittest.Write(t, dir, map[string]string{"a.txt": "a\n"})
+		if got, all := settle(l); got != begun || all[1].Tree != begun || all[2].Tree != "t" {
+			t.Errorf("%s: %s: %v", name, got, all)
+		}
+		for _, change := range []map[string]string{{"a.txt": "b\n"}, {"a.txt": "a\n", "new.txt": ""}} {
+			gittest.Write(t, dir, change)
+			if got, all := settle(l); got != "" || all[0].Tree != workingTree || all[1].Tree != workingTree {
+				t.Errorf("%s, with %v: %q: %v", name, change, got, all)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "new.txt")); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

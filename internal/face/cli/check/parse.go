@@ -73,7 +73,7 @@ func listFormats(a *frame.Console) error {
 		Tests bool   `json:"tests"`
 	}
 	var all []row
-	for _, f := range read.Formats() {
+	for _, f := range stack.Formats() {
 		all = append(all, row{f.Name, f.About, f.Tests})
 	}
 	return a.Answer(map[string][]row{"formats": all}, func(s view.Style) string {
@@ -113,9 +113,9 @@ func parseOutput(a *frame.Console, f parseFlags, args []string) error {
 		}
 	}
 	if format == "" {
-		in, format = read.Named(in)
+		in, format = stack.Formats().Named(in)
 	}
-	r := read.Read(in)
+	r := stack.Read(in)
 	r.Findings = raw.Brief(r.Findings)
 	u := understood{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
@@ -138,7 +138,7 @@ func whichOf(args []string) (format, file string, err error) {
 	case args[0] == "auto":
 		return "", cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
-	if _, ok := read.Find(args[0]); ok {
+	if _, ok := stack.Formats().Find(args[0]); ok {
 		return args[0], cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {

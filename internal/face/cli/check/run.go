@@ -117,6 +117,7 @@ func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string
 		return err
 	}
 	got, err := judge(ctx, a, f, shape, dir, settings, gates)
+	defer func() { got.looked.close() }()
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string
 	}
 	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
 	begun := treeAtStart(all)
-	if v.Tree = settleTree(ctx, dir, begun, v.Gates); v.Tree != begun {
+	if v.Tree = settleTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
 	}
 	v = v.Without(off)
@@ -229,6 +230,7 @@ type judged struct {
 	before []nexus.Finding // that the base has too
 	base   string          // what it was held against, for people
 	taken  measure.Taken
+	looked lookedAt // the working tree before the gates; zero where none judged
 }
 
 // judge runs the gates and says how each ends, and what was measured beside
@@ -269,10 +271,10 @@ func judge(ctx context.Context, a *frame.Console, f checkFlags, shape, dir strin
 		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
-	tree := hashTree(ctx, dir)
+	got.looked = lookAt(ctx, dir)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: tree}, g)
+		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: got.looked.hash}, g)
 		if err != nil {
 			return got, err
 		}

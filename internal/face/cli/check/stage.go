@@ -125,11 +125,11 @@ func mountedBelow(dir string) bool {
 // against a base, what git ignores.
 func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	if s.repo.Dir != "" && s.from == s.repo.Work {
-		scratch, tree, done, err := critic.Working(ctx, s.repo)
+		working, err := critic.Working(ctx, s.repo)
 		if err == nil {
-			s.copy, err = export(ctx, scratch, tree, s.repo, at)
+			s.copy, err = export(ctx, working.Repo, working.Hash, s.repo, at)
 			remove := s.done
-			s.done = func() { done(); remove() }
+			s.done = func() { working.Close(); remove() }
 			if err == nil && !alike {
 				err = copyIgnored(ctx, s.repo, s.dir)
 			}

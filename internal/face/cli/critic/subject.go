@@ -74,26 +74,48 @@ func open(ctx context.Context, user git.Repo, o Order) (s *subject, err error) {
 	return s, nil
 }
 
-// Working stores the working tree in a scratch repository that reads the
-// user's, and returns that, its tree, and what deletes it again.
-func Working(ctx context.Context, user git.Repo) (repo git.Repo, tree string, done func(), err error) {
+// WorkingTree is the working tree of a repository as it was when somebody
+// looked, stored in a scratch repository that reads the user's. Close must be
+// called.
+type WorkingTree struct {
+	Repo git.Repo // the scratch one
+	Hash string   // of the tree, new files included and what git ignores left out
+
+	subject *subject
+	user    git.Repo
+}
+
+// Working stores the working tree of a repository that has a commit.
+func Working(ctx context.Context, user git.Repo) (*WorkingTree, error) {
 	s := &subject{}
+	var err error
 	if s.at, err = os.MkdirTemp("", "nexus-check-"); err != nil {
-		return repo, "", nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
 	}
+	w := &WorkingTree{subject: s, user: user}
 	head, err := user.Resolve(ctx, "HEAD")
 	if err == nil {
 		s.repo, err = scratch(ctx, user, filepath.Join(s.at, "repo.git"))
 	}
 	if err == nil {
-		tree, err = s.working(ctx, user, head)
+		w.Repo = s.repo
+		w.Hash, err = s.working(ctx, user, head)
 	}
 	if err != nil {
-		s.remove()
-		return repo, "", nil, fmt.Errorf("copy the change: %w", err)
+		w.Close()
+		return nil, fmt.Errorf("copy the change: %w", err)
 	}
-	return s.repo, tree, s.remove, nil
+	return w, nil
 }
+
+// Again looks once more and returns the hash of the working tree as it is now.
+// Only files that changed since are read.
+func (w *WorkingTree) Again(ctx context.Context) (string, error) {
+	return w.subject.store(ctx, w.user)
+}
+
+// Close deletes what was stored.
+func (w *WorkingTree) Close() { w.subject.remove() }
 
 // scratch makes a repository that reads the objects of another.
 func scratch(ctx context.Context, user git.Repo, at string) (git.Repo, error) {
@@ -201,18 +223,28 @@ func (s *subject) subjects(ctx context.Context, r git.Repo, tip string) error {
 // working stores the working tree, new files included, and returns its tree.
 func (s *subject) working(ctx context.Context, user git.Repo, head string) (string, error) {
 	r := s.repo
-	r.Work, r.Index = user.Work, filepath.Join(s.at, "index")
+	r.Work, r.Index = user.Work, s.index()
 	if err := seed(ctx, user, r, head); err != nil {
 		_ = os.Remove(r.Index) // git makes another
 		if _, err := r.Run(ctx, "read-tree", head); err != nil {
 			return "", fmt.Errorf("read the working tree: %w", err)
 		}
 	}
+	return s.store(ctx, user)
+}
+
+// store adds to the index, which is of an earlier state of the working tree,
+// what the working tree holds now, and returns its tree.
+func (s *subject) store(ctx context.Context, user git.Repo) (string, error) {
+	r := s.repo
+	r.Work, r.Index = user.Work, s.index()
 	if _, err := r.Run(ctx, "add", "--all", "--", "."); err != nil {
 		return "", fmt.Errorf("read the working tree: %w", err)
 	}
 	return r.Line(ctx, "write-tree")
 }
+
+func (s *subject) index() string { return filepath.Join(s.at, "index") }
 
 // seed makes an index of a commit from the user's, which knows of most files
 // that they are as they were, so that nobody has to read them again. An error

@@ -202,7 +202,7 @@ func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate
 func fromLine(name, line string) gate.Gate {
 	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := split(line)
-	if known := read.ByCommand(line); simple && len(known) == 1 && known[0].Tests {
+	if known := stack.Formats().ByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
 	}
 	if !simple || len(words) < 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
 )
@@ -170,7 +170,7 @@ func TestOver(t *testing.T) {
 		"minitest": "2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "phpunit": "OK (2 tests, 2 assertions)", "ctest": "100% tests passed, 0 tests failed out of 2",
 		"maven-test": "[INFO] BUILD SUCCESS", "gradle-test": "BUILD SUCCESSFUL in 4s", "cargo-test": "     Summary [   0.005s] 2 tests run: 2 passed, 0 skipped", "playwright": "  2 passed (1.2s)",
 	} {
-		f, ok := read.Find(format)
+		f, ok := stack.Formats().Find(format)
 		if !ok || f.Over == "" {
 			t.Errorf("%s says nothing", format)
 			continue

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
@@ -145,7 +144,7 @@ func Touched(l stack.Lone, base, now string, changed []string, test, file string
 			return true
 		case !filepath.IsLocal(f):
 			return false
-		case testfile.Part(f) && !named(f):
+		case stack.ServesTests(f) && !named(f):
 			return true // a helper, or data
 		}
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {

@@ -1,25 +1,23 @@
-// Package testfile says by their names which files are tests, by the habits
-// of common stacks.
-package testfile
+package stack
 
 import (
 	"path"
 	"strings"
 )
 
-// Is reports whether a file is a test.
-func Is(file string) bool {
+// IsTest reports whether a file is a test.
+func IsTest(file string) bool {
 	base := path.Base(file)
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(base, "test_") ||
-		alone(stem, path.Ext(base)) ||
+		onlyTest(stem, path.Ext(base)) ||
 		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") ||
 		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
 }
 
-// alone reports whether a file is all the tests that there are, like test.js of
+// onlyTest reports whether a file is all the tests that there are, like test.js of
 // a small package, or tests.py of an application.
-func alone(stem, ending string) bool {
+func onlyTest(stem, ending string) bool {
 	switch ending {
 	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rs", ".rb", ".php":
 		return stem == "test" || stem == "tests" || stem == "spec"
@@ -27,10 +25,10 @@ func alone(stem, ending string) bool {
 	return false
 }
 
-// Part reports whether a file is a test or serves tests alone: their data,
+// ServesTests reports whether a file is a test or serves tests alone: their data,
 // their helpers.
-func Part(file string) bool {
-	if Is(file) {
+func ServesTests(file string) bool {
+	if IsTest(file) {
 		return true
 	}
 	base := path.Base(file)

@@ -1,4 +1,4 @@
-package testfile
+package stack
 
 import "testing"
 
@@ -9,8 +9,8 @@ func TestPart(t *testing.T) {
 		"spec/a_spec.rb": {false, true}, "__snapshots__/a.snap": {false, true},
 		"test.js": {true, true}, "app/tests.py": {true, true}, "src/tests.rs": {true, true}, "test.go": {}, "test.md": {}, "a.go": {}, "testing.go": {}, "contest.py": {}, "latest.go": {}, "test": {}, "nexus.toml": {}, "Makefile": {}, "testfile/a.go": {}, "Contest.java": {}, "a_test/a.go": {}, "protest/a.go": {},
 	} {
-		if Is(file) != want[0] || Part(file) != want[1] {
-			t.Errorf("%s: %v, %v", file, Is(file), Part(file))
+		if IsTest(file) != want[0] || ServesTests(file) != want[1] {
+			t.Errorf("%s: %v, %v", file, IsTest(file), ServesTests(file))
 		}
 	}
 }

@@ -1,7 +1,8 @@
-package ecosystem
+package stack
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,7 +25,7 @@ func dir(t *testing.T, files ...string) string {
 }
 
 func TestTable(t *testing.T) {
-	for _, e := range Table() {
+	for _, e := range Installs() {
 		if e.Name == "" || e.Lock == "" || len(e.Args) == 0 || len(e.Tools) == 0 || len(e.Out) == 0 || Programs(e.Family) == nil {
 			t.Errorf("%+v", e)
 		}
@@ -53,7 +54,7 @@ func TestSame(t *testing.T) {
 	gems := "GEM\n  remote: https://r\n  specs:\n    rack (3.0.0)\n    nokogiri (1.16.0-x86_64-linux)\n      racc (~> 1.4)\n\nPLATFORMS\n  ruby\n"
 	composer := `{"packages": [{"name": "a/b", "version": "1.0", "dist": {"reference": "x"}}], "packages-dev": [{"name": "c/d", "version": "2.0"}]}`
 	for name, tt := range map[string]struct {
-		same  func(dir, lock string) error
+		same  func(at fs.FS, lock string) error
 		lock  string
 		files []string
 		link  string
@@ -93,7 +94,7 @@ func TestSame(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := tt.same(at, tt.lock)
+			err := tt.same(os.DirFS(at), tt.lock)
 			switch {
 			case tt.want == "" && err != nil:
 				t.Error(err)
@@ -121,9 +122,9 @@ func FuzzSame(f *testing.F) {
 		for _, name := range []string{"node_modules/.package-lock.json", "node_modules/.yarn-integrity", "vendor/composer/installed.json"} {
 			write(name, has)
 		}
-		for _, e := range Table() {
+		for _, e := range Installs() {
 			if e.Same != nil {
-				_ = e.Same(at, lock)
+				_ = e.Same(os.DirFS(at), lock)
 			}
 		}
 		for pattern, from := range yarnEntries(lock) {
@@ -148,7 +149,7 @@ func TestManagers(t *testing.T) {
 		`not JSON, and "dependencies"`:                            "npm install --no-package-lock",
 	} {
 		got := ""
-		for _, e := range Table() {
+		for _, e := range Installs() {
 			if e.Lock == "package.json" && e.Fits(text) && got == "" {
 				got = strings.Join(e.Args, " ")
 			}

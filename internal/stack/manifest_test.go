@@ -1,4 +1,4 @@
-package ecosystem
+package stack
 
 import "testing"
 

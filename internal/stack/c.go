@@ -1,0 +1,64 @@
+package stack
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+func cmake() Stack {
+	// The tree stays as it is: what is built goes to a directory that ends with
+	// the gate.
+	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
+	return Stack{
+		Name: "cmake", Markers: []string{"CMakeLists.txt"},
+		Formats: cFormats(),
+		Steps: []Step{
+			{Gate: "build", Args: shell(made), Format: "gcc"},
+			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+		},
+	}
+}
+
+func meson() Stack {
+	// As for CMake. Compilers name files as seen from where they are built, and
+	// people as seen from the tree.
+	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && { meson setup --wrap-mode=nodownload "$d/b" && meson compile -C "$d/b"; } >"$d/log" 2>&1
+e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
+	const own = "has:meson.build:project( !file:CMakeLists.txt"
+	return Stack{
+		Name: "meson", Markers: []string{"meson.build"},
+		Steps: []Step{
+			{Gate: "build", If: own, Args: shell(made + `; exit $e`), Format: "gcc"},
+			{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shell(made + ` >&2; [ $e = 0 ] || exit $e
+meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-logs/testlog.junit.xml"; exit $e`), Format: "junit", Tests: true},
+		},
+	}
+}
+
+func makefile() Stack {
+	return Stack{
+		Name: "make", Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
+		Steps: []Step{
+			{Gate: "build", If: "file:*.c|file:*.cc|file:*.cpp|file:src/*.c|file:src/*.cc|file:src/*.cpp", Args: []string{"make"}, Format: "gcc"},
+			{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
+			{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:check", Args: []string{"make", "check"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:tests", Args: []string{"make", "tests"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:unittest", Args: []string{"make", "unittest"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:unit-test", Args: []string{"make", "unit-test"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:unit-tests", Args: []string{"make", "unit-tests"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:test-unit", Args: []string{"make", "test-unit"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:run-tests", Args: []string{"make", "run-tests"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:runtests", Args: []string{"make", "runtests"}, Format: "exit", Tests: true},
+		},
+	}
+}
+
+// cFormats are what its tools print.
+func cFormats() []read.Format {
+	return []read.Format{
+		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.GCC},
+		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: suite.CTest},
+	}
+}

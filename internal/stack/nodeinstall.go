@@ -1,0 +1,292 @@
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// npmLock is package-lock.json, and what npm writes into node_modules.
+type npmLock struct {
+	Packages map[string]npmPackage `json:"packages"`
+}
+
+type npmPackage struct {
+	Version   string `json:"version"`
+	Resolved  string `json:"resolved"`
+	Integrity string `json:"integrity"`
+	Link      bool   `json:"link"`
+	Optional  bool   `json:"optional"`
+	DevOpt    bool   `json:"devOptional"`
+	Peer      bool   `json:"peer"`
+}
+
+// sameNpm compares the lock file with the one that npm keeps of what it
+// installed, and looks whether that is still there.
+func sameNpm(tree fs.FS, lock string) error {
+	var want, have npmLock
+	text, err := small(tree, "node_modules", ".package-lock.json")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.Unmarshal([]byte(lock), &want), json.Unmarshal([]byte(text), &have)); err != nil {
+		return err
+	}
+	if len(want.Packages) == 0 {
+		return errors.New("the lock file is of an npm before 7")
+	}
+	for name, p := range want.Packages {
+		is, ok := have.Packages[name]
+		inside := strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/")
+		switch {
+		case !inside || !ok && (p.Optional || p.DevOpt || p.Peer): // the project itself and its workspaces; not for this platform
+		case !ok:
+			return fmt.Errorf("%s is not installed", name)
+		case is.Version != p.Version || is.Integrity != p.Integrity || is.Link != p.Link:
+			return fmt.Errorf("%s is installed in another version", name)
+		}
+	}
+	for name, p := range have.Packages {
+		if _, ok := want.Packages[name]; !ok {
+			return fmt.Errorf("%s is not in the lock file", name)
+		}
+		if !strings.Contains("/"+name, "/node_modules/") {
+			continue
+		}
+		if err := installed(tree, path.Clean(name), p); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// installed reports whether a package's directory says that it is that version.
+func installed(tree fs.FS, dir string, p npmPackage) error {
+	info, err := fs.Lstat(tree, dir)
+	if err != nil {
+		return err
+	}
+	if linked := info.Mode()&fs.ModeSymlink != 0; linked != p.Link {
+		return errors.New("it is a link, or is none and should be one")
+	}
+	if p.Link {
+		return nil
+	}
+	var m struct {
+		Version string `json:"version"`
+	}
+	text, err := small(tree, dir, "package.json")
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), &m); err != nil || m.Version != p.Version {
+		return fmt.Errorf("it is version %q", m.Version)
+	}
+	return nil
+}
+
+// samePnpm compares the lock file with the copy that pnpm keeps of it.
+func samePnpm(tree fs.FS, lock string) error {
+	text, err := small(tree, "node_modules", ".pnpm", "lock.yaml")
+	if err == nil && text != lock {
+		err = errors.New("pnpm installed from another lock file")
+	}
+	return err
+}
+
+// sameYarn compares the lock file with what Yarn 1 noted when it installed.
+func sameYarn(tree fs.FS, lock string) error {
+	text, err := small(tree, "node_modules", ".yarn-integrity")
+	if err != nil {
+		return err
+	}
+	var have struct {
+		LockfileEntries map[string]string `json:"lockfileEntries"`
+	}
+	if err := json.Unmarshal([]byte(text), &have); err != nil {
+		return err
+	}
+	if !maps.Equal(have.LockfileEntries, yarnEntries(lock)) {
+		return errors.New("it was installed from another lock file")
+	}
+	return nil
+}
+
+// yarnEntries returns from where each pattern of a lock file of Yarn 1 is
+// resolved.
+func yarnEntries(lock string) map[string]string {
+	all := map[string]string{}
+	var names []string
+	for line := range strings.Lines(lock) {
+		line = strings.TrimRight(line, "\r\n")
+		switch at, isResolved := strings.CutPrefix(line, "  resolved "); {
+		case isResolved:
+			for _, n := range names {
+				all[n] = strings.Trim(at, `"`)
+			}
+		case line != "" && line[0] != ' ' && line[0] != '#':
+			names = nil
+			for n := range strings.SplitSeq(strings.TrimSuffix(line, ":"), ", ") {
+				names = append(names, strings.Trim(n, `"`))
+			}
+		}
+	}
+	return all
+}
+
+// sameManifest looks whether what a package.json asks for is installed, each
+// package in a version that fits. A version that is no range of numbers, such
+// as a tag or an address, fits whatever is installed.
+func sameManifest(tree fs.FS, manifest string) error {
+	var m struct{ Dependencies, DevDependencies map[string]string }
+	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
+		return err
+	}
+	all := maps.Clone(m.DevDependencies)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, m.Dependencies)
+	if len(all) == 0 {
+		return fmt.Errorf("it asks for no packages")
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		text, err := small(tree, "node_modules", path.Clean("/"+name), "package.json")
+		if err != nil {
+			return fmt.Errorf("%s is not installed", name)
+		}
+		var has struct{ Version string }
+		if err := json.Unmarshal([]byte(text), &has); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if !satisfies(has.Version, all[name]) {
+			return fmt.Errorf("%s is version %s, and package.json asks for %s", name, has.Version, all[name])
+		}
+	}
+	return nil
+}
+
+// satisfies reports whether a version is in a range of npm.
+func satisfies(version, wanted string) bool {
+	v, pre, ok := numbers(version)
+	if !ok || pre != "" {
+		return strings.TrimPrefix(wanted, "=") == version || !numeric.MatchString(wanted)
+	}
+	if !numeric.MatchString(wanted) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(wanted, "||"), func(one string) bool {
+		if from, to, ok := strings.Cut(one, " - "); ok {
+			return bounded(v, ">="+strings.TrimSpace(from)) && bounded(v, "<="+strings.TrimSpace(to))
+		}
+		one = regexp.MustCompile(`([<>=~^]+)\s+`).ReplaceAllString(one, "$1")
+		return !slices.ContainsFunc(strings.Fields(one), func(part string) bool { return !bounded(v, part) })
+	})
+}
+
+// numeric is a range of numbers, of which versions are compared.
+var numeric = regexp.MustCompile(`^[\sv0-9.xX*<>=~^|-]*$`)
+
+// bounded reports whether a version keeps to one comparison.
+func bounded(v [3]int, part string) bool {
+	sign := part[:len(part)-len(strings.TrimLeft(part, "<>=~^"))]
+	parts := strings.Split(strings.TrimLeft(strings.TrimPrefix(part, sign), "v"), ".")
+	var low [3]int
+	given := 0
+	for i, p := range parts[:min(len(parts), 3)] {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			break // x, or nothing
+		}
+		low[i], given = n, i+1
+	}
+	high := low // of what it stands for, the first that is too high
+	switch at := max(given-1, 0); {
+	case given == 0:
+		return true
+	case sign == "^":
+		for at = 0; at < given-1 && low[at] == 0; at++ {
+		}
+		high = raised(low, at)
+	case sign == "~":
+		high = raised(low, min(at, 1))
+	default:
+		high = raised(low, at)
+	}
+	switch sign {
+	case ">":
+		return slices.Compare(v[:], high[:]) >= 0
+	case ">=":
+		return slices.Compare(v[:], low[:]) >= 0
+	case "<":
+		return slices.Compare(v[:], low[:]) < 0
+	case "<=":
+		return slices.Compare(v[:], high[:]) < 0
+	}
+	return slices.Compare(v[:], low[:]) >= 0 && slices.Compare(v[:], high[:]) < 0
+}
+
+// raised returns the next version that differs in a number.
+func raised(v [3]int, at int) [3]int {
+	v[at]++
+	for i := at + 1; i < 3; i++ {
+		v[i] = 0
+	}
+	return v
+}
+
+// numbers takes a version apart.
+func numbers(s string) (v [3]int, pre string, ok bool) {
+	m := regexp.MustCompile(`^v?(\d+)\.(\d+)\.(\d+)(?:-([^+]*))?(?:\+.*)?$`).FindStringSubmatch(s)
+	if m == nil {
+		return v, "", false
+	}
+	for i := range v {
+		n, err := strconv.Atoi(m[i+1])
+		if err != nil {
+			return v, "", false
+		}
+		v[i] = n
+	}
+	return v, m[4], true
+}
+
+func nodeInstalls() []Install {
+	quiet := []string{"CI=1", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false", "npm_config_loglevel=warn", "ADBLOCK=1", "DISABLE_OPENCOLLECTIVE=1", "HUSKY=0", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0", "COREPACK_ENABLE_AUTO_PIN=0"}
+	also := []string{"package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bunfig.toml", ".yarn/releases/*", ".yarn/patches/*", "patches/*"}
+	row := func(name, lock string, r Install) Install {
+		r.Name, r.Lock, r.Also, r.Env, r.Out, r.Deep = name, lock, also, quiet, []string{"node_modules"}, "node_modules"
+		r.Tools = append(r.Tools, "node")
+		return r
+	}
+	return []Install{
+		row("pnpm", "pnpm-lock.yaml", Install{Tools: []string{"pnpm"}, Args: words("pnpm install --frozen-lockfile"), Away: words("--offline"), Same: samePnpm}),
+		row("yarn-classic", "yarn.lock", Install{Fits: has("# yarn lockfile v1"), Tools: []string{"yarn"}, Args: words("yarn install --frozen-lockfile --non-interactive"), Away: words("--offline"), Same: sameYarn}),
+		row("yarn", "yarn.lock", Install{Fits: func(text string) bool { return !has("# yarn lockfile v1")(text) }, Tools: []string{"yarn"}, Args: words("yarn install --immutable"), Away: words("--mode=skip-build")}),
+		row("bun", "bun.lock*", Install{Tools: []string{"bun"}, Args: words("bun install --frozen-lockfile")}),
+		row("npm", "npm-shrinkwrap.json", Install{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
+		row("npm", "package-lock.json", Install{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
+		row("pnpm", "package.json", Install{Bare: true, Fits: asks("pnpm"), Tools: []string{"pnpm"}, Args: words("pnpm install --no-lockfile"), Away: words("--offline"), Same: sameManifest}),
+		row("yarn-classic", "package.json", Install{Bare: true, Fits: asks("yarn@1"), Tools: []string{"yarn"}, Args: words("yarn install --no-lockfile --non-interactive"), Away: words("--offline"), Same: sameManifest}),
+		row("yarn", "package.json", Install{Bare: true, Fits: asks("yarn"), Tools: []string{"yarn"}, Args: words("yarn install --no-immutable"), Away: words("--mode=skip-build"), Same: sameManifest}),
+		row("bun", "package.json", Install{Bare: true, Fits: asks("bun"), Tools: []string{"bun"}, Args: words("bun install --no-save"), Same: sameManifest}),
+		row("npm", "package.json", Install{Bare: true, Fits: asks(""), Tools: []string{"npm"}, Args: words("npm install --no-package-lock"), Away: words("--offline"), Same: sameManifest}),
+	}
+}
+
+// asks returns what reports whether a package.json asks for packages, and for
+// this package manager, by its name or the beginning of name@version.
+func asks(manager string) func(text string) bool {
+	return func(text string) bool {
+		var m struct{ PackageManager string }
+		_ = json.Unmarshal([]byte(text), &m) // what is no JSON names none
+		return has("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
+	}
+}

@@ -1,0 +1,144 @@
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+func phpLone(tool string) []Lone {
+	return []Lone{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
+}
+
+func php() Stack {
+	return Stack{
+		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		Installs: phpInstalls(), Programs: words("php composer phpunit phpstan phpcs psalm pest"),
+		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		Formats: phpFormats(),
+		Steps: []Step{
+			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
+			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
+			{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
+			{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
+			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
+			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
+		},
+	}
+}
+
+func phpCover(tool string) []Cover {
+	const line = `php -m | grep -qixE 'pcov|xdebug' || lack pcov "apt install php-pcov, or pecl install pcov"
+tool=$(command -v "$1") || lack "$1" "composer require --dev phpunit/phpunit"
+set --
+grep -qsE '<(source|coverage|filter)[ >]' phpunit.xml phpunit.xml.dist || for s in src lib app; do [ -d "$s" ] && set -- "$@" --coverage-filter "$s"; done
+XDEBUG_MODE=coverage php -d pcov.enabled=1 -d pcov.directory=. "$tool" --do-not-cache-result "$@" --coverage-cobertura "$d/report" >&2 || exit
+show "$d/report"`
+	return []Cover{{Name: "PHPUnit", Format: "cobertura", Args: measured(line, tool)}}
+}
+
+// suite reports whether the tests that PHPUnit runs for a project are also those
+// of a directory below it, which its configuration names.
+func (p project) suite(rel string) bool {
+	text := p.read("phpunit.xml") + p.read("phpunit.xml.dist")
+	for _, m := range regexp.MustCompile(`<directory[^>]*>\s*([^<]+?)\s*</directory>`).FindAllStringSubmatch(text, -1) {
+		d := path.Clean(m[1])
+		if d == "." || d == rel || strings.HasPrefix(d, rel+"/") || strings.HasPrefix(rel, d+"/") || strings.ContainsAny(d, "*?[") {
+			return true
+		}
+	}
+	return false
+}
+
+// composerPackages are composer.lock and vendor/composer/installed.json.
+type composerPackages struct {
+	Packages []composerPackage `json:"packages"`
+	Dev      []composerPackage `json:"packages-dev"`
+}
+
+type composerPackage struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Dist    struct {
+		Reference string `json:"reference"`
+	} `json:"dist"`
+}
+
+// sameComposer compares the lock file with the list that Composer keeps.
+func sameComposer(tree fs.FS, lock string) error {
+	var want, have composerPackages
+	text, err := small(tree, "vendor", "composer", "installed.json")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.Unmarshal([]byte(lock), &want), json.Unmarshal([]byte(text), &have)); err != nil {
+		return err
+	}
+	all := slices.Concat(want.Packages, want.Dev)
+	for _, p := range all {
+		if !slices.Contains(have.Packages, p) {
+			return fmt.Errorf("%s %s is not installed", p.Name, p.Version)
+		}
+	}
+	if len(all) != len(have.Packages) {
+		return errors.New("more is installed than the lock file has")
+	}
+	return nil
+}
+
+// sameComposerManifest looks whether what a composer.json asks for is
+// installed. Versions are not compared: a range may say what no simple
+// comparison can.
+func sameComposerManifest(tree fs.FS, manifest string) error {
+	var m struct {
+		Require map[string]string `json:"require"`
+		Dev     map[string]string `json:"require-dev"`
+	}
+	var have composerPackages
+	text, err := small(tree, "vendor", "composer", "installed.json")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.Unmarshal([]byte(manifest), &m), json.Unmarshal([]byte(text), &have)); err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(m.Require)), slices.Sorted(maps.Keys(m.Dev))) {
+		platform := !strings.Contains(name, "/") // php, and ext-json
+		if !platform && !slices.ContainsFunc(have.Packages, func(p composerPackage) bool { return strings.EqualFold(p.Name, name) }) {
+			return fmt.Errorf("%s is not installed", name)
+		}
+	}
+	return nil
+}
+
+func phpInstalls() []Install {
+	return []Install{
+		{
+			Name: "composer", Lock: "composer.lock", Also: []string{"composer.json"}, Tools: []string{"composer", "php"},
+			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposer,
+		},
+		{
+			Name: "composer", Lock: "composer.json", Bare: true, Fits: has("\"require"), Tools: []string{"composer", "php"},
+			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposerManifest,
+		},
+	}
+}
+
+// phpFormats are what its tools print.
+func phpFormats() []read.Format {
+	return []read.Format{
+		{Name: "phpstan", About: "PHPStan: table, raw or JSON", Commands: []string{"phpstan"}, Marks: `"file_errors"|\[ERROR\] Found \d+ errors?|\[OK\] No errors`, Well: `\[OK\] No errors`, Read: lint.PHPStan},
+		{Name: "php", About: "php -l", Commands: []string{"php -l"}, Marks: `(?m)^(?:PHP )?Parse error:  |^No syntax errors detected`, Well: `^No syntax errors detected`, Read: lint.PHP},
+		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, Read: suite.PHPUnit},
+	}
+}

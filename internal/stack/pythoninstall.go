@@ -1,0 +1,154 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+func pythonInstalls() []Install {
+	// A cache that may be read only is no reason to fail, and compiled files
+	// are made when they are needed.
+	quiet := []string{"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", "UV_NO_PROGRESS=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
+	row := func(name, lock string, r Install) Install {
+		r.Name, r.Lock, r.Out, r.Bin = name, lock, []string{".venv"}, ".venv/bin"
+		r.Also = append(r.Also, "pyproject.toml", "setup.py", "setup.cfg", ".python-version", "uv.toml", "poetry.toml")
+		r.Env = append(r.Env, quiet...)
+		r.Tools = append(r.Tools, "python3")
+		return r
+	}
+	const venv = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet"
+	rows := []Install{
+		row("uv", "uv.lock", Install{Tools: []string{"uv"}, Args: words("uv sync --frozen"), Away: words("--offline"), Same: samePython}),
+		row("poetry", "poetry.lock", Install{Tools: []string{"poetry"}, Args: words("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: samePython}),
+		row("pipenv", "Pipfile.lock", Install{Tools: []string{"pipenv"}, Args: words("pipenv sync --dev"), Env: []string{"PIPENV_VENV_IN_PROJECT=1"}, Also: []string{"Pipfile"}}),
+		row("pip", "requirements.txt", Install{
+			Tools: []string{"python3"}, Also: []string{"requirements*.txt", "constraints*.txt", "requirements/*.txt"},
+			Args: []string{"sh", "-c", venv + ` -r requirements.txt $(for f in requirements-dev.txt requirements-test.txt; do test -f $f && echo "-r $f"; done) "$@"`, "sh"},
+			Away: words("--retries 0"), Same: sameRequirements,
+		}),
+	}
+	for _, manifest := range words("pyproject.toml setup.py setup.cfg") { // which extras tests need is nowhere said
+		own := Install{Bare: true, Lent: true, Tools: words("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: sameEnvironment}
+		rows = append(rows, row("venv", manifest, own))
+	}
+	return rows
+}
+
+// pythonHas returns the versions of the packages in a virtual environment.
+func pythonHas(tree fs.FS) (map[string]string, error) {
+	names, err := fs.Glob(tree, ".venv/lib/python3*/site-packages/*.dist-info")
+	if err != nil || len(names) == 0 {
+		return nil, errors.Join(errors.New("there is no .venv with packages"), err)
+	}
+	have := map[string]string{}
+	for _, n := range names {
+		name, version, _ := strings.Cut(strings.TrimSuffix(path.Base(n), ".dist-info"), "-")
+		have[pythonName(name)] = version
+	}
+	return have, nil
+}
+
+// sameEnvironment reports whether there is a virtual environment that can run.
+// A manifest says too little to tell whether it is the right one.
+func sameEnvironment(tree fs.FS, _ string) error {
+	if _, err := fs.Stat(tree, ".venv/bin/python"); err != nil {
+		return err
+	}
+	_, err := EnvironmentHas(tree)
+	return err
+}
+
+// EnvironmentHas says what a virtual environment beside a manifest has in it:
+// its packages by name and version, and the directories that it is pointed to.
+func EnvironmentHas(tree fs.FS) (string, error) {
+	sites, err := fs.Glob(tree, ".venv/lib/python3*/site-packages")
+	if err != nil || len(sites) != 1 {
+		return "", errors.Join(errors.New("there is no .venv of one Python"), err)
+	}
+	names, err := fs.ReadDir(tree, sites[0])
+	if err != nil {
+		return "", err
+	}
+	var has strings.Builder
+	fmt.Fprintln(&has, path.Base(path.Dir(sites[0])))
+	for _, d := range names {
+		fmt.Fprintln(&has, d.Name())
+		if ext := path.Ext(d.Name()); ext == ".pth" || ext == ".egg-link" || strings.HasPrefix(d.Name(), "__editable__") {
+			text, _ := small(tree, sites[0], d.Name()) // what cannot be read points nowhere
+			has.WriteString(text)
+		}
+	}
+	return has.String(), nil
+}
+
+// pythonName is a package's name as all ways to write it come to.
+func pythonName(name string) string {
+	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
+}
+
+// samePython reports whether all that is installed is in the lock file, in
+// that version. What the lock file has more is for other platforms or extras,
+// as far as can be told.
+func samePython(tree fs.FS, lock string) error {
+	have, err := pythonHas(tree)
+	if err != nil {
+		return err
+	}
+	want := map[string][]string{}
+	name := ""
+	for line := range strings.Lines(lock) {
+		k, v, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		switch v = strings.Trim(v, `"`); k {
+		case "name":
+			name = pythonName(v)
+		case "version":
+			want[name] = append(want[name], v)
+		}
+	}
+	for n, v := range have {
+		if _, ok := want[n]; ok && !slices.Contains(want[n], v) {
+			return fmt.Errorf("%s is installed in version %s", n, v)
+		}
+	}
+	found := 0
+	for n := range want {
+		if have[n] != "" {
+			found++
+		}
+	}
+	if found*2 < len(want) {
+		return fmt.Errorf("%d of %d packages are installed", found, len(want))
+	}
+	return nil
+}
+
+// sameRequirements reports whether what a requirements file pins is installed
+// in that version. One that does not pin everything proves nothing.
+func sameRequirements(tree fs.FS, lock string) error {
+	have, err := pythonHas(tree)
+	if err != nil {
+		return err
+	}
+	pin := regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^\s;]+)`)
+	for line := range strings.Lines(lock) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || strings.HasPrefix(line, "--hash") {
+			continue
+		}
+		m := pin.FindStringSubmatch(line)
+		if m == nil {
+			return fmt.Errorf("the line %q pins no version", legible.Cut(line, 60))
+		}
+		if !strings.Contains(line, ";") && have[pythonName(m[1])] != m[2] {
+			return fmt.Errorf("%s %s is not installed", m[1], m[2])
+		}
+	}
+	return nil
+}

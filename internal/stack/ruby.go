@@ -1,0 +1,98 @@
+package stack
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+func ruby() Stack {
+	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
+	return Stack{
+		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
+		Installs: rubyInstalls(), Programs: words("ruby bundle rake rspec rubocop rails"),
+		Formats: rubyFormats(),
+		Steps: []Step{
+			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
+			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
+			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
+			{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
+			{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
+			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
+			{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
+		},
+	}
+}
+
+// What tests of Ruby go through, as a file that runs in each of its processes.
+//
+//go:embed probe/nexus_cover.rb
+var rubyCover string
+
+// rubyCovers measures a command of Ruby with what the language itself has.
+func rubyCovers(words ...string) []Cover {
+	const line = `printf '%s\n' "$1" >"$d/nexus_cover.rb" && shift
+export NEXUS_COVER="$d" RUBYOPT="${RUBYOPT:+$RUBYOPT }-r$d/nexus_cover.rb"
+"$@" >&2 || exit
+show "$d"/report.*`
+	return []Cover{{Name: "Coverage of Ruby", Format: "lcov", Args: measured(line, append([]string{rubyCover}, words...)...)}}
+}
+
+// sameGems reports whether every gem of the lock file lies in vendor/bundle.
+func sameGems(tree fs.FS, lock string) error {
+	gems, err := fs.Glob(tree, "vendor/bundle/ruby/*/gems/*")
+	if err != nil || len(gems) == 0 {
+		return errors.Join(errors.New("there are no gems in vendor/bundle"), err)
+	}
+	part := ""
+	spec := regexp.MustCompile(`^    ([^\s(]+) \(([^)]+)\)$`)
+	for line := range strings.Lines(lock) {
+		line = strings.TrimRight(line, "\r\n")
+		if line != "" && line[0] != ' ' {
+			part = line
+		}
+		m := spec.FindStringSubmatch(line)
+		if m == nil || part != "GEM" {
+			continue
+		}
+		full := m[1] + "-" + m[2]
+		if !slices.ContainsFunc(gems, func(g string) bool { b := path.Base(g); return b == full || strings.HasPrefix(b, full+"-") }) {
+			return fmt.Errorf("%s is not installed", full)
+		}
+	}
+	return nil
+}
+
+func rubyInstalls() []Install {
+	return []Install{
+		{
+			Name: "bundler", Lock: "Gemfile.lock", Also: []string{"Gemfile", ".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
+			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle", "BUNDLE_FROZEN=true"}, Out: []string{"vendor/bundle", ".bundle"}, Same: sameGems,
+		},
+		{
+			Name: "bundler", Lock: "Gemfile", Bare: true, Fits: has("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
+			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle"}, Out: []string{"vendor/bundle", ".bundle"},
+		},
+	}
+}
+
+// rubyFormats are what its tools print.
+func rubyFormats() []read.Format {
+	return []read.Format{
+		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.RuboCop},
+		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, Read: lint.Ruby},
+		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: suite.RSpec},
+		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.Minitest},
+	}
+}

@@ -1,0 +1,190 @@
+// Package stack holds what Nexus knows of languages and their tools. Each is one
+// value in one file: from which files it is told, which commands build, lint and
+// test it, what these print, how its packages are installed, and what its tests
+// look like. Everything else asks for it here.
+//
+// The package is pure. It reads trees through [fs.FS] and runs nothing. To add
+// a language, see docs/decisions/0043 and elixir.go.
+package stack
+
+import (
+	"io/fs"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+)
+
+// All returns every stack. Of two that claim the same, the first one wins.
+func All() []Stack {
+	return []Stack{
+		golang(), node(), python(), rust(), maven(), gradle(), cmake(), meson(), ruby(), php(), dotnet(), makefile(), shellScripts(),
+	}
+}
+
+// Formats returns all kinds of output that can be read.
+func Formats() read.Set {
+	var golang, checks, tests []read.Format
+	for _, s := range All() {
+		for _, f := range s.Formats {
+			switch {
+			case f.Go:
+				golang = append(golang, f)
+			case f.Tests:
+				tests = append(tests, f)
+			default:
+				checks = append(checks, f)
+			}
+		}
+	}
+	return read.NewSet(golang, checks, tests)
+}
+
+// Read reads what a tool printed.
+func Read(in read.Input) read.Report { return Formats().Read(in) }
+
+// Stack is a language with the tools of one ecosystem. Every field but the name
+// may be empty: then Nexus does without.
+type Stack struct {
+	Name    string
+	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
+	Yields  []string // a directory with one of these files belongs to another stack
+	Alone   bool     // it is looked for only where no other stack is
+
+	Runners []Runner // how the project's own tools are started; the first that fits
+	Steps   []Step   // what judges a package
+
+	Formats []read.Format // what its tools print, besides the formats that languages share
+
+	Installs []Install // how packages come to be beside their lock file; the first one wins
+	Programs []string  // what commands begin with that need these packages
+
+	// find returns what judges the packages of a tree where Steps cannot say it.
+	find func(tree fs.FS) []Found
+	// covers reports whether what judges a package judges one in a directory
+	// below it, too. Nil: it does.
+	covers func(outer project, rel, gate string) bool
+	// refine replaces what Steps found in a package by what its files say in
+	// more detail. Judged reports whether a package above has a gate for it.
+	refine func(s Stack, p project, found []Found, judged func(gate string) bool) []Found
+}
+
+// Runner starts tools that a package manager installed.
+type Runner struct {
+	If     string // see [Step.If]
+	Args   []string
+	Script []string // runs a script of the manifest, where there are such
+}
+
+// Step is a command that a package of the stack can be judged by. Of the steps
+// of one gate, the first that fits is taken.
+type Step struct {
+	Gate string // build, lint, type, format, test or e2e
+	// Beside names a tool that judges beside others of its gate; of the steps
+	// with the same one, the first that fits is taken.
+	Beside string
+	// If says when it fits, as words of which all must hold; | stands between
+	// words of which one must. file:PATTERN is a file of the package,
+	// has:FILE:TEXT a text in one, script:NAME a script of package.json,
+	// runs:NAME:TEXT a script that
+	// begins with the text, or, with $ after it, is it; _ stands for a space there,
+	// dep:NAME something that package.json needs, target:NAME a rule of the
+	// Makefile, plugin:NAME a plugin of Maven that checks in the build,
+	// rake:NAME a task of the Rakefile. ! in front turns a word around. Empty: always.
+	If     string
+	Args   []string // {run} stands for the runner's words, {script} for those with which it runs a script
+	Format string   // of stack/read; see nexus parse --list
+	Tests  bool     // none is no pass
+	// Reports are patterns of JUnit files that the command writes, for tools
+	// that say too little.
+	Reports []string
+	// Early says, in the words of If, when a type check judges before the build:
+	// where it is the cheaper, and needs nothing that the build makes.
+	Early string
+	// Related are commands that run only the tests that a change concerns; the
+	// first that fits.
+	Related []Part
+	// Alone are commands that run one test and no other, to tell a flaky one
+	// from a broken one; the first that fits.
+	Alone []Lone
+	// Held are commands that say what keeps the runner from exiting when its tests
+	// are done, and that end; the first that fits.
+	Held []Held
+	// Cover are commands that say what the tests go through; the first that fits.
+	Cover []Cover
+	// Fix are commands that put right, by themselves, what the step would find;
+	// all that fit.
+	Fix []Fixer
+}
+
+// Fixer is a command that changes files for the better: a formatter, or a
+// linter that is told to.
+type Fixer struct {
+	If   string   // see [Step.If]
+	Args []string // {files} stands for the changed files, {dirs} for their directories
+	Ends []string // of the names of files that it is for; empty: of all
+	New  bool     // only files that are new: others may never have been in order
+}
+
+// Part is a command that runs some of the tests of a step.
+type Part struct {
+	If     string // see [Step.If]
+	By     string // how the tests are found; see [ByRunner]
+	Args   []string
+	Format string // empty: the step's
+	// Reports says that it writes the reports of the step, too.
+	Reports bool
+}
+
+// Lone is a command that runs one test of a step by its name. In its words
+// {test} stands for the name as a pattern that nothing else matches, or as it
+// is, and {file} for the test's file; see [Lone.Name]. No shell reads the name.
+type Lone struct {
+	If     string // see [Step.If]
+	Name   string // how findings call a test, and what the runner wants; one of the below
+	Args   []string
+	Format string // empty: the step's
+	// Reports says that it, too, writes the reports of the step, and says nothing
+	// of tests that pass but there.
+	Reports bool
+}
+
+// Held is a command that runs the tests of a step, says what is still open when
+// they are done, and exits then, whatever that is: by what the runner can do
+// itself, or by a probe of ours, which writes lines as gate/hang reads them.
+type Held struct {
+	If     string // see [Step.If]
+	Args   []string
+	Format string // of the step, where it is a script: whose words they are; empty: the step's
+	Flag   string // what makes the runner exit by force, for people
+	// Told is a pattern of a line that tells how one test ended, for a runner that
+	// says nothing more when it cannot exit. After a long silence it is held.
+	Told string
+}
+
+// What runners call a test.
+const (
+	NamePytest   = "pytest"   // file.py::Class::test[case], as it is
+	NameUnittest = "unittest" // package.module.Class.test, as it is
+	NameTitles   = "titles"   // suite > test, as a pattern of JavaScript over titles with spaces between
+	NameInFile   = "in-file"  // file > suite > test, as the file and such a pattern
+	NameLast     = "last"     // suite > test, as a pattern over the last title, with or without the others
+	NameExact    = "exact"    // the name as it is
+	NameCTest    = "ctest"    // a pattern of CMake
+	NameRuby     = "ruby"     // a pattern of Ruby over the whole description
+	NameNextest  = "nextest"  // binary test, as an expression of nextest
+	NameMethod   = "method"   // package.Class.method, with # before the method
+	NameDotted   = "dotted"   // package.Class.method, as it is
+	NameMinitest = "minitest" // Class#test, as it is
+	NamePlay     = "play"     // file > suite > test, as a pattern of JavaScript over all of that with spaces between
+	NamePHP      = "php"      // Class::test with data set, as a pattern with slashes around it
+)
+
+// The ways in which the tests that a change concerns are found.
+const (
+	ByRunner = "runner" // by the runner itself: {changed} stands for the files that changed
+	ByNode   = "node"   // by what files of JavaScript and TypeScript import: {tests} stands for test files
+	ByPython = "python" // likewise
+	ByCrate  = "crate"  // {crates} stands for -p and the name of each crate
+	ByClass  = "class"  // by the types that files of the JVM name: {classes} stands for classes of tests, a word with {class} for one with each, {modules} for what keeps Maven to theirs
+)
+
+func shell(line string) []string { return []string{"sh", "-c", line} }
