@@ -10,12 +10,17 @@ export GOFLAGS += -trimpath
 # go vet looks at all packages in check, and nobody debugs a test's binary
 LEAN := -vet=off -ldflags=-w $(FRESH)
 SEEDS ?= 100000
+MUTANTS ?= 300
+OF ?= internal/
+TIME ?= 12h
+# what was tried of the same tree is not tried again
+RESULTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/nexus-mutants.jsonl
 # shows what go test shows, the slowest tests, and what was skipped
 SUM := go run ./internal/sys/testenv/testsum
 # one package more than processors: some wait most of their time
 PACKAGES := $(shell expr $$(nproc) + 1)
 
-.PHONY: demo build test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly deps help
+.PHONY: demo build test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly mutants deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
@@ -69,6 +74,10 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 go test -count=1 -timeout 6h ./...
 	NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
 	go run ./cmd/nexus bench chaos --n $(SEEDS)
+
+mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
+	NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \
+		go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/work/gate/mutate
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps

@@ -29,7 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -85,8 +85,8 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	if !ok {
 		return nil, nil, NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
 	}
-	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.ScoutTool }) // the repository is the user's own, and this is no run
-	role.Turns = 0                                                                                                                      // the limits say how many
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
+	role.Turns = 0                                                                                                                         // the limits say how many
 	s.role = role
 	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
@@ -171,11 +171,11 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 		return Reply{}, err
 	}
 	defer tools.Close()
-	foreign, err := s.app.OpenServers(s.top)
+	servers, err := s.app.OpenServers(s.top)
 	if err != nil {
 		return Reply{}, err
 	}
-	defer foreign.Join(ctx, tools, s.role.Name, env)()
+	defer servers.Join(ctx, tools, s.role.Name, env)()
 	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
 	system := prompt.System(s.role.Prompt, "", prompt.Environment{})
@@ -209,7 +209,7 @@ func (a *App) Session(ctx context.Context, c config.Config, role nexus.Role, tex
 // own, and what gives it back.
 func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: files.HiddenRules{Show: c.Policy.Show},
 	}
 	own, err := portslot.Take(filepath.Join(a.StateHome(), "slots"), dir)
 	if err != nil {

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -19,7 +19,7 @@ func autoAnswer(ctx context.Context, p *Place, c config.Config, o Order) (*worke
 	if err != nil {
 		return nil, err
 	}
-	spent := s.Spending.By[spend.Part{Way: spend.ByRole, Name: worker.AutoName}].Money
+	spent := s.Spending.By[budget.Part{Way: budget.ByRole, Name: worker.AutoName}].Money
 	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
 	for _, id := range s.Ledger.Unsettled() {
 		if r, ok := s.Ledger.Open(id); ok && r.Role == worker.AutoName {

@@ -24,13 +24,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -88,7 +87,7 @@ type Parts struct {
 	Learn    func(string)        // makes Mask know another; may be nil
 	Tap      provider.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
-	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
+	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
 	Deputy   *worker.AutoAnswer  // answers in the place of people; nil: nobody does
 	Headless bool                // nobody answers questions
 	Deliver  bool                // nothing but what landed is delivered, so models may be missing
@@ -134,8 +133,8 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 			return depend.Own(dir, all), err
 		},
 		Related: worker.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
-		Faults: faults.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
-		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
+		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
+		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
 	}
 	if judge.Kit, err = newKit(kitParts{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: grant, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
@@ -150,7 +149,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}
-	if sessions.Personas, err = panel.Named(p.Config.Personas); err != nil {
+	if sessions.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
 	w := worker.New(worker.Site{

@@ -24,7 +24,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
 )
 
 // environments returns where the environments of a repository lie, below its state.
@@ -86,7 +85,7 @@ func Meter(c config.Config, env func(string) string) *measure.Meter {
 	if modules == "" {
 		modules = filepath.Join(cmp.Or(env("GOPATH"), filepath.Join(env("HOME"), "go")), "pkg", "mod")
 	}
-	return &measure.Meter{Rules: c.Done, Places: licence.Places{Modules: modules, Home: env("HOME"), Env: env}}
+	return &measure.Meter{Rules: c.Done, Places: measure.LicencePlaces{Modules: modules, Home: env("HOME"), Env: env}}
 }
 
 func wish(e config.Environment) depend.Wish {

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-func files(t *testing.T, all map[string]string) string {
+func tree(t *testing.T, all map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range all {
@@ -27,7 +27,7 @@ func files(t *testing.T, all map[string]string) string {
 // TestEntrusted asks for trust in everything that a repository wants to run,
 // with the scripts behind it, and in what it wants to give to agents.
 func TestEntrusted(t *testing.T) {
-	dir := files(t, map[string]string{
+	dir := tree(t, map[string]string{
 		"nexus.toml":    "[environment]\ninstall = \"./ci/install.sh --all && make deps\"\ninit = \"sh setup.sh\"\nlink = [\"models/\"]\n",
 		"setup.sh":      "echo setup\n",
 		"ci/install.sh": "echo install\n",
@@ -51,21 +51,21 @@ func TestEntrusted(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if items, err := environmentItems(files(t, map[string]string{"nexus.toml": "[environment]\ninstall = false\n"})); err != nil || len(items) > 0 {
+	if items, err := environmentItems(tree(t, map[string]string{"nexus.toml": "[environment]\ninstall = false\n"})); err != nil || len(items) > 0 {
 		t.Error(items, err)
 	}
-	if _, err := environmentItems(files(t, map[string]string{"nexus.toml": "[environment]\nenv_files = [\".env\"]\n"})); err == nil {
+	if _, err := environmentItems(tree(t, map[string]string{"nexus.toml": "[environment]\nenv_files = [\".env\"]\n"})); err == nil {
 		t.Error("a project's file may name files of keys")
 	}
 	for _, bad := range []string{"../x", "/etc", ".git/config", "a\\u0007"} {
-		if _, err := environmentItems(files(t, map[string]string{"nexus.toml": "[environment]\nlink = [\"" + bad + "\"]\n"})); err == nil {
+		if _, err := environmentItems(tree(t, map[string]string{"nexus.toml": "[environment]\nlink = [\"" + bad + "\"]\n"})); err == nil {
 			t.Error("took", bad)
 		}
 	}
 }
 
 func TestVariables(t *testing.T) {
-	dir := files(t, map[string]string{".env.test": "# c\nexport A='x y' \nB=\"q\"\nC = plain # said\n\nD=\n"})
+	dir := tree(t, map[string]string{".env.test": "# c\nexport A='x y' \nB=\"q\"\nC = plain # said\n\nD=\n"})
 	var learnt []string
 	vars, err := variables(kitParts{
 		Checkout: dir, Env: func(n string) string { return map[string]string{"TOKEN": "t"}[n] }, Learn: func(s string) { learnt = append(learnt, s) },

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // Server is an MCP server, and whether it may be used.
@@ -96,14 +96,14 @@ func (a *App) ServerWay() func(names []string) (*egress.Way, error) {
 
 // OpenServers returns the MCP servers that agents may use in the repository at dir, and
 // says which they may not, and what to do about it. It starts none.
-func (a *App) OpenServers(dir string) (*foreign.Servers, error) {
+func (a *App) OpenServers(dir string) (*mcptools.Servers, error) {
 	all, err := a.Servers(dir)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
 		a.say(fmt.Sprintf("MCP servers of the repository are left out: %s", legible.Show(err.Error())))
 	} else if err != nil {
 		return nil, err
 	}
-	s := &foreign.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: a.say, Way: a.ServerWay()}
+	s := &mcptools.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: a.say, Way: a.ServerWay()}
 	for _, one := range all {
 		switch {
 		case one.Why != nil:

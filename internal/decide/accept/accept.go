@@ -166,7 +166,7 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		}
 	}
 	for _, task := range s.Tasks {
-		if s.Mends.Of(task.ID) != nil || task.Status == nexus.Split {
+		if s.Fixes.Of(task.ID) != nil || task.Status == nexus.Split {
 			continue // its criteria are another's
 		}
 		for i, c := range shown(s, task).Criteria {

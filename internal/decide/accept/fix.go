@@ -31,7 +31,7 @@ func Faults(s *state.State) []nexus.CriterionFault {
 		}
 		seen[e.Gate] = true
 		sign := repair.Signature(e.Gate, judged(s, e.Gate).Findings)
-		if s.Mends.Tried(r.ID, sign) {
+		if s.Fixes.Tried(r.ID, sign) {
 			continue
 		}
 		all = append(all, nexus.CriterionFault{Criterion: r.ID, Task: next(s, len(all)), Signature: sign})
@@ -44,13 +44,13 @@ func Faults(s *state.State) []nexus.CriterionFault {
 func stale(s *state.State, n int) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, t := range s.Tasks {
-		if t.Status != nexus.Landed || t.Landed == nil || s.Mends.Of(t.ID) != nil {
+		if t.Status != nexus.Landed || t.Landed == nil || s.Fixes.Of(t.ID) != nil {
 			continue
 		}
 		for i, c := range t.Criteria {
 			id, of := ID(t.ID, i+1), state.Fingerprint(t.Task, i+1)
 			written, fresh := t.Check(i + 1)
-			if c.Check != "" || fresh || !written.Proved || s.Mends.Tried(id, of) {
+			if c.Check != "" || fresh || !written.Proved || s.Fixes.Tried(id, of) {
 				continue
 			}
 			all = append(all, nexus.CriterionFault{
@@ -77,7 +77,7 @@ func shown(s *state.State, t *state.Task) nexus.Task {
 // anew returns the check that another task wrote for the n-th criterion of a
 // task, from 1, as it reads now.
 func anew(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
-	return s.Mends.Anew(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
+	return s.Fixes.Anew(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
 		if o := s.Task(nexus.TaskID(fix)); o != nil && o.Landed != nil {
 			c, fresh = o.Check(1)
 		}
@@ -114,7 +114,7 @@ func judged(s *state.State, gate string) nexus.Evidence {
 func next(s *state.State, n int) string {
 	for i := 1; ; i++ {
 		name := nexus.TaskID(fmt.Sprintf("FIX-%d", i))
-		if s.Task(name) != nil || s.Mends.Of(name) != nil {
+		if s.Task(name) != nil || s.Fixes.Of(name) != nil {
 			continue
 		}
 		if n--; n < 0 {
@@ -219,7 +219,7 @@ func touching(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 func fixes(s *state.State, id string) []Fix {
 	var all []Fix
 	own, n, _ := ParseID(id)
-	for _, f := range s.Mends.About(id) {
+	for _, f := range s.Fixes.About(id) {
 		if t := s.Task(own); f.Kind == nexus.FaultStale && t != nil && f.Signature != state.Fingerprint(t.Task, n) {
 			continue
 		}

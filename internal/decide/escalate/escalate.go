@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -253,7 +252,7 @@ func Start(t *state.Task) string {
 
 // untold returns what to do where nothing could tell whether the work is right.
 func untold(t *state.Task) string {
-	if n := accepted(t); n > 0 && salvage.Failed(t.Current()) == salvage.Check {
+	if n := accepted(t); n > 0 && state.CauseOf(t.Current()) == state.CauseCheck {
 		return fmt.Sprintf("replace the check that could not tell: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
 	}
 	return "give the task a criterion with a command that can tell, or look at nexus diff " + string(t.ID) + " yourself"

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -110,7 +109,7 @@ func notMine(a *state.Attempt, at, n int) []nexus.Finding {
 			}
 		}
 		if len(all) == 0 && blocked(a, i) {
-			all = slices.DeleteFunc(slices.Clone(told), func(f nexus.Finding) bool { return !salvage.Must(f) })
+			all = slices.DeleteFunc(slices.Clone(told), func(f nexus.Finding) bool { return !state.MustFix(f) })
 		}
 	}
 	return all
@@ -207,7 +206,7 @@ func unlined(f nexus.Finding) nexus.Finding {
 // finding that must be fixed was disputed twice, and stands.
 func disagree(a *state.Attempt, cause string) (Step, bool) {
 	for _, f := range verdict(a.Last(), cause) {
-		if !salvage.Must(f) || Stood(a, cause, f) < 2 {
+		if !state.MustFix(f) || Stood(a, cause, f) < 2 {
 			continue
 		}
 		why := ""
@@ -243,7 +242,7 @@ func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
 // sendBack lets those mend what a judge named who may.
 func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, found []nexus.Finding, why string) Step {
 	s := Step{Role: firstRole(t), Cause: cause, Why: why}
-	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return OnTests(f) && salvage.Must(f) }) {
+	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return OnTests(f) && state.MustFix(f) }) {
 		s.Role = nexus.Tester
 	}
 	s.Findings = share(a, len(a.Rounds)-1, len(a.Rounds), cause, s.Role)

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
@@ -198,7 +197,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched && (!facts.Revised || !wantsTests) {
-			return Step{Move: End, Outcome: nexus.Unverified, Why: salvage.Unchanged}
+			return Step{Move: End, Outcome: nexus.Unverified, Why: state.Unchanged}
 		}
 		if wantsTests {
 			return write(t, a, l, Step{Role: nexus.Tester})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -89,9 +88,9 @@ func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 }
 
 // Best returns what the next attempt at a task starts from where a person names
-// nothing else; false where nothing is kept. See [salvage.Best].
-func Best(t *state.Task) (salvage.Tree, bool) {
-	return salvage.Best(t.Attempts[min(t.Fresh, len(t.Attempts)):])
+// nothing else; false where nothing is kept. See [state.BestTree].
+func Best(t *state.Task) (state.Tree, bool) {
+	return state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }
 
 // Ahead returns what the worker of a task knows, and whether that is of an
@@ -109,16 +108,16 @@ func Ahead(s *state.State, t *state.Task) (v state.View, fresh bool) {
 }
 
 // back returns the round that a person goes back to.
-func back(s *state.State, t *state.Task) (salvage.Tree, bool) {
+func back(s *state.State, t *state.Task) (state.Tree, bool) {
 	old := s.Attempt(t.Back.Attempt)
 	if old == nil || !allBroken(t.Attempts[t.Mercy:]) {
-		return salvage.Tree{}, false
+		return state.Tree{}, false
 	}
 	r := old.Round(t.Back.Round)
 	if r == nil {
-		return salvage.Tree{}, false
+		return state.Tree{}, false
 	}
-	return salvage.Tree{Attempt: old.ID, Round: r.Round, At: r.At(), Base: r.Base}, true
+	return state.Tree{Attempt: old.ID, Round: r.Round, At: r.At(), Base: r.Base}, true
 }
 
 // tests returns the tests of an attempt that ended because somebody touched more

@@ -16,7 +16,7 @@ func divide(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fac
 	switch {
 	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's consent
 		return park(t, sought.Why)
-	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Mends.Of(t.ID) != nil: // mending has bounds of its own
+	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.Of(t.ID) != nil: // mending has bounds of its own
 		return leave
 	case e == nil:
 		sought.Attempt, sought.Task = nexus.AttemptID(fmt.Sprintf("split.%d", s.Splits.Sought+1)), t.ID

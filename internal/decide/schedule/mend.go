@@ -22,9 +22,9 @@ func mends(s *state.State) []nexus.Fact {
 	sought := nexus.FaultsSought{}
 	switch {
 	case m != nil && m.Stage == state.Waiting && m.Base == s.Tip && !tooOften(s, m):
-		sought = nexus.FaultsSought{Attempt: m.ID, Faults: s.Mends.Last()}
-	case s.Mends.Rounds < s.Limits.Fixes:
-		sought = nexus.FaultsSought{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Mends.Rounds+1)), Faults: accept.Faults(s)}
+		sought = nexus.FaultsSought{Attempt: m.ID, Faults: s.Fixes.Last()}
+	case s.Fixes.Rounds < s.Limits.Fixes:
+		sought = nexus.FaultsSought{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Fixes.Rounds+1)), Faults: accept.Faults(s)}
 	}
 	switch {
 	case len(sought.Faults) == 0:
@@ -37,12 +37,12 @@ func mends(s *state.State) []nexus.Fact {
 
 // fixes plans a task for each fault that was found and is still there.
 func fixes(s *state.State) []nexus.Fact {
-	if !s.Mends.Found {
+	if !s.Fixes.Found {
 		return nil
 	}
 	var fs []nexus.Fact
-	planned := nexus.FixesPlanned{Round: s.Mends.Rounds}
-	for _, f := range s.Mends.Last() {
+	planned := nexus.FixesPlanned{Round: s.Fixes.Rounds}
+	for _, f := range s.Fixes.Last() {
 		if !accept.Open(s, f) || s.Task(nexus.TaskID(f.Task)) != nil {
 			continue
 		}

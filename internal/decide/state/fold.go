@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/decide/split"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -255,7 +254,7 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 
 // applyMend folds what is done about criteria that are not met.
 func (s *State) applyMend(f nexus.Fact, at time.Time) {
-	s.Mends.Apply(f)
+	s.Fixes.Apply(f)
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		if s.attempts[f.Attempt] == nil {
@@ -287,7 +286,7 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 		a.Stage, a.Finished = Over, at
 		t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(f.Parts), at
 		for _, other := range s.Tasks {
-			other.Needs = split.Instead(other.Needs, f.Task, f.Parts)
+			other.Needs = ReplaceNeed(other.Needs, f.Task, f.Parts)
 		}
 		s.order()
 	case nexus.SplitFailed:

@@ -3,7 +3,7 @@ package state
 import (
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -19,14 +19,14 @@ func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 		purpose = c.Purpose
 	}
 	s.Spending.Add(f,
-		spend.Part{Way: spend.ByTask, Name: string(r.Task)},
-		spend.Part{Way: spend.ByAttempt, Name: string(attemptOfSession(r.Session))},
-		spend.Part{Way: spend.BySession, Name: string(r.Session)},
-		spend.Part{Way: spend.ByRole, Name: string(r.Role)},
-		spend.Part{Way: spend.ByProvider, Name: provider},
-		spend.Part{Way: spend.ByModel, Name: r.Model},
-		spend.Part{Way: spend.ByTier, Name: string(tier)},
-		spend.Part{Way: spend.ByPurpose, Name: purpose},
+		budget.Part{Way: budget.ByTask, Name: string(r.Task)},
+		budget.Part{Way: budget.ByAttempt, Name: string(attemptOfSession(r.Session))},
+		budget.Part{Way: budget.BySession, Name: string(r.Session)},
+		budget.Part{Way: budget.ByRole, Name: string(r.Role)},
+		budget.Part{Way: budget.ByProvider, Name: provider},
+		budget.Part{Way: budget.ByModel, Name: r.Model},
+		budget.Part{Way: budget.ByTier, Name: string(tier)},
+		budget.Part{Way: budget.ByPurpose, Name: purpose},
 	)
 }
 

@@ -8,13 +8,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/decide/mend"
-	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
-	"github.com/nexus-ai-builder/nexus/internal/decide/split"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -60,19 +55,19 @@ type State struct {
 	Guidance  []Guidance // not delivered, in order
 	Ledger    budget.Ledger
 	Usage     nexus.Usage
-	Spending  spend.Spending
+	Spending  budget.Spending
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
 	Pressed   int                  // last mark of a cap that was said, in percent
 	Readers   []nexus.RoleRouted   // who reads whose work
-	Alerts    alert.Book           // what people were told is odd, and what may be
-	Splits    split.Book           // which tasks were to be split, and what came of it
-	Mends     mend.Book            // what was done about criteria that were not met on what landed
+	Alerts    Alerts               // what people were told is odd, and what may be
+	Splits    Splits               // which tasks were to be split, and what came of it
+	Fixes     Fixes                // what was done about criteria that were not met on what landed
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
 	Gating []Underway // gates that judge now, in the order in which they began
 
-	machine  []machine.Transition
+	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
@@ -121,7 +116,7 @@ type evidenceKey struct{ tree, gate string }
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
 	return &State{
-		Run: run, machine: machine.Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
+		Run: run, machine: Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
 		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
 		pace: map[string][]time.Duration{}, asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
 	}

@@ -14,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/picture"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -39,7 +37,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestDiagram(t *testing.T) { golden(t, "diagram.mermaid", picture.Mermaid()) }
+func TestDiagram(t *testing.T) { golden(t, "diagram.mermaid", mermaid()) }
 
 // fold folds facts a second apart into a new run.
 func fold(t *testing.T, facts ...nexus.Fact) *state.State {
@@ -101,7 +99,7 @@ func TestTransitions(t *testing.T) {
 		nexus.RunEnded{Status: nexus.StatusDone},
 	}
 	table := map[string]nexus.RunStatus{}
-	for _, row := range machine.Transitions() {
+	for _, row := range state.Transitions() {
 		table[string(row.From)+" "+row.Kind] = row.To
 	}
 	seen := 0

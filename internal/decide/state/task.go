@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -155,23 +154,3 @@ func (t *Task) Tried() int { return t.Rounds - t.MercyRounds }
 // Spell returns the time in attempts that are over that counts against the
 // cap.
 func (t *Task) Spell() time.Duration { return t.Worked - t.MercyWorked }
-
-// What an attempt leaves is told by a package of its own, whose words are
-// used here too.
-type (
-	// Attempt is one try at a task.
-	Attempt = trail.Attempt
-	// Round is one stretch of writing and what was found after it.
-	Round = trail.Round
-	// Session is one conversation.
-	Session = trail.Session
-	// Stage is where an attempt stands.
-	Stage = trail.Stage
-)
-
-// The stages of an attempt.
-const (
-	Working = trail.Working
-	Waiting = trail.Waiting
-	Over    = trail.Over
-)

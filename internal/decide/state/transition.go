@@ -3,7 +3,6 @@ package state
 import (
 	"fmt"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -11,7 +10,7 @@ import (
 // and event when it may not. A fact that moves nothing leaves the status.
 func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 	kind, moves := nexus.Kind(f), false
-	if !machine.Moves(f) {
+	if !Moves(f) {
 		return s.Status, nil
 	}
 	var to nexus.RunStatus
@@ -37,7 +36,7 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 		}
 	}
 	switch {
-	case to == machine.Back:
+	case to == back:
 		return s.phase, nil
 	case kind == "run.reopened" && !s.Planned:
 		return nexus.StatusPlanning, nil

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -118,7 +117,7 @@ func (s *State) Paced() []string {
 // waits for providers, do not count.
 func (s *State) WorkedOn(t *Task, at time.Time) time.Duration {
 	d := t.Worked
-	if a := t.Current(); a != nil && a.Stage == trail.Working {
+	if a := t.Current(); a != nil && a.Stage == Working {
 		d += max(0, s.clock(at).Sub(a.Clock)-a.RestedBy(at))
 	}
 	return d

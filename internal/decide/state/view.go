@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -27,9 +26,9 @@ type View struct {
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
 	Waived    []int              // numbers of the task's criteria that a person does without, or signed
 	Bear      []string           // tests that showed criteria of tasks that landed
-	Without   string             // see [mend.Book.Without]
+	Without   string             // see [Fixes.Without]
 	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
-	Dead      []salvage.End      // how earlier attempts at the task ended, oldest first
+	Dead      []Ending           // how earlier attempts at the task ended, oldest first
 	Kept      Kept               // what the attempt starts from
 	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
@@ -38,7 +37,7 @@ type View struct {
 // Kept is the tree of an earlier attempt that one starts from, with what is to
 // be fixed in it yet. The zero Kept is none.
 type Kept struct {
-	salvage.Tree
+	Tree
 	Open []nexus.Finding
 }
 
@@ -52,7 +51,7 @@ func (s *State) Keeps(a *Attempt) Kept {
 		return Kept{}
 	}
 	r := old.Round(a.FromRound)
-	return Kept{salvage.Of(old, r), salvage.Open(r)}
+	return Kept{TreeOf(old, r), OpenFindings(r)}
 }
 
 // Proof is what was shown of a commit on the run's branch.
@@ -104,10 +103,10 @@ func (s *State) View(id nexus.TaskID) View {
 	if s.Planning != nil {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}
-	v.Without = s.Mends.Without(id)
+	v.Without = s.Fixes.Without(id)
 	for i, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {
-			v.Dead = append(v.Dead, salvage.End{Attempt: a.ID, Fault: salvage.Failed(a), Why: a.Why, Revised: i < t.Revised})
+			v.Dead = append(v.Dead, Ending{Attempt: a.ID, Fault: CauseOf(a), Why: a.Why, Revised: i < t.Revised})
 		}
 	}
 	v.Kept = s.Keeps(v.Attempt)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -53,7 +53,7 @@ func BillOf(s *state.State) Bill {
 		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
 	}
 	c.Cached = cached(s.Usage)
-	for _, way := range spend.Ways() {
+	for _, way := range budget.Ways() {
 		*c.by(way) = shares(s.Spending.By, way)
 	}
 	for _, x := range c.Sessions {
@@ -86,21 +86,21 @@ func (c Bill) Cache() []string {
 }
 
 // by returns where the shares of a way are.
-func (c *Bill) by(way spend.Way) *[]Share {
+func (c *Bill) by(way budget.Way) *[]Share {
 	switch way {
-	case spend.ByTask:
+	case budget.ByTask:
 		return &c.Tasks
-	case spend.ByAttempt:
+	case budget.ByAttempt:
 		return &c.Attempts
-	case spend.BySession:
+	case budget.BySession:
 		return &c.Sessions
-	case spend.ByRole:
+	case budget.ByRole:
 		return &c.Roles
-	case spend.ByPurpose:
+	case budget.ByPurpose:
 		return &c.Purposes
-	case spend.ByTier:
+	case budget.ByTier:
 		return &c.Tiers
-	case spend.ByModel:
+	case budget.ByModel:
 		return &c.Models
 	default:
 		return &c.Providers
@@ -108,7 +108,7 @@ func (c *Bill) by(way spend.Way) *[]Share {
 }
 
 // shares orders the parts by what they cost, the dearest first.
-func shares(parts map[spend.Part]spend.Spend, way spend.Way) []Share {
+func shares(parts map[budget.Part]budget.Spend, way budget.Way) []Share {
 	all := []Share{}
 	for part, p := range parts {
 		if part.Way == way {
@@ -120,7 +120,7 @@ func shares(parts map[spend.Part]spend.Spend, way spend.Way) []Share {
 }
 
 // DrawBill draws what a run cost, in the given ways.
-func DrawBill(s Style, c Bill, ways ...spend.Way) string {
+func DrawBill(s Style, c Bill, ways ...budget.Way) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"

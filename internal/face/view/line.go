@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -229,7 +229,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.RunChecked:
 		return "", "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
 	case nexus.AlertRaised:
-		return f.Of, "alert: " + alert.Text(f)
+		return f.Of, "alert: " + state.AlertText(f)
 	case nexus.ReplanAsked:
 		return string(f.Session), "asks for another plan: " + f.Reason
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,

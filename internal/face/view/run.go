@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
@@ -41,7 +40,7 @@ type Run struct {
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
 	Quota   []Quota              `json:"quota,omitempty"` // providers that take no calls for now
-	Alerts  []alert.Raised       `json:"alerts,omitempty"`
+	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -72,7 +72,7 @@ func (s Style) present(r Run) string {
 func (s Style) quota(r Run) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
-		b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(alert.Text(a.AlertRaised))) + "\n")
+		b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
 	}
 	for _, q := range r.Quota {
 		b.WriteString(s.Fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")

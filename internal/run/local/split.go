@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -54,7 +53,7 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 }
 
 // why returns why attempts ended.
-func why(ends []salvage.End) []string {
+func why(ends []state.Ending) []string {
 	var all []string
 	for _, e := range ends {
 		all = append(all, e.Why)

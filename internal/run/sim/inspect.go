@@ -20,7 +20,7 @@ type counters struct {
 
 func count(s *state.State) counters {
 	c := counters{
-		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Mends.Rounds + s.Splits.Sought, landings: len(s.Landings),
+		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Fixes.Rounds + s.Splits.Sought, landings: len(s.Landings),
 		spent: s.Ledger.Spent(), usage: s.Usage.Total(),
 	}
 	for _, t := range s.Tasks {

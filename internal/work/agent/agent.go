@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -87,7 +86,7 @@ type Brief struct {
 	Turn     int           // turns taken so far
 	Used     nexus.Usage   // tokens of those
 	Elapsed  time.Duration // active time of those
-	Tally    trail.Tally   // tool calls of those
+	Tally    state.Tally   // tool calls of those
 
 	Next string // our next message; empty to go on where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-var _ tool.Scouts = (*Subagents)(nil)
+var _ tool.Subagents = (*Subagents)(nil)
 
 // after returns scouts that report after as many minutes as the question says.
 func after(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -185,7 +185,7 @@ func (w *work) renamed(ctx context.Context, at string) (bool, error) {
 	if !is || w.a.Strategy != nexus.NoTest {
 		return false, nil
 	}
-	return look.Renamed(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
+	return change.OnlyRenames(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
 }
 
 // end closes the attempt. Accepted work is pinned by its last snapshot, which

@@ -7,9 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -21,7 +20,7 @@ func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 	}
 	spare, stop := w.desk.Spare(ctx, false)
 	defer stop()
-	e, told, err := w.Worker.Judge.Faults.Judge(spare, faults.Case{
+	e, told, err := w.Worker.Judge.Faults.Judge(spare, mutate.Accepted{
 		Run: w.Worker.Site.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Worker.Trees, Now: w.Worker.Site.Now, Known: w.desk.Known, Gates: w.Worker.Judge.Gates,
 		Runner: w.Worker.Judge.Runner,
 		Starts: func() error { return w.starts(ctx)(gate.Gate{Name: mutate.Gate}) },

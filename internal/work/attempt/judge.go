@@ -11,9 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/fix"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -57,11 +56,11 @@ func (w *work) judge(ctx context.Context) error {
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
 			red = p.Tree
 		}
-		found, err := look.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, red, snap.Commit)
+		found, err := change.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, red, snap.Commit)
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
-		found = append(found, look.Fewer(evidence)...)
+		found = append(found, change.Fewer(evidence)...)
 		if len(found) > 0 {
 			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
 		}
@@ -129,12 +128,12 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	if err != nil {
 		return snap, err
 	}
-	var files []fix.Changed
+	var files []gate.ChangedFile
 	for _, c := range changed {
 		if c.Status == "D" || w.a.Strategy.Sessions() && stack.ServesTests(c.Path) {
 			continue
 		}
-		files = append(files, fix.Changed{Path: c.Path, New: c.Status == "A"})
+		files = append(files, gate.ChangedFile{Path: c.Path, New: c.Status == "A"})
 	}
 	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
@@ -146,7 +145,7 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	}
 	spare, stop := w.desk.Spare(ctx, false)
 	defer stop()
-	done, err := fix.Run(spare, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
+	done, err := gate.AutoFix(spare, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
 	if err != nil {
 		if spare.Err() != nil {
 			err = context.Cause(spare)

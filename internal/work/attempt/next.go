@@ -10,10 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -126,7 +124,7 @@ func (w *work) reads(ctx context.Context, u *Upcoming) (handin json.RawMessage, 
 	u.Why = "brief"
 	b, handin := prompt.Brief{}, review.Schema()
 	if u.Role == nexus.Verifier {
-		handin = verify.Schema()
+		handin = review.VerdictSchema()
 		b, err = w.verifierNext(ctx)
 	} else {
 		b, err = w.reviewerNext(ctx)
@@ -154,7 +152,7 @@ func (w *work) reviewerNext(ctx context.Context) (prompt.Brief, error) {
 	if err != nil {
 		return prompt.Brief{}, err
 	}
-	seats := panel.Seats(w.people(), diff)
+	seats := review.Readers(w.people(), diff)
 	if len(seats) == 0 {
 		return prompt.Brief{}, idle(w.task.ID, "the change is larger than what is read")
 	}

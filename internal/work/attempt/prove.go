@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/verify"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -184,7 +184,7 @@ func (w *work) refused() []string {
 // its own.
 func (w *work) verify(ctx context.Context) error {
 	n, b := w.verifierBrief()
-	old, err := w.read(ctx, nexus.Verifier, n, b, verify.Schema())
+	old, err := w.read(ctx, nexus.Verifier, n, b, review.VerdictSchema())
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (w *work) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f, _ = verify.Parse(data, verify.Asked{Criteria: w.task.Criteria, Explain: len(b.Suspect) > 0}) // one that cannot be read says so itself, and the gates decide
+		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.task.Criteria, Explain: len(b.Suspect) > 0}) // one that cannot be read says so itself, and the gates decide
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.record(ctx, f)

@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -24,8 +23,8 @@ func (w *work) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, and the most that is read is %d", len(diff), panel.MaxParts*panel.PartBytes)}
-	if seats := panel.Seats(w.people(), diff); len(seats) > 0 {
+	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, and the most that is read is %d", len(diff), review.MaxParts*review.PartBytes)}
+	if seats := review.Readers(w.people(), diff); len(seats) > 0 {
 		if given, err = w.hold(ctx, seats, earlier); err != nil {
 			return err
 		}
@@ -47,23 +46,23 @@ func (w *work) reviews() []nexus.ReviewGiven {
 }
 
 // people are those who read a change; one for everything where nobody is named.
-func (w *work) people() []panel.Persona {
+func (w *work) people() []review.Persona {
 	if len(w.Worker.Sessions.Personas) == 0 {
-		return []panel.Persona{{}}
+		return []review.Persona{{}}
 	}
 	return w.Worker.Sessions.Personas
 }
 
 // hold lets every seat read in a copy of the attempt of its own, which is put
 // together again when all have read.
-func (w *work) hold(ctx context.Context, seats []panel.Seat, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
+func (w *work) hold(ctx context.Context, seats []review.Reader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
 	copies := make([]*seated, len(seats))
 	for i, s := range seats {
 		copies[i] = &seated{work: *w, seat: s}
 		copies[i].a = w.a.Clone()
 	}
 	known := len(w.a.Network)
-	given, err := panel.Hold(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s panel.Seat) (review.Opinion, error) {
+	given, err := review.ReadAll(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.Reader) (review.Opinion, error) {
 		i := slices.IndexFunc(copies, func(c *seated) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
 		return copies[i].read(ctx, earlier)
 	})
@@ -76,7 +75,7 @@ func (w *work) hold(ctx context.Context, seats []panel.Seat, earlier []nexus.Rev
 // seated is one reader at work. One goroutine owns it.
 type seated struct {
 	work
-	seat    panel.Seat
+	seat    review.Reader
 	session nexus.SessionID
 }
 
@@ -163,7 +162,7 @@ func (w *work) seen(ctx context.Context, earlier []nexus.ReviewGiven) func(file 
 			tree = r.Tree
 		}
 	}
-	text := look.Texts(ctx, w.Worker.Trees.Git(), w.tree.Dir, tree)
+	text := change.Texts(ctx, w.Worker.Trees.Git(), w.tree.Dir, tree)
 	return func(file string, line int) bool {
 		now, before, _ := text(file)
 		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -85,7 +85,7 @@ func own(a *state.Attempt, t nexus.Task) []string {
 
 // undone reports whether a commit takes tests away or keeps some from running.
 func (w *work) undone(ctx context.Context, commit string) (bool, error) {
-	found, err := look.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, "", commit)
+	found, err := change.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, "", commit)
 	return slices.ContainsFunc(found, func(f nexus.Finding) bool {
 		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
 	}), err

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -147,7 +147,7 @@ func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place
 		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) {
 			continue
 		}
-		if from, text := look.Around(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
+		if from, text := change.Around(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
 			all = append(all, prompt.Place{File: f.File, From: from, Lines: text})
 		}
 	}

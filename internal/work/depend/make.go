@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // failed is a failure on its way out of the store.
@@ -265,7 +265,7 @@ func (k *Kit) command(dir string, args ...string) (sandbox.Command, error) {
 		return sandbox.Command{}, disk.Fail("make a directory", err)
 	}
 	return sandbox.Command{
-		Args: args, Dir: dir, Env: sandbox.Env(), Readable: goenv.System(), Timeout: k.Timeout, Mark: k.Mark, Cap: 1 << 20, Merge: true,
+		Args: args, Dir: dir, Env: sandbox.Env(), Readable: gate.SystemSettings(), Timeout: k.Timeout, Mark: k.Mark, Cap: 1 << 20, Merge: true,
 	}, nil
 }
 

@@ -16,8 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // said makes evidence of the gate "g" on a tree.
@@ -91,7 +89,7 @@ func TestAgainst(t *testing.T) {
 		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := weigh.Against(tt.base, tt.now, nil)
+			e := gate.AgainstBase(tt.base, tt.now, nil)
 			if e.State != tt.state || len(e.Findings) != tt.findings || !strings.Contains(e.Why, tt.why) {
 				t.Errorf("%s %q %v, want %s %q and %d findings", e.State, e.Why, e.Findings, tt.state, tt.why, tt.findings)
 			}
@@ -111,7 +109,7 @@ func TestAgainstForgivesNothingNew(t *testing.T) {
 		})
 		base := rapid.SliceOfN(one, 0, 6).Draw(t, "base")
 		now := rapid.SliceOfN(one, 1, 6).Draw(t, "now")
-		e := weigh.Against(said(nexus.Fail, base...), said(nexus.Fail, now...), nil)
+		e := gate.AgainstBase(said(nexus.Fail, base...), said(nexus.Fail, now...), nil)
 		grew := false
 		for _, f := range now {
 			like := func(g nexus.Finding) bool { return g.Code == f.Code && g.File == f.File && g.Message == f.Message }
@@ -176,7 +174,7 @@ func TestATreeWithoutANameNeverPasses(t *testing.T) {
 
 func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
 	tree := files(t, map[string]string{"vendor/modules.txt": "# x\n"})
-	s, err := goenv.Prepare(tree.Dir, t.TempDir())
+	s, err := gate.PrepareGo(tree.Dir, t.TempDir())
 	if err != nil || !slices.Contains(s.Env, "GOFLAGS=-mod=vendor -buildvcs=false") {
 		t.Errorf("%v, %v", s.Env, err)
 	}
@@ -197,7 +195,7 @@ func TestWarmRunsNothing(t *testing.T) {
 		if !nightly {
 			return shared
 		}
-		s, err := goenv.Prepare(tree.Dir, cache)
+		s, err := gate.PrepareGo(tree.Dir, cache)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,10 +223,10 @@ func TestAgainstHang(t *testing.T) {
 	hangs := nexus.Evidence{Gate: "test", State: nexus.Environmental, Tree: "now", Why: "it did not exit", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeHang, Message: "something is open"}}}
 	well, before := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "base"}, hangs
 	before.Tree = "base"
-	if e := weigh.Against(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "the base passes") {
+	if e := gate.AgainstBase(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "the base passes") {
 		t.Errorf("it came with the work: %s, %s", e.State, e.Why)
 	}
-	if e := weigh.Against(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {
+	if e := gate.AgainstBase(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {
 		t.Errorf("it was there before: %+v", e)
 	}
 	slow := nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "now", Why: "did not end", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeTimeout, Test: "example.org/m.TestOld"}}}
@@ -250,7 +248,7 @@ func TestAgainstHang(t *testing.T) {
 		"more is open than before":                   {before, opened, nil, nexus.Fail, false, 1},
 		"nobody knows what was before":               {nexus.Evidence{}, slow, nil, nexus.Timeout, false, 1},
 	} {
-		if e := weigh.Against(tt.base, tt.now, tt.wants); e.State != tt.state || e.Hangs != tt.hangs || len(e.Findings) != tt.findings || e.Passed() {
+		if e := gate.AgainstBase(tt.base, tt.now, tt.wants); e.State != tt.state || e.Hangs != tt.hangs || len(e.Findings) != tt.findings || e.Passed() {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

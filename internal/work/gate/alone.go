@@ -9,8 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // mostAlone bounds how many tests are run one by one; more are broken.
@@ -55,14 +53,14 @@ func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.
 func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 	found := map[string]bool{}
 	var all []*suspect
-	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
-		if _, ok := lone.Args(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || lone.Wanted(f.Test, r.Wanted) ||
-			lone.Touched(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
+	for _, f := range AgainstBase(base, raw, r.Wanted).Findings {
+		if _, ok := SingleTest(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || NamesTest(f.Test, r.Wanted) ||
+			TouchesTest(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
 			slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.Test == f.Test }) {
 			continue
 		}
 		found[f.Test] = true
-		all = append(all, &suspect{name: f.Test, found: f, base: weigh.Pieces{}, now: weigh.Pieces{}, failed: 1, runs: 1})
+		all = append(all, &suspect{name: f.Test, found: f, base: Pieces{}, now: Pieces{}, failed: 1, runs: 1})
 	}
 	slices.SortFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 	return all
@@ -84,7 +82,7 @@ func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, le
 			if limited && *left < time.Second {
 				return nil
 			}
-			alone.Args, _ = lone.Args(g.Lone, g.Dir, s.name)
+			alone.Args, _ = SingleTest(g.Lone, g.Dir, s.name)
 			res, read, err := r.run(ctx, t, alone, *left)
 			if err != nil {
 				return err

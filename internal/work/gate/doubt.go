@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // Bounds of what is run again to tell flaky tests from broken ones.
@@ -28,7 +27,7 @@ type suspect struct {
 	pkg, name    string
 	found        nexus.Finding
 	was          *nexus.Finding // what it was red for on the base, nil when it was not
-	now, base    weigh.Pieces
+	now, base    Pieces
 	failed, runs int
 	flake        *nexus.Flake
 	lost         bool // a run said nothing of it
@@ -88,19 +87,19 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	found := map[string]*suspect{}
 	mods := gosrc.Modules(os.DirFS(t.Dir))
-	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
+	for _, f := range AgainstBase(base, raw, r.Wanted).Findings {
 		pkg, name, ok := gosrc.TestName(f.Test)
 		dir, here := gosrc.Home(pkg, mods)
 		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
-			weigh.Wanted(f.Test, r.Wanted) || gosrc.Touched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
+			wantsTest(f.Test, r.Wanted) || gosrc.Touched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
 			continue
 		}
-		s := &suspect{pkg: pkg, name: name, found: f, base: weigh.Pieces{}, failed: 1, runs: 1}
-		s.now, _ = weigh.SaidBy(f)
+		s := &suspect{pkg: pkg, name: name, found: f, base: Pieces{}, failed: 1, runs: 1}
+		s.now, _ = PiecesOf(f)
 		for _, b := range base.Findings {
 			if b.Test == f.Test {
 				s.was = &b
-				p, _ := weigh.SaidBy(b)
+				p, _ := PiecesOf(b)
 				maps.Copy(s.base, p)
 			}
 		}
@@ -162,11 +161,11 @@ func state(read read.Report, s *suspect) string {
 }
 
 // said returns what a run found of a test.
-func said(read read.Report, test string) weigh.Pieces {
-	all := weigh.Pieces{}
+func said(read read.Report, test string) Pieces {
+	all := Pieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
-			p, _ := weigh.SaidBy(f)
+			p, _ := PiecesOf(f)
 			maps.Copy(all, p)
 		}
 	}
@@ -187,7 +186,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.
 			}
 			if s.found.Code != "test" {
 				e := nexus.Evidence{Gate: g.Name, Command: g.Command(), State: nexus.Fail, Tree: "t", Findings: read.Findings}
-				if slices.ContainsFunc(weigh.Against(base, e, r.Wanted).Findings, func(f nexus.Finding) bool {
+				if slices.ContainsFunc(AgainstBase(base, e, r.Wanted).Findings, func(f nexus.Finding) bool {
 					return f.Test == s.pkg || strings.HasPrefix(f.Test, s.pkg+".") || f.Test == ""
 				}) {
 					s.lost = true
@@ -208,7 +207,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.
 // or the other way round, is flaky there.
 func sawBase(s *suspect, state string, read read.Report) {
 	if s.base == nil {
-		s.base = weigh.Pieces{}
+		s.base = Pieces{}
 	}
 	switch red := state == "fail" || state == "run"; {
 	case state == "":

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // counting is a test helper that says how often it was called in a directory.
@@ -244,7 +243,7 @@ func BenchmarkGate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	setup, err := goenv.Prepare(dir, b.TempDir())
+	setup, err := gate.PrepareGo(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -256,7 +255,7 @@ func BenchmarkGate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &goenv.Versions{}}
+	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
 	r.Base = func(name string) (nexus.Evidence, bool) {
 		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}

@@ -4,6 +4,18 @@
 // Evidence belongs to one exact tree. Only a gate that ran, was understood and
 // found nothing has passed; everything else says in its own state why not.
 // Findings are for the agent; an error is for the operator.
+//
+// What is red is compared with the base that the tree was made from: only what
+// got worse counts ([AgainstBase]). A test that fails is run once more alone
+// ([SingleTest]), so that a flaky test can be told from a broken one. A runner
+// that reported how its tests ended and does not exit is noticed
+// ([WatchHang]), with what keeps it: a server, a timer, a thread. Before any
+// gate runs, the formatters and linters of the project fix what they can, in
+// the files that a change touched and nowhere else ([AutoFix]).
+//
+// Names of tests come from the output of tools that ran the tree's code. They
+// become arguments of a command, never words of a shell, and patterns that
+// match nothing else.
 package gate
 
 import (
@@ -24,10 +36,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
-	"github.com/nexus-ai-builder/nexus/internal/work/outside"
 )
 
 // Gate is a command that judges a tree.
@@ -40,12 +48,12 @@ type Gate struct {
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
-	Related stack.Part    // how it runs those of its tests that a change concerns; see work/related
-	Lone    stack.Lone    // how it runs one test alone; see gate/lone
+	Related stack.Part    // how it runs those of its tests that a change concerns; see work/gate/related
+	Lone    stack.Lone    // how it runs one test alone; see [SingleTest]
 	Goes    stack.Cover   // how it says what its tests go through; see work/measure
-	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see gate/hang
+	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]
 	Linger  time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
-	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix
+	Fix     []stack.Fixer // what puts right by itself what it would find; see [AutoFix]
 	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 	Again   string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
@@ -89,14 +97,14 @@ type Runner struct {
 	Mask               func([]byte) []byte                        // takes keys out of output before it is read; may be nil
 	Env                []string                                   // the whole environment; see [goenv.Prepare]
 	Readable, Writable []string
-	Timeout            time.Duration   // of a gate without its own; 0 means none but the context's
-	Mark               string          // names the owner to [sandbox.Sweep]
-	Versions           *goenv.Versions // remembers tool versions; nil: asked each time
+	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
+	Mark               string        // names the owner to [sandbox.Sweep]
+	Versions           *ToolVersions // remembers tool versions; nil: asked each time
 
 	// Own gives a gate that runs code of the tree caches that no such code
 	// wrote, and what drops them afterwards. Nil: all gates share what Env and
 	// Writable say.
-	Own func(g Gate) (s goenv.Setup, done func() error, err error)
+	Own func(g Gate) (s GoSetup, done func() error, err error)
 	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
 	// Reached hears which hosts it asked for, and may be nil.
 	Net     func(gate string) *egress.Way
@@ -106,7 +114,7 @@ type Runner struct {
 	Base func(gate string) (nexus.Evidence, bool)
 	// Moved says where the lines of that tree are in this one. Nil: where they
 	// were.
-	Moved func(ctx context.Context) (weigh.Moves, error)
+	Moved func(ctx context.Context) (Moves, error)
 	// Origin is that tree itself, to tell flaky tests from broken ones. Nil:
 	// what is red is red.
 	Origin *Origin
@@ -262,7 +270,7 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 }
 
 // watched is [Runner.run] with an eye on whether the runner hangs.
-func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s hang.Signs, readable ...string) (res sandbox.Result, out read.Report, end hang.End, err error) {
+func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.Report, end HangEnd, err error) {
 	c := sandbox.Command{
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return read.NewSieve(g.Format, 0) },
@@ -310,7 +318,7 @@ func (r Runner) written(t Tree) string {
 }
 
 // read reads what a gate's command printed, and the reports that it wrote.
-func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written []byte) read.Report {
+func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []byte) read.Report {
 	in := input(t, g, res)
 	if g.Format == read.GoTestJSON && !gosrc.Picks(g.Args) {
 		in.Expect = gosrc.Expect(os.DirFS(t.Dir), in.Modules)
@@ -343,16 +351,16 @@ func input(t Tree, g Gate, res sandbox.Result) read.Input {
 
 // boxed runs a command in the box, with the way out that its gate has, until
 // it ends or hangs.
-func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s hang.Signs) (sandbox.Result, hang.End, error) {
+func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
 	var way *egress.Way
 	if r.Net != nil {
 		way = r.Net(gate)
 	}
-	ctx, w := hang.Over(ctx, s)
+	ctx, w := WatchHang(ctx, s)
 	if s.Hears() {
 		c.Heard = w.Heard
 	}
-	res, asked, err := outside.Run(ctx, r.Box, c, way)
+	res, asked, err := runWithNetwork(ctx, r.Box, c, way)
 	end := w.Close(err)
 	if end.Hung {
 		err = nil

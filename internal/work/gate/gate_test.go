@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // files writes a tree and returns it under the hash "h".
@@ -47,7 +46,7 @@ func runner(t *testing.T, m sandbox.Mode) gate.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := goenv.Prepare(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareGo(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +57,7 @@ func runner(t *testing.T, m sandbox.Mode) gate.Runner {
 	cache := strings.TrimSpace(string(out))
 	return gate.Runner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache), Writable: append(setup.Writable, cache), Readable: setup.Readable,
-		Timeout: 5 * time.Minute, Versions: &goenv.Versions{},
+		Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{},
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
 )
 
 // silences is how much longer a runner may be silent that does not say when its
@@ -22,8 +21,8 @@ import (
 const silences = 6
 
 // over is how a gate is seen to have told how all its tests ended, and to hang.
-func over(g Gate) hang.Signs {
-	s := hang.Signs{Linger: g.Linger}
+func over(g Gate) HangSigns {
+	s := HangSigns{Linger: g.Linger}
 	for _, name := range []string{g.Format, g.Hold.Format} {
 		if f, ok := stack.Formats().Find(name); ok && f.Tests && s.Over == "" {
 			s.Over = f.Over
@@ -34,7 +33,7 @@ func over(g Gate) hang.Signs {
 
 // signs is [over], and for a runner that is silent when it cannot exit, the
 // silence after which that is looked into.
-func signs(g Gate, limit time.Duration) hang.Signs {
+func signs(g Gate, limit time.Duration) HangSigns {
 	s := over(g)
 	if g.Hold.Told == "" || g.Linger <= 0 || g.Of != "" {
 		return s
@@ -58,7 +57,7 @@ func kept(read read.Report) read.Report {
 // held looks into a runner that hangs: the tests run once more, in a way that
 // says what is still open and that exits then. A runner that told how all of
 // them ended is believed in that. Of one that did not, the second run says it.
-func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read read.Report, end hang.End) (sandbox.Result, read.Report, error) {
+func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read read.Report, end HangEnd) (sandbox.Result, read.Report, error) {
 	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
 	if limit > 0 {
 		left = limit - res.Duration
@@ -71,14 +70,14 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 		return res, read, err
 	}
 	ended := other.Duration > 0 && !other.TimedOut && other.Exit >= 0
-	open := hang.Handles(input(t, g, other))
+	open := OpenHandles(input(t, g, other))
 	switch {
 	case ended && len(open) == 0 && other.Duration >= res.Duration: // it was silent for another reason
 		if limit > 0 {
 			limit = max(left-other.Duration, time.Second)
 		}
 		before := res.Duration + other.Duration
-		res, read, _, err = r.watched(ctx, t, g, limit, hang.Signs{})
+		res, read, _, err = r.watched(ctx, t, g, limit, HangSigns{})
 		res.Duration += before
 		return res, read, err
 	case end.Over:
@@ -141,7 +140,7 @@ func underway(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus
 		format = f.Name
 	}
 	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was under way when the time was up"}
-	f.Test, f.File = hang.Running(format, in)
+	f.Test, f.File = RunningTest(format, in)
 	if f.File = in.Place(f.File); f.Test == "" && f.File == "" {
 		return nil
 	}

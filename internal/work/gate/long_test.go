@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // blobs keep what is put into them.
@@ -65,8 +64,8 @@ func TestManyFindings(t *testing.T) {
 	}
 	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
 	for text, want := range map[string]nexus.GateState{"new\nfine\n" + old: nexus.Pass, "new\nBAD\n" + old: nexus.Fail} {
-		moves := weigh.ParseMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
-		r.Moved = func(context.Context) (weigh.Moves, error) { return moves, nil }
+		moves := gate.ParseMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
+		r.Moved = func(context.Context) (gate.Moves, error) { return moves, nil }
 		v, err := r.Pass(t.Context(), files(t, map[string]string{"a.c": text}), []gate.Gate{g}, nil)
 		if err != nil || len(v.Evidence) != 1 {
 			t.Fatal(v, err)

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // Pass lets the gates judge a tree in their order and stops at the first red
@@ -57,11 +56,11 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			green++
 		case g.Idle(e):
 		case e.Hangs, e.Apart:
-		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base) || weigh.Rewrote(base)) && base.Tree != "":
+		case e.State == nexus.NotRun && (base.State == nexus.NotRun || lacksTool(base) || rewroteTree(base)) && base.Tree != "":
 		case r.Each && criterion(g):
-			v.Why = cmp.Or(v.Why, weigh.Reason(e))
+			v.Why = cmp.Or(v.Why, ReasonOf(e))
 		default:
-			v.Why = weigh.Reason(e)
+			v.Why = ReasonOf(e)
 			return v, nil
 		}
 	}
@@ -75,7 +74,7 @@ func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	}
 	why := "no gate could judge the tree"
 	if hung, passed := instead(v.Evidence, gates); hung != nil {
-		green, why = passed, weigh.Reason(*hung)
+		green, why = passed, ReasonOf(*hung)
 	}
 	if v.Passed = green && v.Tree != ""; !v.Passed {
 		v.Why = why
@@ -120,12 +119,12 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if f, ok := stack.Formats().Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
-	e = r.spare(g, raw, r.touched(g, raw, weigh.Against(base, raw, r.Wanted)))
+	e = r.spare(g, raw, r.touched(g, raw, AgainstBase(base, raw, r.Wanted)))
 	if !cached && e.State == nexus.Fail {
 		if raw, err = r.doubt(ctx, t, g, base, raw); err != nil {
 			return e, base, false, err
 		}
-		e = r.spare(g, raw, weigh.Against(base, raw, r.Wanted))
+		e = r.spare(g, raw, AgainstBase(base, raw, r.Wanted))
 	}
 	if !cached && e.Passed() && g.Of == "" {
 		lies, err := r.probe(ctx, t, g, raw)
@@ -134,7 +133,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		}
 		if len(lies) > 0 {
 			raw.State, raw.Findings = nexus.Fail, append(slices.Clone(raw.Findings), lies...)
-			e = r.spare(g, raw, weigh.Against(base, raw, r.Wanted))
+			e = r.spare(g, raw, AgainstBase(base, raw, r.Wanted))
 		}
 	}
 	if e.State == raw.State && e.Why == raw.Why && len(e.Findings) == len(raw.Findings) {

@@ -7,7 +7,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
 )
 
 // spare lets failures of tests in quarantine not count. Where a runner failed
@@ -20,7 +19,7 @@ func (r Runner) spare(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	wishes := accept.ReadAll(r.Wanted)
 	all := raw.Counts.Failed <= named(raw)
 	spared := r.Quarantine.Spare(e, cmp.Or(g.Of, g.Name), func(test string) bool {
-		return !all || wishes.Name(nexus.Finding{Test: test}) || lone.Wanted(test, r.Wanted)
+		return !all || wishes.Name(nexus.Finding{Test: test}) || NamesTest(test, r.Wanted)
 	})
 	if g.Of == "" && e.State == nexus.Fail && spared.State == nexus.Pass && spared.Counts.Passed == 0 {
 		spared.State, spared.Why = nexus.NotRun, "no test passed; "+spared.Why

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // Idle reports whether a gate that runs some of another's tests could judge by
@@ -41,7 +40,7 @@ func some(g Gate, base, raw nexus.Evidence) nexus.Evidence {
 	if g.Of == "" {
 		return raw
 	}
-	if raw.State == nexus.NotRun && weigh.Unran(raw) && (base.State == nexus.Pass || base.State == nexus.Fail) {
+	if raw.State == nexus.NotRun && ranNothing(raw) && (base.State == nexus.Pass || base.State == nexus.Fail) {
 		raw.State = nexus.Fail
 	}
 	if raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {

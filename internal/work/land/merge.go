@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -152,7 +152,7 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 	if why != "" || err != nil {
 		return &wrong{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: why}}, err
 	}
-	m := look.Merge{
+	m := change.Merge{
 		Base: l.a.Base, Landed: l.view.Tip, Change: l.a.Commit, Made: l.made.Tree, Result: tree, Conflicts: l.made.Conflicts,
 	}
 	lost, err := m.Lost(ctx, l.Worker.Trees.Git())
@@ -224,10 +224,10 @@ func names(found []nexus.Finding) []string {
 // fewer returns what gates say of tests that ran on the tip and not now, unless
 // the change itself was found to run fewer.
 func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
-	if r := l.a.Last(); r != nil && r.Suspect != nil && len(look.Fewer([]nexus.Evidence{{State: nexus.Pass, Findings: r.Suspect.Findings}})) > 0 {
+	if r := l.a.Last(); r != nil && r.Suspect != nil && len(change.Fewer([]nexus.Evidence{{State: nexus.Pass, Findings: r.Suspect.Findings}})) > 0 {
 		return nil
 	}
-	found := look.Fewer(evidence)
+	found := change.Fewer(evidence)
 	for i, f := range found {
 		found[i].Name = "gate " + f.Gate + ": fewer tests"
 	}
@@ -256,7 +256,7 @@ func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong 
 // the merger changed it, or names it when it submits, it decided nothing.
 func (l *landing) unsolved(ctx context.Context, submitted tool.Submission, tree string) (string, error) {
 	for _, file := range l.made.Conflicts {
-		if look.Marked(l.tree.Dir, file) {
+		if change.HasConflictMarks(l.tree.Dir, file) {
 			return file + " still has conflict markers", nil
 		}
 		was, err := l.entry(ctx, l.made.Tree, file)
@@ -291,7 +291,7 @@ func said(s tool.Submission) string {
 // review lets a reviewer read what the merger made of the two sides, which it
 // sees, each time in a conversation of its own. What the result lacks of them
 // lands only where the reviewer agrees to it by name.
-func (l *landing) review(ctx context.Context, m look.Merge, lost []nexus.Finding, round int) (*wrong, error) {
+func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Finding, round int) (*wrong, error) {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", l.m.ID, nexus.Reviewer, round))
 	old := l.m.Session(session)
 	if old == nil || !old.Over {
@@ -333,7 +333,7 @@ func (l *landing) review(ctx context.Context, m look.Merge, lost []nexus.Finding
 
 // sides shows a reviewer the result against the tip, and what both sides did to
 // the files that were resolved.
-func (l *landing) sides(ctx context.Context, session nexus.SessionID, m look.Merge, lost []nexus.Finding) (string, error) {
+func (l *landing) sides(ctx context.Context, session nexus.SessionID, m change.Merge, lost []nexus.Finding) (string, error) {
 	b := prompt.Brief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
 	files, err := m.Files(ctx, l.Worker.Trees.Git())
 	if err == nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
 )
 
 // lines measures which lines tests go through, of the whole tree and of those
@@ -54,7 +53,7 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 			return err
 		}
 	}
-	cover.Longest(k.Missed)
+	keepLongest(k.Missed)
 	return nil
 }
 
@@ -82,7 +81,7 @@ func before(ctx context.Context, c Change, get func(string) ([]byte, error), to 
 
 // placed reads the reports of all gates, and finds their files in a tree. It
 // returns nil where one is missing.
-func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(part) string) (*cover.Placed, error) {
+func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(part) string) (*PlacedCover, error) {
 	if slices.ContainsFunc(c.Taken.parts, func(p part) bool { return of(p) == "" }) {
 		return nil, nil //nolint:nilnil // there is nothing to read, and nothing is wrong
 	}
@@ -90,13 +89,13 @@ func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	var all *cover.Placed
+	var all *PlacedCover
 	for _, p := range c.Taken.parts {
 		data, err := get(of(p))
 		if err != nil {
 			return nil, err
 		}
-		at := cover.Place(cover.Read(p.format, string(data)).Below(p.dir), tree, modules)
+		at := PlaceCover(ReadCover(p.format, string(data)).Below(p.dir), tree, modules)
 		if all == nil {
 			all = &at
 			continue
@@ -107,22 +106,22 @@ func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte,
 }
 
 // file measures the new lines of one file.
-func (m *Meter) file(ctx context.Context, c Change, f bounds.File, placed cover.Placed, k *nexus.Coverage) error {
+func (m *Meter) file(ctx context.Context, c Change, f bounds.File, placed PlacedCover, k *nexus.Coverage) error {
 	if f.Gone || len(f.Added) == 0 || stack.ServesTests(f.Path) || m.excepted(f.Path) || !placed.Tells(f.Path) || c.about != nil && !c.about(f.Path) {
 		return nil
 	}
 	if hits := placed.Lines(f.Path); hits != nil {
-		lines := make([]cover.Line, len(f.Added))
+		lines := make([]AddedLine, len(f.Added))
 		for i, l := range f.Added {
-			lines[i] = cover.Line(l)
+			lines[i] = AddedLine(l)
 		}
-		share, missed := cover.Added(f.Path, lines, hits)
+		share, missed := CoverAdded(f.Path, lines, hits)
 		k.New.Covered += share.Covered
 		k.New.Total += share.Total
 		k.Missed = append(k.Missed, missed...)
 		return nil
 	}
-	if !slices.ContainsFunc(f.Added, func(l bounds.Line) bool { return cover.Runs(l.Text) }) {
+	if !slices.ContainsFunc(f.Added, func(l bounds.Line) bool { return mayRun(l.Text) }) {
 		return nil
 	}
 	if path.Ext(f.Path) == ".go" {

@@ -1,6 +1,13 @@
 // Package measure reads what a change holds that the definition of done is
 // about: its lines, and the licences of the dependencies that it adds. It runs
 // nothing, and asks no network.
+//
+// Which lines tests went through is read from the reports that tools write:
+// LCOV, Cobertura, JaCoCo and the profiles of Go. A line of which a report says
+// nothing is unknown, and neither tested nor untested. Dependencies are those
+// that lock files and manifests name; what a file does not say is not known.
+// Licences are what lies on this machine: installed packages and the caches of
+// their managers. A package that is not here has none that is known.
 package measure
 
 import (
@@ -13,14 +20,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
 )
 
 // Meter measures changes. The zero Meter holds nothing to anything.
 type Meter struct {
 	Rules  nexus.DoneRules
-	Places licence.Places                    // where packages lie, but for those of a tree
+	Places LicencePlaces                     // where packages lie, but for those of a tree
 	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
 }
 
@@ -127,7 +132,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 	}
 	var all []bounds.Dependency
 	for _, f := range files {
-		read := lock.Reader(f.Path)
+		read := LockReader(f.Path)
 		if read == nil || f.Gone {
 			continue
 		}
@@ -135,7 +140,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 		if err != nil {
 			return nil, err
 		}
-		var had []lock.Package
+		var had []Package
 		if !f.New {
 			before, err := text(ctx, c.Repo, c.Base, f.Path)
 			if err != nil {
@@ -143,7 +148,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 			}
 			had = read(before)
 		}
-		for _, p := range lock.Added(had, read(now)) {
+		for _, p := range AddedPackages(had, read(now)) {
 			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Of(p)}
 			if !slices.ContainsFunc(all, func(o bounds.Dependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
 				all = append(all, d) // a manifest names what its lock file does

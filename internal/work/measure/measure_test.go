@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -64,7 +63,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: licence.Places{Modules: cache}}
+	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: measure.LicencePlaces{Modules: cache}}
 	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
@@ -164,7 +163,7 @@ func TestLicence(t *testing.T) {
 		"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that": "ISC",
 		"All rights reserved.": "",
 	} {
-		if got := licence.Text(text); got != want {
+		if got := measure.LicenceText(text); got != want {
 			t.Errorf("%s: %q", text, got)
 		}
 	}

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Kept is what a worktree holds of earlier attempts. The zero Kept is nothing.
 type Kept struct {
 	From    string // a round and its attempt; empty for none
-	Reach   salvage.Reach
+	Reach   state.Reach
 	Merged  bool            // onto a base that moved
 	Open    []nexus.Finding // what is to be fixed in it yet
 	Forgone string          // why it holds nothing of them
@@ -34,7 +34,7 @@ func start(base string, k Kept) string {
 	return text
 }
 
-func dead(ends []salvage.End) string {
+func dead(ends []state.Ending) string {
 	if len(ends) == 0 {
 		return ""
 	}
@@ -51,29 +51,29 @@ func dead(ends []salvage.End) string {
 }
 
 // fault says what failed. Only where the idea did, the way was wrong.
-func fault(f salvage.Fault) string {
+func fault(f state.Cause) string {
 	switch f {
-	case salvage.Idea:
+	case state.CauseIdea:
 		return "the idea failed. Do not try it again"
-	case salvage.Check:
+	case state.CauseCheck:
 		return "a check could not tell, which says nothing against the work"
-	case salvage.Machine:
+	case state.CauseMachine:
 		return "the machine failed, not the work"
-	case salvage.Tests:
+	case state.CauseTests:
 		return "the tests that were to come first failed"
-	case salvage.Judge:
+	case state.CauseJudge:
 		return "nobody judged it, which says nothing against the work"
-	case salvage.Blocked:
+	case state.CauseBlocked:
 		return "its author was blocked"
-	case salvage.Dispute:
+	case state.CauseDispute:
 		return "its author and its judge disagreed. Consider both reasons again"
-	case salvage.Conflict:
+	case state.CauseConflict:
 		return "it did not merge with what landed"
-	case salvage.Train:
+	case state.CauseTrain:
 		return "it was green alone, and red with what landed"
-	case salvage.Nothing:
+	case state.CauseNothing:
 		return "nothing came of it"
-	case salvage.Unfinished:
+	case state.CauseUnfinished:
 	}
 	return "it was not finished, which says nothing against the approach"
 }

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -111,7 +111,7 @@ type Brief struct {
 	Before    []nexus.Finding  // what reviews before this one found
 	Replies   []string         // what the author answered to each of them; empty for nothing
 	Base      string           // commit that the work starts from
-	Dead      []salvage.End    // how earlier attempts ended, oldest first
+	Dead      []state.Ending   // how earlier attempts ended, oldest first
 	Kept      Kept             // what of them the worktree holds
 	Evidence  []nexus.Evidence // what the gates said
 	Suspect   []nexus.Finding  // what the change does to what judges it

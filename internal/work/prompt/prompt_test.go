@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -74,10 +74,10 @@ const change = "diff --git a/dur/parse.go b/dur/parse.go\nnew file mode 100644\n
 func TestBriefs(t *testing.T) {
 	golden(t, "coder.golden", prompt.Brief{
 		Session: "T3.2/coder.1", Task: task(), Base: "5e1c309dae7f45e0f39b1bf3ac3cd9db12e7d689",
-		Dead: []salvage.End{
-			{Attempt: "T1.1", Fault: salvage.Check, Why: "gate accept: unverifiable", Revised: true},
-			{Attempt: "T1.2", Fault: salvage.Machine, Why: "no disk"},
-			{Attempt: "T1.3", Fault: salvage.Idea, Why: "the same test failure 3 times"},
+		Dead: []state.Ending{
+			{Attempt: "T1.1", Fault: state.CauseCheck, Why: "gate accept: unverifiable", Revised: true},
+			{Attempt: "T1.2", Fault: state.CauseMachine, Why: "no disk"},
+			{Attempt: "T1.3", Fault: state.CauseIdea, Why: "the same test failure 3 times"},
 		},
 		Tester: "Test Parse\n\nCovers the units. Not covered: weeks.",
 	}.Text())
@@ -271,7 +271,7 @@ func TestFitCutsTheHighestRankFirst(t *testing.T) {
 func TestPartsAreWhatIsSent(t *testing.T) {
 	b := prompt.Brief{
 		Session: "T1.2/reviewer.1", Task: nexus.Task{ID: "T1", Title: "Do it", Brief: "Do it well."}, Limit: 6_000,
-		Dead: []salvage.End{{Why: strings.Repeat("it failed ", 20)}}, Diff: strings.Repeat("+a line of the change\n", 5_000),
+		Dead: []state.Ending{{Why: strings.Repeat("it failed ", 20)}}, Diff: strings.Repeat("+a line of the change\n", 5_000),
 		Meanwhile: slices.Repeat([]nexus.Task{{ID: "T2", Title: strings.Repeat("long ", 50)}}, 200),
 	}
 	var texts, cut []string

@@ -46,7 +46,7 @@ func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
-	r.Summary = cut(strings.Join(append(missing, said...), "\n"))
+	r.Summary = cutText(strings.Join(append(missing, said...), "\n"))
 	if len(missing) > 0 {
 		r.Approved, r.Reviewed = false, Blocks(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)
 	}

@@ -1,7 +1,12 @@
-// Package review reads what reviewers hand in about a diff, holds their
-// findings against the tree, and makes one review of several.
+// Package review says who reads a change, reads what they submit about it,
+// checks their findings against the tree, and makes one review of several. It
+// also reads the verdict of a verifier.
 //
-// A review that cannot be read is no review, and no review never approves.
+// A change is read by each persona that was chosen, and one that is too large
+// to be read at once in parts. A review that cannot be read is no review, and
+// no review never approves. A verdict that cannot be read is none: then the
+// gates' own run decides, as it decides in any case whether tests pass. So a
+// verdict can refuse a tree that is green, and never make one pass that is not.
 package review
 
 import (
@@ -82,7 +87,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 	if len(h.Findings) > maxFindings {
 		return none, fmt.Errorf("it has %d findings, the most is %d", len(h.Findings), maxFindings)
 	}
-	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cut(h.Summary), Agreed: h.Agreed}
+	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cutText(h.Summary), Agreed: h.Agreed}
 	for i, f := range h.Findings {
 		checked, err := f.check()
 		if err != nil {
@@ -100,7 +105,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 }
 
 func (f finding) check() (nexus.Finding, error) {
-	message := cut(f.Message)
+	message := cutText(f.Message)
 	switch f.Severity {
 	case nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion:
 	default:
@@ -113,7 +118,7 @@ func (f finding) check() (nexus.Finding, error) {
 		return nexus.Finding{}, fmt.Errorf("line %d is below 0", f.Line)
 	}
 	return nexus.Finding{
-		Gate: Gate, File: clean(f.File), Line: f.Line, Severity: f.Severity, Category: word(f.Category), Message: message, Advice: cut(f.Advice), Quote: cut(f.Quote),
+		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: f.Severity, Category: word(f.Category), Message: message, Advice: cutText(f.Advice), Quote: cutText(f.Quote),
 	}, nil
 }
 
@@ -126,8 +131,8 @@ func word(category string) string {
 	return category
 }
 
-// clean returns a path as git writes it; empty stays empty.
-func clean(file string) string {
+// cleanPath returns a path as git writes it; empty stays empty.
+func cleanPath(file string) string {
 	file = strings.TrimSpace(file)
 	if file == "" {
 		return ""
@@ -135,7 +140,7 @@ func clean(file string) string {
 	return strings.TrimPrefix(path.Clean("/"+file), "/")
 }
 
-func cut(text string) string {
+func cutText(text string) string {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if len(text) <= maxText {
 		return text

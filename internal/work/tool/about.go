@@ -40,7 +40,7 @@ func About(c llm.Call) string {
 		text = in.ID
 	case "ask":
 		text = in.Question
-	case ScoutTool:
+	case SubagentTool:
 		text = cmp.Or(in.Question, strings.TrimSpace("scout "+in.ID))
 	case "finish":
 		text = in.Summary

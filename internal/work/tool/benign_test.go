@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // A benign command is one that developers type: it must be let through, and do
@@ -241,7 +241,7 @@ func TestBenignCommands(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					e.Readable = goenv.System()
+					e.Readable = gate.SystemSettings()
 					e.Box, e.Writable, e.Vars = b, []string{history(t, e.Dir)}, sandbox.Env()
 					if cache != "" && c.needs == "go" {
 						e.Writable, e.Vars = append(e.Writable, cache), append(e.Vars, "GOCACHE="+cache)

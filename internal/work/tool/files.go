@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
 )
 
 func readFile(e Env) Tool {
@@ -79,7 +77,7 @@ func editFile(e Env) Tool {
 		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
 			in, err := decode[struct {
 				Path  string
-				Edits []edit.Edit
+				Edits []files.Edit
 			}](input)
 			if err != nil {
 				return Output{}, err
@@ -129,13 +127,13 @@ func searchCode(e Env) Tool {
 			`"required":["pattern"],"additionalProperties":false}`),
 		ReadOnly: true,
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[search.Query](input)
+			in, err := decode[files.Query](input)
 			if err != nil {
 				return Output{}, err
 			}
 			if text, ok, err := e.kept(in.Path); ok {
 				if err == nil {
-					text, err = search.Text(text, in)
+					text, err = files.SearchText(text, in)
 				}
 				return Output{Text: text}, err
 			}
@@ -147,8 +145,8 @@ func searchCode(e Env) Tool {
 
 // finder returns what looks through the tree, or the cache that a path is in.
 // With a box it has ripgrep's help in the tree.
-func (e Env) finder(at string) search.Finder {
-	f := search.Finder{Tree: e.tree.At(at)}
+func (e Env) finder(at string) files.Finder {
+	f := files.Finder{Tree: e.tree.At(at)}
 	if e.Box != nil && !f.Tree.Apart() {
 		f.Run = func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
 			c := e.command(args, limit)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 func gitTool(e Env) Tool {
@@ -31,7 +30,7 @@ func gitTool(e Env) Tool {
 			}
 			for _, a := range in.Args[1:] {
 				if name := named(a); e.lids.why(name) != "" {
-					return Output{}, &files.RefusedError{Rule: "path.secret", Text: "refused: " + hidden.File{Name: name, Why: e.lids.why(name)}.String()}
+					return Output{}, &files.RefusedError{Rule: "path.secret", Text: "refused: " + files.HiddenFile{Name: name, Why: e.lids.why(name)}.String()}
 				}
 			}
 			if e.Git == nil {
@@ -65,7 +64,7 @@ const commitLine = `^commit [0-9a-f]{7,}`
 
 // cut leaves out of what git shows the changes of files that agents are not
 // shown.
-func (l *lids) cut(text string) string {
+func (l *hiddenPaths) cut(text string) string {
 	if l == nil || !strings.Contains(text, "diff --") {
 		return text
 	}
@@ -80,7 +79,7 @@ func (l *lids) cut(text string) string {
 			}
 		}
 		if why != "" {
-			out.WriteString("[changes of " + hidden.File{Name: name, Why: why}.String() + "]\n")
+			out.WriteString("[changes of " + files.HiddenFile{Name: name, Why: why}.String() + "]\n")
 		} else {
 			out.WriteString(part.String())
 		}
@@ -102,7 +101,7 @@ func (l *lids) cut(text string) string {
 
 // changed returns the file that the head of a change names: the one of the two
 // that is hidden, where they differ.
-func (l *lids) changed(head string) string {
+func (l *hiddenPaths) changed(head string) string {
 	_, names, _ := strings.Cut(strings.TrimRight(head, "\n"), " --")
 	_, names, _ = strings.Cut(names, " ")
 	at := names

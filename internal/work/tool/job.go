@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
-	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 )
 
 const firstWords = time.Second // for what a command in the background says at once
@@ -57,7 +56,7 @@ func jobTool(e Env) Tool {
 func (e Env) start(ctx context.Context, command string, judged nexus.Judgement) (Output, error) {
 	c := e.command(nil, 0)
 	if c.Over != "" {
-		c.Over += rights.Beside // the box stays open, and two may not share a layer
+		c.Over += jobsSuffix // the box stays open, and two may not share a layer
 	}
 	j, err := e.jobs.Start(ctx, c, command, e.Now())
 	if err != nil {

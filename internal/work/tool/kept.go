@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/cut"
 )
 
 // Store keeps what is too long for the model. An agent reads it back by its
@@ -43,7 +41,7 @@ func (s *Set) fit(text string, most int) string {
 	if hash, err := s.env.Blob.Put([]byte(text)); err == nil {
 		more = "all of it: read_file or search_code with path " + handle + hash
 	}
-	return cut.Middle(text, most, more)
+	return cutMiddle(text, most, more)
 }
 
 // Keep keeps something that the model is only told of, and returns its handle,

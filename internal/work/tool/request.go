@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
 )
 
 // The bounds of what an agent may ask to be shown, in bytes; four are taken
@@ -91,13 +90,13 @@ func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 		}
 		return tree.Read(name, 1, 0)
 	case "search":
-		return e.finder("").Search(ctx, search.Query{Pattern: query, Literal: true, IgnoreCase: true})
+		return e.finder("").Search(ctx, files.Query{Pattern: query, Literal: true, IgnoreCase: true})
 	case "usages":
-		return e.finder("").Search(ctx, search.Query{Pattern: `\b` + regexp.QuoteMeta(query) + `\b`})
+		return e.finder("").Search(ctx, files.Query{Pattern: `\b` + regexp.QuoteMeta(query) + `\b`})
 	}
 	const words = `(?:func|fn|def|class|type|struct|interface|enum|trait|impl|const|let|var|val|function|module|record|object|public|private|protected|static|export|async|abstract|final)`
 	pattern := `^\s*(?:` + words + `\b.*)\b` + regexp.QuoteMeta(query) + `\b`
-	hits, err := e.finder("").Search(ctx, search.Query{Pattern: pattern})
+	hits, err := e.finder("").Search(ctx, files.Query{Pattern: pattern})
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +105,7 @@ func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 		if text != "" {
 			break
 		}
-		if hits, err := e.finder(dir).Search(ctx, search.Query{Pattern: pattern, Path: dir}); err == nil {
+		if hits, err := e.finder(dir).Search(ctx, files.Query{Pattern: pattern, Path: dir}); err == nil {
 			text = e.defined(hits)
 		}
 	}

@@ -31,7 +31,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 // Env is what the tools work with. Dir is enough; what is missing is refused
@@ -72,7 +71,7 @@ type Env struct {
 
 	// Rule says why a file may not be written though others may; nil: all may.
 	// Where Over is set, commands write to that directory (those that run in the
-	// background, and beside them, to Over with [rights.Beside] behind it) instead of to the
+	// background, and beside them, to Over with jobsSuffix behind it) instead of to the
 	// tree. After each command Undo takes over what the rule allows, or takes back
 	// what it does not, and says which files that were. Where it is nil, commands
 	// find the tree read-only.
@@ -81,16 +80,16 @@ type Env struct {
 	Undo func(ctx context.Context) ([]string, error)
 	Note func(ctx context.Context) string // what else is to be said after a command; nil: nothing
 
-	Hidden hidden.Rules      // what agents are not shown
+	Hidden files.HiddenRules // what agents are not shown
 	Learn  func(text string) // hears of secrets that Mask is to take out; may be nil
 
-	Scouts Scouts          // whom the agent may send; nil: nobody
+	Scouts Subagents       // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 	Claims bool            // with those it takes checks of criteria
 
-	tree *files.Tree // New makes it, and those below
-	jobs *job.Jobs   // what runs in the background
-	lids *lids       // what commands may not open
+	tree *files.Tree  // New makes it, and those below
+	jobs *job.Jobs    // what runs in the background
+	lids *hiddenPaths // what commands may not open
 }
 
 // Tool is one thing that an agent can do.
@@ -165,7 +164,7 @@ func New(e Env, names ...string) (*Set, error) {
 	}
 	e.tree = files.New(e.Dir, e.Root)
 	e.tree.Writes, e.tree.Rule, e.tree.Hidden, e.tree.Caches = e.Writes, e.Rule, e.Hidden.Ready(), e.Caches
-	e.lids = newLids(e)
+	e.lids = newHiddenPaths(e)
 	if e.Box != nil {
 		e.jobs = job.New(bash(), e.Box.Run)
 	}
@@ -210,7 +209,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), scoutTool(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), subagentTool(e), ask(e), finish(e),
 	}
 }
 
@@ -268,7 +267,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 			out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + no
 		}
 	}
-	text := s.fit(legible.Show(s.masked(out.Text)), cmp.Or(out.Most, files.Most))
+	text := s.fit(legible.Show(s.masked(out.Text)), cmp.Or(out.Most, files.MaxAnswer))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
 		About:    line(text),

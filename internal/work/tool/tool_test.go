@@ -216,7 +216,7 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 	got := b.good(t, "read_file", m{"path": "long"})
-	if !strings.HasPrefix(got, "line 1\n") || !strings.Contains(got, "of 10000; continue with offset") || len(got) > files.Most {
+	if !strings.HasPrefix(got, "line 1\n") || !strings.Contains(got, "of 10000; continue with offset") || len(got) > files.MaxAnswer {
 		t.Errorf("long: %d bytes ending in %q", len(got), got[len(got)-60:])
 	}
 	// Reading on gives the whole file, line by line.
@@ -516,7 +516,7 @@ func TestShell(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	b.bad(t, "shell", m{"command": "true", "timeout_seconds": 100000}, "timeout_seconds")
-	if got := b.good(t, "shell", m{"command": "seq 1 100000"}); len(got) > files.Most+200 || !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "99999\n100000\n") {
+	if got := b.good(t, "shell", m{"command": "seq 1 100000"}); len(got) > files.MaxAnswer+200 || !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "99999\n100000\n") {
 		t.Errorf("%d bytes", len(got))
 	}
 	b.good(t, "shell", m{"command": "echo made >made"})
@@ -608,7 +608,7 @@ func TestLongResultsAreKept(t *testing.T) {
 	}})
 	a := b.call(t, "long", `{}`)
 	text := a.Result.Text
-	if !strings.Contains(text, "1 of them look like trouble, the first:\n10001: it failed: error 7\n") || len(text) > files.Most+400 || a.Duration != time.Second {
+	if !strings.Contains(text, "1 of them look like trouble, the first:\n10001: it failed: error 7\n") || len(text) > files.MaxAnswer+400 || a.Duration != time.Second {
 		t.Errorf("%d shown, %v: %s", len(text), a.Duration, text[len(text)/2-200:len(text)/2+200])
 	}
 	if n := len(b.Specs()); n != len(Names())+1 {

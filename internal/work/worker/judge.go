@@ -16,11 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // Case is a tree to be judged.
@@ -137,18 +134,18 @@ func (j *Judge) pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 
 // moved returns what says where the lines of a base are in a tree; nil where
 // there is no base.
-func (j *Judge) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
+func (j *Judge) moved(base, hash string) func(context.Context) (gate.Moves, error) {
 	if base == "" {
 		return nil
 	}
 	var once sync.Once
-	var moves weigh.Moves
+	var moves gate.Moves
 	var err error
-	return func(ctx context.Context) (weigh.Moves, error) {
+	return func(ctx context.Context) (gate.Moves, error) {
 		once.Do(func() {
 			var patch string
 			patch, err = j.Trees.Git().Moved(ctx, base, hash)
-			moves = weigh.ParseMoves(patch)
+			moves = gate.ParseMoves(patch)
 		})
 		return moves, err
 	}
@@ -217,7 +214,7 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 	return gate.Runner{
 		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
-		Own: func(g gate.Gate) (goenv.Setup, func() error, error) {
+		Own: func(g gate.Gate) (gate.GoSetup, func() error, error) {
 			setup, done, err := j.caches().Own(t.Dir, cache, g)
 			setup.Env = j.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
 			return setup, done, err
@@ -246,8 +243,8 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 	}, nil
 }
 
-func (j *Judge) caches() caches.Caches {
-	return caches.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
+func (j *Judge) caches() gate.Caches {
+	return gate.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
 }
 
 // mark names the owner of the processes of a tree.

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -50,7 +50,7 @@ func (j *Judge) Opinion(ctx context.Context, tree *worktree.Tree, base string, r
 	}
 	parsed, bad := review.Parse(data)
 	if bad == nil {
-		return review.Verify(parsed, look.Texts(ctx, j.Trees.Git(), tree.Dir, base)), nil
+		return review.Verify(parsed, change.Texts(ctx, j.Trees.Git(), tree.Dir, base)), nil
 	}
 	given.Summary = "the review could not be read: " + bad.Error()
 	return given, nil

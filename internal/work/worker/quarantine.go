@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // refused looks for what no gate need judge: secrets, and a change that excuses
@@ -23,7 +23,7 @@ func (j *Judge) refused(ctx context.Context, c Case) (r quarantine.Record, e nex
 // Spared returns what says whether the record of a commit lets a test's failure
 // not count today.
 func (j *Judge) Spared(ctx context.Context, commit string) func(gate, test string) bool {
-	list, err := exempt.At(ctx, j.Trees.Git(), commit)
+	list, err := gate.QuarantineAt(ctx, j.Trees.Git(), commit)
 	day := quarantine.On(j.Site.Now())
 	return func(gate, test string) bool {
 		q, ok := list.Of(gate, test, day)
@@ -37,7 +37,7 @@ func (j *Judge) Spared(ctx context.Context, commit string) func(gate, test strin
 func (j *Judge) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
 	repo := j.Trees.Git()
 	if c.Base != "" {
-		other, err := exempt.Changed(ctx, repo, c.Base, c.Hash)
+		other, err := gate.QuarantineChanged(ctx, repo, c.Base, c.Hash)
 		if err != nil {
 			return r, e, false, fmt.Errorf("read the quarantine: %w", err)
 		}
@@ -52,7 +52,7 @@ func (j *Judge) spared(ctx context.Context, c Case) (r quarantine.Record, e nexu
 			}, true, nil
 		}
 	}
-	list, err := exempt.At(ctx, repo, cmp.Or(c.Base, c.Hash))
+	list, err := gate.QuarantineAt(ctx, repo, cmp.Or(c.Base, c.Hash))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		list, err = nil, nil // nexus doctor says what is wrong with it
 	}

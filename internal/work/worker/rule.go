@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/rights"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // ruleOf says what a role may not write in an attempt with a strategy: what its
@@ -21,7 +21,7 @@ func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
 	case role.Writes == agent.WriteTests && strategy.Widens(way, role.Name):
 		return more
 	default:
-		return rights.Both(own, more)
+		return tool.BothRules(own, more)
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *Sessions) scouts(ctx context.Context, t Talk, role agent.Role, tier nex
 // sends reports whether a role may send scouts.
 func (s *Sessions) sends(role agent.Role, tier nexus.Tier) bool {
 	_, ok := s.Roles[nexus.Scout]
-	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.ScoutTool)
+	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.SubagentTool)
 }
 
 func (p *party) id(n int) nexus.SessionID {

@@ -22,9 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // Talk is one stretch of a conversation that is to be had.
@@ -86,7 +85,7 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts != nil {
 		defer func() { t.scouts.leave(o, err) }()
 	}
-	var undone rights.Undone
+	var undone tool.UndoneFiles
 	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -143,7 +142,7 @@ func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
 	if s.sends(role, tier) {
 		return role.Tools
 	}
-	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.ScoutTool })
+	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.SubagentTool })
 }
 
 // retry says how failed calls of a session are tried again. With a seed its
@@ -189,15 +188,15 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *rights.Undone) (*tool.Set, func(), error) {
+func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: rights.Both(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
 		Mark: s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
-		Hidden: hidden.Rules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
+		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.Site.may(role.Name), Given: t.given,
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
@@ -239,12 +238,12 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	own := e.Rule // what else is taken back is no breach of the role
 	if e.Writes {
-		e.Rule = rights.Both(own, rights.Shown(root))
+		e.Rule = tool.BothRules(own, tool.IgnoreRule(root))
 	}
 	if e.Writes && e.Rule != nil {
-		keeper := rights.Keeper{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
-				u.Add(rights.Breaches(files, own))
+				u.Add(tool.Breaches(files, own))
 			}
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
@@ -254,7 +253,7 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
 	}
 	if m := s.Judge.Kit.Modules(t.Tree.Dir); e.Writes && m != nil {
-		e.Rule, e.Undo, e.Note = rights.Both(m.Rule, e.Rule), rights.Each(m.TakeBack, e.Undo), m.Note
+		e.Rule, e.Undo, e.Note = tool.BothRules(m.Rule, e.Rule), tool.BothUndos(m.TakeBack, e.Undo), m.Note
 	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // TestTwice holds when a command of a plan runs once more, and what that shows.
@@ -33,7 +32,7 @@ func TestTwice(t *testing.T) {
 		"a test, and a crash": {"test $(grep -c ran log) -eq 1 || exit 127; " + red, "tap", nexus.Fail, 2},
 	} {
 		tree := gate.Tree{Dir: t.TempDir(), Hash: "t"}
-		r := gate.Runner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &goenv.Versions{}}
+		r := gate.Runner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &gate.ToolVersions{}}
 		e, err := twice(t.Context(), r, tree, gate.Gate{Name: "accept: x", Args: []string{"sh", "-c", "echo ran >> log; " + c.line}, Format: c.format, Tests: c.format == "tap"})
 		if err != nil {
 			t.Fatal(err)

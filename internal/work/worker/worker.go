@@ -21,13 +21,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // Desk is where a worker records what happened and asks for permission.
@@ -106,16 +105,16 @@ type Judge struct {
 	Related  Related                               // when the tests that a change concerns run alone
 	Autofix  bool                                  // formatters and linters put changes right before the gates judge
 	Bases    *Bases
-	Faults   faults.Check    // asks whether tests notice faults
-	Meter    *measure.Meter  // holds changes to the definition of done; nil: nobody does
-	Leaks    *leak.Finder    // looks for secrets in changes; nil: nobody does
-	Kit      *depend.Kit     // gives trees their dependencies; nil: nobody does
-	Checkout string          // the user's, in which packages may be installed; only read
-	Fetched  fetched.User    // whose tools have fetched something that gates and agents may read
-	Caches   []string        // build caches of the user's, which gates may read
-	Exe      string          // this program, which builds call for their cache; empty for none
-	GateTime time.Duration   // of one gate; 0 for no limit of its own
-	Versions *goenv.Versions // of tools, remembered
+	Faults   mutate.Check       // asks whether tests notice faults
+	Meter    *measure.Meter     // holds changes to the definition of done; nil: nobody does
+	Leaks    *leak.Finder       // looks for secrets in changes; nil: nobody does
+	Kit      *depend.Kit        // gives trees their dependencies; nil: nobody does
+	Checkout string             // the user's, in which packages may be installed; only read
+	Fetched  fetched.User       // whose tools have fetched something that gates and agents may read
+	Caches   []string           // build caches of the user's, which gates may read
+	Exe      string             // this program, which builds call for their cache; empty for none
+	GateTime time.Duration      // of one gate; 0 for no limit of its own
+	Versions *gate.ToolVersions // of tools, remembered
 }
 
 // Sessions has the conversations of agents with models.
@@ -130,14 +129,14 @@ type Sessions struct {
 	// author, made, and says why; nil picks as for every other role. One that
 	// failed at it is only picked where there is no other but the author.
 	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
-	Readers    *Readers         // who reads whose work, as far as it was said; nil says it each time
-	Personas   []panel.Persona  // who reads a change; none: one for everything
-	Checks     string           // when testers write checks for criteria without one: auto, always, off; empty is off
-	Rules      string           // standing rules for agents, may be empty
-	Pace       *Pace            // how long gates take and which cannot run; nil: nobody knows
-	Maps       *codemap.Maps    // of the repository, for the roles that are shown one; nil for none
-	Foreign    *foreign.Servers // whose tools agents may use; nil for none
-	Code       *code.Kit        // whom agents may ask what code means; nil for nobody
+	Readers    *Readers          // who reads whose work, as far as it was said; nil says it each time
+	Personas   []review.Persona  // who reads a change; none: one for everything
+	Checks     string            // when testers write checks for criteria without one: auto, always, off; empty is off
+	Rules      string            // standing rules for agents, may be empty
+	Pace       *Pace             // how long gates take and which cannot run; nil: nobody knows
+	Maps       *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
+	Foreign    *mcptools.Servers // whose tools agents may use; nil for none
+	Code       *code.Kit         // whom agents may ask what code means; nil for nobody
 
 	Alone    bool          // nobody answers questions: fall back at once
 	Deputy   *AutoAnswer   // answers in the place of people; nil: nobody does

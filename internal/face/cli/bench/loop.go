@@ -106,7 +106,7 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 	if !l.box.Hides() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
-	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.ScoutTool })...) // as at tier fast
+	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...) // as at tier fast
 }
 
 // model returns the scripted model, metered for the first session.

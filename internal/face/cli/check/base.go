@@ -18,11 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/turned"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // base is the commit that a working tree is held against, in a directory of
@@ -53,7 +51,7 @@ func checkOut(ctx context.Context, a *frame.Console, rev, dir, cache string, set
 		return nil, err
 	}
 	b = &base{now: dir, repo: repo, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
-	if b.changed, err = look.Touched(ctx, repo, commit); err != nil {
+	if b.changed, err = change.Touched(ctx, repo, commit); err != nil {
 		return nil, err
 	}
 	for _, file := range b.changed {
@@ -94,9 +92,9 @@ func (b *base) origin(dir string, reruns int) *gate.Origin {
 }
 
 // moved says where the lines of the commit are in the working tree.
-func (b *base) moved(ctx context.Context) (weigh.Moves, error) {
+func (b *base) moved(ctx context.Context) (gate.Moves, error) {
 	patch, err := b.repo.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--text", "-U0", "-M", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", b.commit, "--")
-	return weigh.ParseMoves(patch), err
+	return gate.ParseMoves(patch), err
 }
 
 func (b *base) remove() { _ = os.RemoveAll(b.at); b.release() } // a copy
@@ -176,7 +174,7 @@ func (b *base) turned(ctx context.Context, a *frame.Console, g gate.Gate, weighe
 	}
 	before, _ = gate.Whole(before, b.runner.Get) // what is lost is said by what is left
 	now, _ = gate.Whole(now, b.runner.Get)
-	tests := turned.Tests(before, now, b.original(), b.now, b.changed)
+	tests := gate.FixedTests(before, now, b.original(), b.now, b.changed)
 	if len(tests) == 0 {
 		return nil, nil
 	}

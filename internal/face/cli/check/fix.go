@@ -8,9 +8,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/fix"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
@@ -20,7 +19,7 @@ func putRight(ctx context.Context, a *frame.Console, f checkFlags, r gate.Runner
 		return nil
 	}
 	rev := f.base
-	names, err := look.Changed(ctx, dir, rev)
+	names, err := change.Files(ctx, dir, rev)
 	if err != nil {
 		return err
 	}
@@ -28,7 +27,7 @@ func putRight(ctx context.Context, a *frame.Console, f checkFlags, r gate.Runner
 	if err != nil {
 		return err
 	}
-	var files []fix.Changed
+	var files []gate.ChangedFile
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 			continue // deleted
@@ -41,9 +40,9 @@ func putRight(ctx context.Context, a *frame.Console, f checkFlags, r gate.Runner
 		if err != nil {
 			return err
 		}
-		files = append(files, fix.Changed{Path: name, New: was == ""})
+		files = append(files, gate.ChangedFile{Path: name, New: was == ""})
 	}
-	done, err := fix.Run(ctx, r, gate.Tree{Dir: dir}, gates, files)
+	done, err := gate.AutoFix(ctx, r, gate.Tree{Dir: dir}, gates, files)
 	if err != nil {
 		return err
 	}

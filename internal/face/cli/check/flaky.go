@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // flakyRecord is the record that a tree is judged with.
@@ -27,7 +27,7 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 	s := flakyRecord{Record: quarantine.Record{Day: quarantine.On(now)}}
 	var err error
 	if base == "" {
-		s.List, err = exempt.In(dir)
+		s.List, err = gate.QuarantineIn(dir)
 	} else {
 		var repo git.Repo
 		if repo, err = git.Find(ctx, dir); err != nil {
@@ -37,7 +37,7 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 		if err2 != nil {
 			return s, err2
 		}
-		s.List, err = exempt.At(ctx, repo, commit)
+		s.List, err = gate.QuarantineAt(ctx, repo, commit)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		s.Broken, err = err, nil
@@ -56,7 +56,7 @@ func (s flakyRecord) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 		e.State = nexus.Fail
 		e.Findings = []nexus.Finding{{Gate: quarantine.Gate, File: quarantine.File, Code: quarantine.Gate + ".broken", Message: s.Broken.Error()}}
 	case len(s.List) > 0:
-		e.Findings = s.Look(exempt.There(dir))
+		e.Findings = s.Look(gate.TestsIn(dir))
 	}
 	if len(e.Findings) == 0 {
 		return all

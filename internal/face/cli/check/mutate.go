@@ -17,8 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
 // mutants puts faults into the lines that are new since the base, and says
@@ -33,7 +32,7 @@ func mutants(ctx context.Context, a *frame.Console, f checkFlags, dir string, se
 	if err != nil {
 		return nil, err
 	}
-	files, err := look.Fresh(ctx, repo, commit)
+	files, err := mutate.Fresh(ctx, repo, commit)
 	if err != nil {
 		return nil, fmt.Errorf("look for new lines: %w", err)
 	}

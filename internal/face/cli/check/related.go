@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // concerned puts the gates that run the tests which a change concerns before
 // those that run all, and says where there are none.
 func concerned(ctx context.Context, a *frame.Console, dir, rev string, gates []gate.Gate) ([]gate.Gate, error) {
-	files, err := look.Changed(ctx, dir, rev)
+	files, err := change.Files(ctx, dir, rev)
 	if err != nil {
 		return nil, err
 	}

@@ -22,12 +22,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
 // checkFlags are the flags of `check`.
@@ -324,7 +323,7 @@ func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, 
 		return r, s, err
 	}
 	if f.related && f.base == "" {
-		files, err := look.Changed(ctx, dir, "")
+		files, err := change.Files(ctx, dir, "")
 		if err != nil {
 			return r, s, err
 		}
@@ -352,20 +351,20 @@ func outsideOf(dir, cache string) string {
 
 // runner returns what runs gates in a directory.
 func runner(a *frame.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
-	setup, err := goenv.Prepare(dir, cache)
+	setup, err := gate.PrepareGo(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	shareBuilds(a, cache, &setup)
 	return gate.Runner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &goenv.Versions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.ToolVersions{},
 	}, nil
 }
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.Console, cache string, s *goenv.Setup) {
+func shareBuilds(a *frame.Console, cache string, s *gate.GoSetup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // stage is where gates judge a working tree, which stays as it is: the tree in
@@ -173,8 +172,8 @@ func (s *stage) fit(a *frame.Console, r gate.Runner) gate.Runner {
 // programmed lets the gates of a tree find the programs of its virtual
 // environments first.
 func programmed(r gate.Runner, dir string) gate.Runner {
-	setup := goenv.Setup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
-	r.Own = func(g gate.Gate) (goenv.Setup, func() error, error) {
+	setup := gate.GoSetup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
+	r.Own = func(g gate.Gate) (gate.GoSetup, func() error, error) {
 		own := setup
 		own.Env = lentPrograms(dir, g.Dir, setup.Env)
 		return own, func() error { return nil }, nil

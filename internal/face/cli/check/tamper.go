@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // pick returns the gates of a directory that were asked for. The look at what
@@ -41,12 +41,12 @@ func suspect(ctx context.Context, a *frame.Console, f checkFlags, dir string, al
 	if err != nil {
 		return nil, err
 	}
-	found, err := look.Working(ctx, repo, commit)
+	found, err := change.SuspectsInTree(ctx, repo, commit)
 	if err != nil {
 		return nil, fmt.Errorf("look for tampering: %w", err)
 	}
 	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: workingTree, Findings: found}
-	grave := len(look.Fewer(all)) // tests that do not run, whatever keeps them away
+	grave := len(change.Fewer(all)) // tests that do not run, whatever keeps them away
 	for _, x := range found {
 		if x.Severity == nexus.Major || x.Severity == nexus.Critical {
 			grave++

@@ -17,8 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
@@ -56,7 +55,7 @@ const tries = 2
 
 // Review lets models read a change.
 func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, traffic provider.Traffic) (r Report, err error) {
-	people, err := panel.Named(c.Personas)
+	people, err := review.PersonasNamed(c.Personas)
 	if err != nil {
 		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.Personas(), ", ") + "."}
 	}
@@ -74,9 +73,9 @@ func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, tra
 	}
 	defer s.remove()
 	r = Report{Base: s.from, Tree: s.to, State: nexus.Unverifiable, Findings: []nexus.Finding{}, Readers: []nexus.Reader{}}
-	seats := panel.Seats(people, s.diff)
+	seats := review.Readers(people, s.diff)
 	if seats == nil {
-		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the most that is read is %d", len(s.diff), panel.MaxParts*panel.PartBytes)
+		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the most that is read is %d", len(s.diff), review.MaxParts*review.PartBytes)
 		return r, nil
 	}
 	sitting, ctx, err := a.OpenAdhoc(ctx, c, nexus.Reviewer, traffic, nil)
@@ -84,7 +83,7 @@ func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, tra
 		return r, err
 	}
 	defer sitting.Close(ctx)
-	given, err := panel.Hold(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat panel.Seat) (review.Opinion, error) {
+	given, err := review.ReadAll(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat review.Reader) (review.Opinion, error) {
 		return s.read(ctx, a, sitting, seat)
 	})
 	r.Spent = sitting.Spent()
@@ -105,7 +104,7 @@ func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, tra
 
 // read lets one reader read, and another model in its place where that one
 // cannot be read. Without money there is no review, and that is an error.
-func (s *subject) read(ctx context.Context, a *frame.Console, sitting *app.Adhoc, seat panel.Seat) (review.Opinion, error) {
+func (s *subject) read(ctx context.Context, a *frame.Console, sitting *app.Adhoc, seat review.Reader) (review.Opinion, error) {
 	var o review.Opinion
 	failed := ""
 	for n := range tries {
@@ -123,7 +122,7 @@ func (s *subject) read(ctx context.Context, a *frame.Console, sitting *app.Adhoc
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:
 			o.Given, _ = review.Parse(said.Handin) // one that cannot be read says so itself
-			o.Given = review.Verify(o.Given, look.Texts(ctx, s.repo, s.dir, s.from))
+			o.Given = review.Verify(o.Given, change.Texts(ctx, s.repo, s.dir, s.from))
 		}
 		if o.Given.Reviewed {
 			return o, nil
@@ -140,7 +139,7 @@ func replaceable(err error) bool {
 }
 
 // brief tells a reader what to read.
-func (s *subject) brief(id nexus.SessionID, seat panel.Seat) string {
+func (s *subject) brief(id nexus.SessionID, seat review.Reader) string {
 	task := nexus.Task{ID: "review", Title: "Review " + s.title}
 	if len(s.words) > 0 {
 		task.Brief = "The commits say of themselves, which you need not believe:\n"

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 func sandboxCommand(a *frame.Console) *cobra.Command {
@@ -202,7 +202,7 @@ func cover(c *sandbox.Command, show []string) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range (hidden.Rules{Show: show}).Look(root).Files {
+	for _, f := range (files.HiddenRules{Show: show}).Look(root).Files {
 		c.Hidden = append(c.Hidden, filepath.Join(c.Dir, filepath.FromSlash(f.Name)))
 	}
 	return root.Close()

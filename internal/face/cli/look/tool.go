@@ -22,7 +22,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 )
 
 func toolCommand(a *frame.Console) *cobra.Command {
@@ -129,7 +128,7 @@ func handin(role nexus.Role) json.RawMessage {
 	case nexus.Planner:
 		return plan.Schema()
 	case nexus.Verifier:
-		return verify.Schema()
+		return review.VerdictSchema()
 	case nexus.Reviewer:
 		return review.Schema()
 	case nexus.Scout:
@@ -229,12 +228,12 @@ func setOf(ctx context.Context, a *frame.Console, dir string, r agent.Role) (*to
 	if err != nil {
 		return nil, nil, err
 	}
-	foreign, err := a.OpenServers(app.Top(dir))
+	servers, err := a.OpenServers(app.Top(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err
 	}
-	leave, hush := foreign.Join(ctx, set, r.Name, env), (&code.Kit{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
+	leave, hush := servers.Join(ctx, set, r.Name, env), (&code.Kit{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
 	return set, func() {
 		hush()
 		leave()

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // Commands returns the commands.
@@ -42,7 +42,7 @@ func listCommand(a *frame.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := exempt.In(dir)
+		list, err := gate.QuarantineIn(dir)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func stand(ctx context.Context, a *frame.Console, dir string, list quarantine.Li
 	if err != nil {
 		return nil, err
 	}
-	there := exempt.There(dir)
+	there := gate.TestsIn(dir)
 	rows := make([]row, len(list))
 	for i, e := range list {
 		r := row{Entry: e, State: "active"}
@@ -192,7 +192,7 @@ func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	data, err := exempt.Read(dir)
+	data, err := gate.ReadQuarantine(dir)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func suggestCommand(a *frame.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := exempt.In(dir)
+		list, err := gate.QuarantineIn(dir)
 		if err != nil {
 			return err
 		}

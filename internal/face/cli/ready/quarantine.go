@@ -6,13 +6,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // checkQuarantine looks at the record of tests whose failure does not count.
 // There is nothing to say where there is none.
 func checkQuarantine(dir string, today quarantine.Day, h flaky.History) []Check {
-	list, err := exempt.In(dir)
+	list, err := gate.QuarantineIn(dir)
 	if err != nil {
 		return []Check{checked("quarantine", "", err)}
 	}
@@ -23,7 +23,7 @@ func checkQuarantine(dir string, today quarantine.Day, h flaky.History) []Check 
 		return Check{Name: "quarantine", State: Notice, Detail: view.Clean(test) + ": " + detail, Hint: hint}
 	}
 	var all []Check
-	for _, f := range (quarantine.Record{List: list, Day: today}).Look(exempt.There(dir)) {
+	for _, f := range (quarantine.Record{List: list, Day: today}).Look(gate.TestsIn(dir)) {
 		all = append(all, notice(f.Test, f.Message, f.Advice))
 	}
 	for _, e := range list {

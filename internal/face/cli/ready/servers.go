@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // checkServers asks each MCP server that is trusted for its tools, and says of
@@ -53,7 +53,7 @@ func reach(ctx context.Context, a *frame.Console, box *sandbox.Box, dir string, 
 		return checked("temporary files", "", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
-	all := &foreign.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerWay()}
+	all := &mcptools.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerWay()}
 	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
 	if !box.Hides() {
 		env.Tmp = tmp

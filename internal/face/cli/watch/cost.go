@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -34,13 +34,13 @@ func costCommand(a *frame.Console) *cobra.Command {
 }
 
 // waysOf reads the ways to take a cost apart; none means the usual ones.
-func waysOf(names []string) ([]spend.Way, error) {
+func waysOf(names []string) ([]budget.Way, error) {
 	if len(names) == 0 {
-		return []spend.Way{spend.ByTask, spend.ByRole, spend.ByTier, spend.ByModel}, nil
+		return []budget.Way{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}, nil
 	}
-	ways := make([]spend.Way, len(names))
+	ways := make([]budget.Way, len(names))
 	for i, name := range names {
-		if ways[i] = spend.Way(name); !slices.Contains(spend.Ways(), ways[i]) {
+		if ways[i] = budget.Way(name); !slices.Contains(budget.Ways(), ways[i]) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "a cost cannot be shown by " + view.Quote(name),
 				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",

@@ -19,8 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // repository returns the checkout to measure, its Go gates and what runs them.
@@ -42,13 +41,13 @@ func repository(t *testing.T) (string, []gate.Gate, gate.Runner) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(os.TempDir(), "nexus-figures")
-	setup, err := goenv.Prepare(dir, cache)
+	setup, err := gate.PrepareGo(dir, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s, sandbox %s, load %s", filepath.Base(dir), box.Name(), load())
 	return dir, gates, gate.Runner{
-		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Timeout: 10 * time.Minute, Versions: &goenv.Versions{},
+		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{},
 	}
 }
 
@@ -105,11 +104,11 @@ func BenchmarkOverhead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	setup, err := goenv.Prepare(dir, b.TempDir())
+	setup, err := gate.PrepareGo(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &goenv.Versions{}}
+	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
 	for name, g := range map[string]gate.Gate{
 		"true":  {Name: "build", Args: []string{"true"}, Format: read.Exit},
 		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: read.GoBuild},

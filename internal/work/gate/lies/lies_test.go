@@ -28,7 +28,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // gone is the text of a file that a tree no longer has.
@@ -126,7 +125,7 @@ func runner(t *testing.T) gate.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := goenv.Prepare(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareGo(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +136,7 @@ func runner(t *testing.T) gate.Runner {
 	cache := strings.TrimSpace(string(out)) // so that the standard library is compiled once
 	return gate.Runner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache, "CI=true"), Writable: append(setup.Writable, cache), Readable: setup.Readable,
-		Timeout: 5 * time.Minute, Versions: &goenv.Versions{},
+		Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{},
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
 // ask asks a server that runs and knows what the files are.
@@ -195,7 +194,7 @@ func (l *link) known(ctx context.Context, name string) ([]lsp.Symbol, error) {
 func (l *link) any(ctx context.Context) error {
 	tree := l.desk.set.Tree()
 	var name string
-	_ = ignore.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool { // without one nothing is found
+	_ = files.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool { // without one nothing is found
 		if !d.IsDir() && l.server.knows(n) {
 			if _, err := tree.Clean(n, false); err == nil {
 				name = n

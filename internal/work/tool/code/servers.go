@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // Server is a language server that may be there.
@@ -141,7 +141,7 @@ const maxLooked = 5_000 // files that are looked at to see what a tree is made o
 // at.
 func Ends(root *os.Root) map[string]int {
 	ends, n := map[string]int{}, 0
-	_ = ignore.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
+	_ = files.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
 		if !d.IsDir() {
 			n++
 			ends[path.Ext(name)]++

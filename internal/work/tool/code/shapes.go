@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code/shape"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
 const (
@@ -50,7 +49,7 @@ func (d *desk) shape(ctx context.Context, o order) (tool.Output, error) {
 		return tool.Output{}, tree.Explain(o.Path, err)
 	} else if !info.IsDir() {
 		golang, others = split(golang, others, o.Path)
-	} else if err := ignore.Walk(tree.Root, o.Path, func(name string, e fs.DirEntry) bool {
+	} else if err := files.Walk(tree.Root, o.Path, func(name string, e fs.DirEntry) bool {
 		if _, err := tree.Clean(name, false); err == nil && e.Type().IsRegular() {
 			golang, others = split(golang, others, name)
 		}

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 // caches are the directories outside of a tree that were looked into.
@@ -44,7 +42,7 @@ func (t *Tree) At(name string) *Tree {
 		return t
 	}
 	c := New(at, root)
-	c.Hidden, c.apart, c.beside = hidden.Rules{}.Ready(), true, nil // what people show is shown in the worktree
+	c.Hidden, c.apart, c.beside = HiddenRules{}.Ready(), true, nil // what people show is shown in the worktree
 	if t.beside.open == nil {
 		t.beside.open = map[string]*Tree{}
 	}

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 )
 
 const (
@@ -16,7 +13,7 @@ const (
 )
 
 // Edit makes edits in a file, all or none, and returns what changed.
-func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
+func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 	if err := t.writes(name); err != nil {
 		return "", err
 	}
@@ -31,11 +28,11 @@ func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
 	for i := range edits {
 		edits[i].Old, edits[i].New = d.form.Plain(edits[i].Old), d.form.Plain(edits[i].New)
 	}
-	after, err := edit.Apply(d.text, edits)
+	after, err := applyEdits(d.text, edits)
 	if err != nil {
 		return "", fmt.Errorf("%s was not changed: %w%s", name, err, moved(d.text, changes))
 	}
-	if len(changes) > 0 && touches(diff.Lines(diff.Split(d.text), diff.Split(after)), unknown(d.text, changes, edits)) {
+	if len(changes) > 0 && touches(Hunks(SplitLines(d.text), SplitLines(after)), unknown(d.text, changes, edits)) {
 		return "", fmt.Errorf("%s was not changed: what is next to the edit is not what you read; send it again if it is still right%s", name, moved(d.text, changes))
 	}
 	data, err := d.form.Write(after)
@@ -46,12 +43,12 @@ func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
 		return "", err
 	}
 	t.seen.keep(name, after)
-	return fmt.Sprintf("edited %s: %s%s", name, ranges(diff.Lines(diff.Split(d.text), diff.Split(after))), moved(d.text, changes)), nil
+	return fmt.Sprintf("edited %s: %s%s", name, ranges(Hunks(SplitLines(d.text), SplitLines(after))), moved(d.text, changes)), nil
 }
 
 // ranges says which lines of the file as it is now are other ones, and what
 // they take the place of.
-func ranges(hunks []diff.Hunk) string {
+func ranges(hunks []Hunk) string {
 	var all []string
 	for i, h := range hunks {
 		if i == maxRanges {
@@ -86,12 +83,12 @@ func numbers(first, n int) string {
 }
 
 // unknown returns the changes whose lines no edit quotes.
-func unknown(text string, changes []diff.Hunk, edits []edit.Edit) []diff.Hunk {
-	lines := diff.Split(text)
-	var left []diff.Hunk
+func unknown(text string, changes []Hunk, edits []Edit) []Hunk {
+	lines := SplitLines(text)
+	var left []Hunk
 	for _, h := range changes {
 		is := strings.Join(lines[h.To:h.To+h.New], "\n")
-		if h.New == 0 || !slices.ContainsFunc(edits, func(ed edit.Edit) bool { return strings.Contains(ed.Old, is) }) {
+		if h.New == 0 || !slices.ContainsFunc(edits, func(ed Edit) bool { return strings.Contains(ed.Old, is) }) {
 			left = append(left, h)
 		}
 	}
@@ -99,7 +96,7 @@ func unknown(text string, changes []diff.Hunk, edits []edit.Edit) []diff.Hunk {
 }
 
 // moved tells of changes that somebody else made.
-func moved(text string, changes []diff.Hunk) string {
+func moved(text string, changes []Hunk) string {
 	if len(changes) == 0 {
 		return ""
 	}

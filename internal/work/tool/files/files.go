@@ -1,20 +1,25 @@
-// Package files reads and writes the files of a worktree for an agent. It
-// stays in the tree whatever links the tree holds, does not touch what
-// [policy.Path] and .nexusignore protect, by whatever name it is called, keeps
-// the form of what it changes, and tells the agent what others changed since
-// it looked.
+// Package files reads, writes and searches the files of a worktree for an
+// agent. It stays in the tree whatever links the tree holds, does not touch
+// what [policy.Path] and .nexusignore protect, by whatever name it is called,
+// keeps the form of what it changes (encoding, byte order mark, ends of lines),
+// and tells the agent what others changed since it looked.
+//
+// A walk sees a tree as git does: without .git, without what the tree's own
+// .gitignore files leave out, and without following links. What .nexusignore
+// files leave out, in the same language, is not for agents at all, and neither
+// is what holds secrets, by name or by content ([HiddenRules]). Gates are no
+// agents, and see all of it. A search is faster with ripgrep; its answer is the
+// same without.
 package files
 
 import (
 	"fmt"
 	"os"
 	"sync/atomic"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
-// Most is how many bytes of an answer a model sees.
-const Most = 30_000
+// MaxAnswer is how many bytes of an answer a model sees.
+const MaxAnswer = 30_000
 
 // Tree is a worktree as one agent sees it. It may be used by many goroutines.
 type Tree struct {
@@ -22,7 +27,7 @@ type Tree struct {
 	Root   *os.Root                // Dir, opened
 	Writes bool                    // false: the tree is read-only
 	Rule   func(name string) error // says why a file may not be written though others may; nil: all may
-	Hidden hidden.Rules            // what agents are not shown
+	Hidden HiddenRules             // what agents are not shown
 	Caches []string                // directories outside that may be read; see [Tree.At]
 	apart  bool                    // it is one of those, and names are shown with where it lies
 	seen   *seen

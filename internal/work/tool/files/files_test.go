@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 )
 
 func TestSeenIsBounded(t *testing.T) {
@@ -67,7 +65,7 @@ func BenchmarkEdit(b *testing.B) {
 			old, now := fmt.Sprintf("line %d of", lines/2), fmt.Sprintf("LINE %d of", lines/2)
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {
-				if _, err := t.Edit("a.go", []edit.Edit{{Old: old, New: now}}); err != nil {
+				if _, err := t.Edit("a.go", []Edit{{Old: old, New: now}}); err != nil {
 					b.Fatal(err)
 				}
 				old, now = now, old

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 )
 
 // TestEditThroughLinks checks that an edit by the name of a link within the
@@ -39,7 +37,7 @@ func TestEditThroughLinks(t *testing.T) {
 	tree.Writes = true
 	last := "one"
 	for _, name := range []string{"AGENTS.md", "chain.md", "docs/up.md"} {
-		if _, err := tree.Edit(name, []edit.Edit{{Old: last, New: last + "+"}}); err != nil {
+		if _, err := tree.Edit(name, []Edit{{Old: last, New: last + "+"}}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		last += "+"
@@ -48,7 +46,7 @@ func TestEditThroughLinks(t *testing.T) {
 			t.Errorf("%s: %q %v %v", name, data, err, lerr)
 		}
 	}
-	if _, err := tree.Edit("config.json", []edit.Edit{{Old: "one", New: "two"}}); err == nil || !strings.Contains(err.Error(), "config.json is a link to .claude/settings.json") {
+	if _, err := tree.Edit("config.json", []Edit{{Old: "one", New: "two"}}); err == nil || !strings.Contains(err.Error(), "config.json is a link to .claude/settings.json") {
 		t.Errorf("a protected file was written through a link: %v", err)
 	}
 }

@@ -12,8 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
 const (
@@ -104,7 +102,7 @@ func (t *Tree) shown(name string, write bool) error {
 	if err := t.May(name, write); err != nil {
 		return err
 	}
-	if t.Root != nil && ignore.Hidden(t.Root, name) {
+	if t.Root != nil && Ignored(t.Root, name) {
 		return refuse("path.ignored", "%s is refused (path.ignored): .nexusignore keeps it from agents", name)
 	}
 	return nil
@@ -143,7 +141,7 @@ func (t *Tree) Open(name string) (*os.File, fs.FileInfo, error) {
 
 // secretive refuses a file for what is in it.
 func secretive(name, why string) error {
-	return refuse("path.secret", "not shown: %s", hidden.File{Name: name, Why: why})
+	return refuse("path.secret", "not shown: %s", HiddenFile{Name: name, Why: why})
 }
 
 // open opens a regular file that may be read by where it lies, which it
@@ -332,7 +330,7 @@ const (
 func (t *Tree) elsewhere(name string) []string {
 	var same, alike []string
 	n, low := 0, strings.ToLower(name)
-	_ = ignore.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
+	_ = Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
 		base := strings.ToLower(path.Base(at))
 		switch {
 		case t.shown(at, false) != nil || d.IsDir():

@@ -65,11 +65,11 @@ func Page(name string, r *bufio.Reader, l Lines) (string, error) {
 			text = fmt.Sprintf("%d\t%s", n, text)
 		}
 		wanted := n >= first && (limit == 0 || n < first+limit)
-		if wanted && text != "" && b.Len()+len(text) <= Most-200 {
+		if wanted && text != "" && b.Len()+len(text) <= MaxAnswer-200 {
 			b.WriteString(text)
 			last = n
 		} else if wanted && last < first && text != "" {
-			b.WriteString(text[:min(len(text), Most-200)] + "\n[line cut]")
+			b.WriteString(text[:min(len(text), MaxAnswer-200)] + "\n[line cut]")
 			last = n
 			limit = 1
 		} else if wanted && text != "" {

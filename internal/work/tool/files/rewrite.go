@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
 )
 
 const maxRewritten = 8_000 // bytes of the changes of several files that the agent is shown
@@ -51,7 +49,7 @@ func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 		changes := t.seen.changes(r.Name, was[i].text)
 		t.seen.keep(r.Name, r.New)
 		if left := maxRewritten - b.Len(); left > 0 {
-			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(diff.Unified(was[i].text, r.New, min(left, maxDiff)), "\n"), moved(was[i].text, changes))
+			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(Unified(was[i].text, r.New, min(left, maxDiff)), "\n"), moved(was[i].text, changes))
 		} else {
 			fmt.Fprintf(&b, "%s: changed\n", r.Name)
 		}

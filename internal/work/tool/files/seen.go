@@ -5,8 +5,6 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
 )
 
 const (
@@ -35,13 +33,13 @@ func newSeen() *seen {
 	return &seen{seed: maphash.MakeSeed(), files: map[string]known{}}
 }
 
-// sums returns the numbers of the lines that [diff.Split] gives.
+// sums returns the numbers of the lines that [SplitLines] gives.
 func (s *seen) sums(text string) []uint64 {
 	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
 	for l := range strings.Lines(text) {
 		line, ends := strings.CutSuffix(l, "\n")
 		if !ends {
-			line = diff.Split(l)[0]
+			line = SplitLines(l)[0]
 		}
 		sums = append(sums, maphash.String(s.seed, line))
 	}
@@ -68,19 +66,19 @@ func (s *seen) keep(name, text string) {
 
 // changes returns what is different about a file since the agent read it:
 // nothing where it never did.
-func (s *seen) changes(name, text string) []diff.Hunk {
+func (s *seen) changes(name, text string) []Hunk {
 	s.mu.Lock()
 	old, had := s.files[name]
 	s.mu.Unlock()
 	if !had || old.whole == maphash.String(s.seed, text) {
 		return nil
 	}
-	return diff.Lines(old.lines, s.sums(text))
+	return Hunks(old.lines, s.sums(text))
 }
 
 // told says what changed, with the lines as they are now.
-func told(text string, changes []diff.Hunk, most int) string {
-	lines := diff.Split(text)
+func told(text string, changes []Hunk, most int) string {
+	lines := SplitLines(text)
 	var b strings.Builder
 	for i, h := range changes {
 		if b.Len() > most {
@@ -109,7 +107,7 @@ func told(text string, changes []diff.Hunk, most int) string {
 
 // touches reports whether a change of ours comes near one that the agent has
 // not seen.
-func touches(ours, theirs []diff.Hunk) bool {
+func touches(ours, theirs []Hunk) bool {
 	for _, o := range ours {
 		for _, t := range theirs {
 			if o.From < t.To+t.New+near && t.To < o.From+o.Old+near {

@@ -13,9 +13,6 @@ import (
 	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/text"
 )
 
 const maxFile = 8 << 20 // bytes of a file that is read whole, edited or written
@@ -31,7 +28,7 @@ func lines(text string) int {
 // document is a file that was read whole.
 type document struct {
 	text string
-	form text.Form
+	form textForm
 	data []byte
 	mode fs.FileMode
 }
@@ -55,13 +52,13 @@ func (t *Tree) whole(name string, open func(string) (*os.File, fs.FileInfo, stri
 	if err != nil {
 		return document{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) <= hidden.Most {
+	if len(data) <= maxInspected {
 		if why := t.Hidden.Text(at, data); why != "" {
 			return document{}, secretive(name, why)
 		}
 	}
 	d := document{data: data, mode: info.Mode().Perm()}
-	if d.text, d.form, err = text.Read(data); err != nil {
+	if d.text, d.form, err = decodeText(data); err != nil {
 		return d, fmt.Errorf("%s: %w of %d bytes", name, err, len(data))
 	}
 	return d, nil
@@ -105,7 +102,7 @@ func (t *Tree) Write(name, content string) (string, error) {
 	content = strings.TrimPrefix(content, "\ufeff")
 	data, err := d.form.Write(d.form.Plain(content))
 	if err != nil { // the whole of it is new, so it may be UTF-8 from now on
-		d.form = text.Form{CRLF: d.form.CRLF}
+		d.form = textForm{CRLF: d.form.CRLF}
 		if data, err = d.form.Write(d.form.Plain(content)); err != nil {
 			return "", err
 		}
@@ -122,10 +119,10 @@ func (t *Tree) Write(name, content string) (string, error) {
 		return fmt.Sprintf("created %s: %d lines", name, lines(content)), nil
 	}
 	note := ""
-	if d.form != (text.Form{}) {
+	if d.form != (textForm{}) {
 		note = fmt.Sprintf(" (kept: %s)", d.form)
 	}
-	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, diff.Unified(d.text, d.form.Plain(content), maxDiff)), nil
+	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, Unified(d.text, d.form.Plain(content), maxDiff)), nil
 }
 
 // replaced returns the file whose place a new one takes, if there is one. Links

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -43,7 +42,7 @@ func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user
 	s = worker.New(
 		worker.Site{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
 		trees,
-		worker.Judge{Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Bases: &worker.Bases{}, Versions: &goenv.Versions{}},
+		worker.Judge{Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Bases: &worker.Bases{}, Versions: &gate.ToolVersions{}},
 		worker.Sessions{},
 	)
 	tb.Cleanup(func() {

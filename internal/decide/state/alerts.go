@@ -1,0 +1,393 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// window is the time within which refusals and failures are counted.
+const window = time.Minute
+
+// merge follows an attempt's ID in that of what resolves its conflict.
+const merge = "-merge"
+
+// RaisedAlert is an alert that was told.
+type RaisedAlert struct {
+	nexus.AlertRaised
+	At time.Time `json:"at"`
+}
+
+// AlertText says in a line what an alert is about.
+func AlertText(f nexus.AlertRaised) string {
+	if f.Of == "" {
+		return string(f.Kind) + ": " + f.Why
+	}
+	return string(f.Kind) + ", " + f.Of + ": " + f.Why
+}
+
+// Alerts watches a run for what no single rule refuses and no cap ends: agents
+// that try again and again what they may not, failures in a row, attempts that
+// say nothing any more, tokens that run out, tasks that are tried and tried. It
+// is asked for what is due, so the same events at the same times lead to the
+// same alerts, after a crash as well.
+//
+// The zero Alerts has heard none. It belongs to whoever folds the run's events.
+type Alerts struct {
+	Raised []RaisedAlert // in order
+
+	denied []time.Time // refused calls of the last minute
+	failed []time.Time
+	what   string // the call that was refused last
+	why    string // the failure that was heard of last
+	work   []worker
+	usage  map[string]int64 // tokens of a session, and of all without a price under ""
+	calls  map[string]nexus.BudgetReserved
+	told   []string // whose tokens were told of
+	tasks  map[nexus.AttemptID]nexus.TaskID
+	rounds map[nexus.TaskID]int // how often somebody wrote for a task
+	offers []string             // tasks that people were told may need help
+	hangs  []string             // gates that do not end, and did not before the work began
+	hung   []string             // those of them that were told of
+}
+
+// worker is an attempt that has one.
+type worker struct {
+	id    string
+	at    time.Time // when it was last heard of, or begins to count
+	waits string    // the question it waits for
+	gates bool      // a gate runs for it, which says nothing until it has ended
+	told  bool      // that it is stuck
+}
+
+// due returns when it is stuck if nothing is heard of it until then: a gate may
+// compile for as long as gates may take.
+func (w worker) due(l nexus.Limits) time.Time {
+	due := w.at.Add(l.Alerts.Stuck)
+	if w.gates {
+		due = due.Add(l.GateTime)
+	}
+	return due
+}
+
+// Apply folds an event.
+func (b *Alerts) Apply(e nexus.Event) {
+	switch f := e.Fact.(type) {
+	case nexus.ToolAnswered:
+		if f.Judged.Refused {
+			b.denied, b.what = recent(b.denied, e.At), f.Judged.Rule
+		}
+	case nexus.CallDelayed:
+		if f.Try > 0 {
+			b.failed, b.why = recent(b.failed, e.At), f.Why
+			if f.Said != "" {
+				b.why += ": " + f.Said
+			}
+		}
+		b.hear(owner(e.Fact), e.At.Add(f.Wait))
+		return
+	case nexus.AttemptBroken:
+		b.failed, b.why = recent(b.failed, e.At), f.Why
+	case nexus.AttemptEnded:
+		if f.Outcome != nexus.Accepted && f.Outcome != nexus.Stopped && f.Outcome != nexus.Refused {
+			b.failed, b.why = recent(b.failed, e.At), f.Why
+		}
+	case nexus.BudgetReserved, nexus.BudgetSpent:
+		b.count(f)
+	case nexus.AttemptStarted, nexus.RoundStarted:
+		b.round(f)
+	case nexus.AlertRaised:
+		b.raise(f, e.At)
+		return
+	case nexus.GateJudged:
+		if f.Evidence.Hangs && !slices.Contains(b.hangs, f.Evidence.Gate) {
+			b.hangs = append(b.hangs, f.Evidence.Gate)
+		}
+	case nexus.QuestionAsked:
+		if w := b.worker(string(f.Attempt)); w != nil {
+			w.waits = f.ID
+		}
+	case nexus.QuestionAnswered:
+		for i := range b.work {
+			if b.work[i].waits == f.ID {
+				b.work[i].waits = ""
+				b.hear(b.work[i].id, e.At)
+			}
+		}
+	case nexus.RunRecovered:
+		b.told = nil // the budgets may be others
+		b.wake(e.At)
+	case nexus.RunResumed, nexus.QuotaReset:
+		b.wake(e.At)
+	case nexus.RunEnded:
+		b.work = nil
+	default:
+	}
+	b.follow(e)
+}
+
+// follow keeps who works in step with the events.
+func (b *Alerts) follow(e nexus.Event) {
+	switch f := e.Fact.(type) {
+	case nexus.PlanSought:
+		b.begin(string(f.Attempt), e.At)
+	case nexus.AttemptStarted:
+		b.begin(string(f.Attempt), e.At)
+	case nexus.AttemptResumed:
+		b.begin(string(f.Attempt), e.At)
+	case nexus.PlanProposed, nexus.PlanFailed:
+		b.work = slices.DeleteFunc(b.work, func(w worker) bool { return strings.HasPrefix(w.id, "plan.") })
+	case nexus.AttemptLost:
+		b.end(string(f.Attempt))
+	case nexus.AttemptBroken:
+		b.end(string(f.Attempt))
+	case nexus.AttemptEnded:
+		b.end(string(f.Attempt))
+	case nexus.TrainLanded:
+		b.end(string(f.Attempt) + merge)
+	case nexus.TrainRefused:
+		b.end(string(f.Attempt) + merge)
+	default:
+		id := owner(f)
+		b.hear(id, e.At)
+		if w := b.worker(id); w != nil {
+			_, w.gates = f.(nexus.GateStarted)
+		}
+	}
+}
+
+func (b *Alerts) begin(id string, at time.Time) {
+	b.end(id)
+	b.work = append(b.work, worker{id: id, at: at})
+}
+
+func (b *Alerts) end(id string) {
+	b.work = slices.DeleteFunc(b.work, func(w worker) bool { return w.id == id })
+}
+
+func (b *Alerts) worker(id string) *worker {
+	i := slices.IndexFunc(b.work, func(w worker) bool { return w.id == id })
+	if i < 0 {
+		return nil
+	}
+	return &b.work[i]
+}
+
+// hear notes that somebody who works is heard of, or will be by then.
+func (b *Alerts) hear(id string, at time.Time) {
+	if w := b.worker(id); w != nil {
+		w.told = false
+		if at.After(w.at) {
+			w.at = at
+		}
+	}
+}
+
+// wake lets the time of all begin anew: they were held.
+func (b *Alerts) wake(at time.Time) {
+	for i := range b.work {
+		b.hear(b.work[i].id, at)
+	}
+}
+
+// owner returns the attempt that an event comes from, empty for others.
+func owner(f nexus.Fact) string {
+	id := ""
+	switch f := f.(type) {
+	case nexus.RoundStarted:
+		return string(f.Attempt)
+	case nexus.GateStarted:
+		return string(f.Attempt)
+	case nexus.GateJudged:
+		return string(f.Attempt)
+	case nexus.VerdictGiven:
+		return string(f.Attempt)
+	case nexus.ReviewGiven:
+		return string(f.Attempt)
+	case nexus.TreeSnapshotted:
+		return string(f.Attempt)
+	case nexus.SessionStarted:
+		return string(f.Attempt)
+	case nexus.PromptSent:
+		id = string(f.Session)
+	case nexus.TurnTaken:
+		id = string(f.Session)
+	case nexus.ToolCalled:
+		id = string(f.Session)
+	case nexus.ToolAnswered:
+		id = string(f.Session)
+	case nexus.ToolsAnswered:
+		id = string(f.Session)
+	case nexus.SessionCompacted:
+		id = string(f.Session)
+	case nexus.SessionEnded:
+		id = string(f.Session)
+	case nexus.BudgetReserved:
+		id = string(f.Session)
+	case nexus.CallDelayed:
+		id = string(f.Session)
+	default:
+	}
+	if i := strings.LastIndexByte(id, '/'); i >= 0 {
+		id = id[:i]
+	}
+	return id
+}
+
+// count adds up tokens.
+func (b *Alerts) count(f nexus.Fact) {
+	if b.usage == nil {
+		b.usage, b.calls = map[string]int64{}, map[string]nexus.BudgetReserved{}
+	}
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		b.calls[f.ID] = f
+	case nexus.BudgetSpent:
+		r, ok := b.calls[f.ID]
+		if !ok {
+			return
+		}
+		delete(b.calls, f.ID)
+		b.usage[string(r.Session)] += f.Usage.Total()
+		if r.Tokens > 0 {
+			b.usage[""] += f.Usage.Total()
+		}
+	default:
+	}
+}
+
+// round counts the rounds of a task.
+func (b *Alerts) round(f nexus.Fact) {
+	if b.tasks == nil {
+		b.tasks, b.rounds = map[nexus.AttemptID]nexus.TaskID{}, map[nexus.TaskID]int{}
+	}
+	switch f := f.(type) {
+	case nexus.AttemptStarted:
+		b.tasks[f.Attempt] = f.Task
+	case nexus.RoundStarted:
+		b.rounds[b.tasks[f.Attempt]]++
+	default:
+	}
+}
+
+// recent adds a time and forgets those that are past the window.
+func recent(all []time.Time, at time.Time) []time.Time {
+	all = slices.DeleteFunc(all, func(t time.Time) bool { return at.Sub(t) > window })
+	return append(all, at)
+}
+
+func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
+	b.Raised = append(b.Raised, RaisedAlert{f, at})
+	switch f.Kind {
+	case nexus.AlertDenials:
+		b.denied = nil // it is told again after as many more
+	case nexus.AlertFailures:
+		b.failed = nil
+	case nexus.AlertStuck:
+		if w := b.worker(f.Of); w != nil {
+			w.told = true
+		}
+	case nexus.AlertTokens:
+		b.told = append(b.told, f.Of)
+	case nexus.AlertRounds:
+		b.offers = append(b.offers, f.Of)
+	case nexus.AlertHangs:
+		b.hung = append(b.hung, f.Of)
+	}
+}
+
+// Due returns the alerts that are due, which are to be recorded. Nobody is
+// stuck in a run that is held: it is paused, or waits for quota.
+func (b *Alerts) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
+	var all []nexus.AlertRaised
+	a := l.Alerts
+	if n := len(b.denied); a.Denials > 0 && n > a.Denials {
+		all = append(all, nexus.AlertRaised{Kind: nexus.AlertDenials, Why: fmt.Sprintf("%d tool calls were refused within a minute, the last by %s", n, b.what)})
+	}
+	if n := len(b.failed); a.Failures > 0 && n > a.Failures {
+		all = append(all, nexus.AlertRaised{Kind: nexus.AlertFailures, Why: fmt.Sprintf("%d failures within a minute, the last: %s", n, b.why)})
+	}
+	for _, w := range b.work {
+		if a.Stuck > 0 && !held && w.waits == "" && !w.told && !now.Before(w.due(l)) {
+			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", w.due(l).Sub(w.at))})
+		}
+	}
+	for _, gate := range b.hangs {
+		if !slices.Contains(b.hung, gate) {
+			all = append(all, nexus.AlertRaised{
+				Kind: nexus.AlertHangs, Of: gate,
+				Why: "it does not end, and did not before the work began; tasks are judged by the tests that they concern and by their criteria alone, and those that have neither wait for a person",
+			})
+		}
+	}
+	return append(append(all, b.tokens(l)...), b.help(l)...)
+}
+
+// help returns the tasks that are tried and tried, each once: a person may know
+// what they lack long before their rounds are used up.
+func (b *Alerts) help(l nexus.Limits) []nexus.AlertRaised {
+	var all []nexus.AlertRaised
+	for _, id := range slices.Sorted(maps.Keys(b.rounds)) {
+		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
+			all = append(all, nexus.AlertRaised{
+				Kind: nexus.AlertRounds, Of: string(id),
+				Why: fmt.Sprintf("%d rounds did not get it done; nexus show %s says what was tried, nexus tell %s TEXT helps it along", n, id, id),
+			})
+		}
+	}
+	return all
+}
+
+// tokens returns whose budget of tokens is nearly used up.
+func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
+	if l.Alerts.Tokens <= 0 {
+		return nil
+	}
+	var all []nexus.AlertRaised
+	near := func(of string, limit int64) {
+		used := b.usage[of]
+		if limit > 0 && used >= limit/100*int64(l.Alerts.Tokens)+limit%100*int64(l.Alerts.Tokens)/100 && used > 0 && !slices.Contains(b.told, of) {
+			all = append(all, nexus.AlertRaised{Kind: nexus.AlertTokens, Of: of, Why: fmt.Sprintf("%d of %d tokens are used", used, limit)})
+		}
+	}
+	near("", l.RunTokens)
+	if l.SessionTokens > 0 {
+		for _, w := range b.work {
+			for _, of := range b.sessions(w.id) {
+				near(of, l.SessionTokens)
+			}
+		}
+	}
+	return all
+}
+
+// sessions returns the sessions of an attempt that used tokens, sorted.
+func (b *Alerts) sessions(attempt string) []string {
+	var all []string
+	for of := range b.usage {
+		if strings.HasPrefix(of, attempt+"/") {
+			all = append(all, of)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Wake returns when somebody will be stuck if nothing is heard until then,
+// zero for never.
+func (b *Alerts) Wake(l nexus.Limits, held bool) time.Time {
+	var at time.Time
+	if l.Alerts.Stuck <= 0 || held {
+		return at
+	}
+	for _, w := range b.work {
+		if due := w.due(l); w.waits == "" && !w.told && (at.IsZero() || due.Before(at)) {
+			at = due
+		}
+	}
+	return at
+}

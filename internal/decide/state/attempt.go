@@ -1,0 +1,485 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Stage is where an attempt stands.
+type Stage string
+
+// The stages of an attempt.
+const (
+	Working Stage = "working" // it has, or is about to have, a worker
+	Waiting Stage = "waiting" // it lost its worker, or the train handed it back
+	Over    Stage = "over"
+)
+
+// Attempt is one try at a task. A worker has a clone of its own and folds
+// into it what it records.
+type Attempt struct {
+	ID        nexus.AttemptID
+	Task      nexus.TaskID
+	Tier      nexus.Tier
+	Strategy  nexus.Strategy
+	Base      string          // commit that the work is compared with
+	Start     string          // tree or commit to start the worktree from, when not Base
+	Since     string          // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
+	From      nexus.AttemptID // whose round Start is; empty for none
+	FromRound int
+	Asked     bool   // a person chose that
+	Forgone   string // why it does not start from what earlier attempts came to
+	Stage     Stage
+	Losses    int  // of its process, before it got anywhere
+	Moved     bool // it got somewhere since it last had a worker
+	LetGo     bool // it was told to stop when it last lost its worker
+	Refusals  int  // by the train
+	Broken    bool
+	Outcome   nexus.Outcome
+	Category  nexus.Category
+	Why       string
+	Commit    string // the accepted work
+	Tree      string
+	Proof     *nexus.TestsProved    // the last one
+	Checks    nexus.ChecksProved    // the last ones
+	Seen      *nexus.RedSeen        // what failed before; nil: nobody looked
+	Tried     []nexus.Evidence      // of commands of criteria, where a plan is made
+	Weighed   nexus.CriteriaWeighed // the last ones
+	Rounds    []*Round
+	Sessions  []*Session
+	Network   []nexus.NetworkJudged // hosts that its commands and gates asked for
+	Snapshot  nexus.TreeSnapshotted
+	Handed    []nexus.Finding // by the train, for the next round
+	HandedWhy string
+	Began     time.Time
+	Finished  time.Time
+	Rested    time.Duration // of its time since it had a worker, it waited for a provider or a person
+	Rests     time.Time     // until when it does
+	Active    time.Time     // since when it works
+	Clock     time.Time     // the same by the run's clock
+
+	asks  []string  // questions that it waits for a person to answer
+	asked time.Time // since when
+}
+
+// Round is one stretch of writing and what was found after it.
+type Round struct {
+	nexus.RoundStarted
+	Base     string                // commit that the work was compared with
+	From     string                // commit or tree that it began with
+	Commit   string                // its last snapshot; empty where nothing was ever pinned
+	Prompted bool                  // the session was told what to do
+	Fixed    nexus.TreeSnapshotted // what formatters and linters changed last; zero for nothing
+	Evidence []nexus.Evidence
+	Verdict  *nexus.VerdictGiven
+	Reviews  []nexus.ReviewGiven
+	Proof    *nexus.TestsProved
+	Broken   []nexus.IsolationBroken
+	Suspect  *nexus.TamperSuspected
+	Verified *nexus.WorkVerified
+	Answers  []nexus.Answer // of whoever wrote, to what the round is about
+
+	Handed    []nexus.Finding // by the train, when it caused the round
+	HandedWhy string
+}
+
+// Session is one conversation.
+type Session struct {
+	nexus.SessionStarted
+	Messages []string // blobs of [llm.Message], in order
+	Turns    int
+	Pending  bool // the model waits for tool results
+	Over     bool // handed in, for now
+	Outcome  nexus.Outcome
+	Why      string
+	Result   string // blob
+	Needs    nexus.Needs
+	Doing    string // for people: what it did last
+	Purpose  string // what it was last told for: brief, repair, guidance, ...
+	Usage    nexus.Usage
+	Spent    nexus.Money
+	Tally    Tally                  // of its tool calls
+	Compact  nexus.SessionCompacted // the last time that it was compacted
+	Foreign  int                    // messages that another model than the present one saw
+	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
+
+	call  string        // reservation of the call under way
+	since time.Time     // when the call or the tools under way began
+	asks  []string      // calls under way that wait for a person
+	asked time.Duration // time that those took
+}
+
+// Resumed returns since when the attempt works, for as long as it does.
+func (a *Attempt) Resumed() time.Time { return a.Active }
+
+// Last returns the round under way, nil before the first.
+func (a *Attempt) Last() *Round {
+	if len(a.Rounds) == 0 {
+		return nil
+	}
+	return a.Rounds[len(a.Rounds)-1]
+}
+
+// Round returns the n-th round, from 1, nil when there is none.
+func (a *Attempt) Round(n int) *Round {
+	if n < 1 || n > len(a.Rounds) {
+		return nil
+	}
+	return a.Rounds[n-1]
+}
+
+// At returns the commit or tree that the round came to.
+func (r *Round) At() string { return cmp.Or(r.Commit, r.From) }
+
+// Session returns the session with this ID, nil when there is none.
+func (a *Attempt) Session(id nexus.SessionID) *Session {
+	for _, s := range a.Sessions {
+		if s.Session == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// Of returns the last session of a role, nil when there is none.
+func (a *Attempt) Of(role nexus.Role) *Session {
+	for i := len(a.Sessions) - 1; i >= 0; i-- {
+		if a.Sessions[i].Role == role {
+			return a.Sessions[i]
+		}
+	}
+	return nil
+}
+
+// Present returns the session that began last, nil when there is none. Those
+// that another sent stand beside it and do not count.
+func (a *Attempt) Present() *Session {
+	for i := len(a.Sessions) - 1; i >= 0; i-- {
+		if a.Sessions[i].Role != nexus.Scout {
+			return a.Sessions[i]
+		}
+	}
+	return nil
+}
+
+// Author returns the model that a role worked with last, empty where it did
+// not.
+func (a *Attempt) Author(role nexus.Role) string {
+	if s := a.Of(role); s != nil {
+		return s.Model
+	}
+	return ""
+}
+
+// Apply folds a fact of this attempt. Facts of anything else change nothing.
+func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.AttemptResumed:
+		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at
+		a.Outcome, a.Commit, a.Tree = "", "", ""
+		a.Rested, a.Rests, a.asks = 0, time.Time{}, nil
+	case nexus.AttemptLost:
+		for _, s := range a.Sessions {
+			s.halt()
+		}
+		a.Answered("", at)
+		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
+		if f.Counted && !a.Moved {
+			a.Losses++
+		}
+		a.Moved = false
+	case nexus.AttemptBroken:
+		a.Stage, a.Broken, a.Why, a.Finished = Over, true, f.Why, at
+	case nexus.AttemptEnded:
+		a.Stage, a.Finished = Over, at
+		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
+	case nexus.RoundStarted:
+		from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
+		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
+		a.Handed, a.HandedWhy = nil, ""
+		if s := a.Session(f.Session); s != nil {
+			s.Over, s.Outcome = false, ""
+		}
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+		a.judge(f)
+	case nexus.StartForgone:
+		a.Start, a.Since, a.From, a.FromRound, a.Forgone = "", "", "", 0, f.Why
+		a.Snapshot, a.Proof = nexus.TreeSnapshotted{}, nil
+	case nexus.TreeSnapshotted:
+		a.Snapshot = f
+		if r := a.Last(); r != nil {
+			r.Commit = f.Commit
+			if f.Fixed != "" {
+				r.Fixed = f
+			}
+		}
+	case nexus.TrainRefused:
+		a.refuse(f)
+	case nexus.SessionStarted:
+		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
+	case nexus.SessionCompacted:
+		a.shorten(f)
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
+		a.spend(f, at)
+	default:
+		a.converse(f, at)
+	}
+}
+
+// refuse hands work back that the train found red on top of what landed.
+func (a *Attempt) refuse(f nexus.TrainRefused) {
+	a.Refusals++
+	a.Why = f.Why
+	if f.Conflict {
+		a.Outcome = nexus.Conflicted
+	}
+	if !f.Broken && !f.Conflict {
+		a.Handed, a.HandedWhy = f.Findings, cmp.Or(f.Why, "the merged tree is red")
+		a.Stage, a.Outcome, a.Base, a.Start, a.Since = Waiting, "", f.Onto, f.Tree, ""
+		a.Snapshot = nexus.TreeSnapshotted{}
+	}
+}
+
+// spend keeps the time of the calls of its sessions.
+func (a *Attempt) spend(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		if s := a.Session(f.Session); s != nil {
+			s.halt()
+			s.call, s.since = f.ID, at
+			if strings.HasPrefix(s.Doing, "waits ") {
+				s.Doing = ""
+			}
+		}
+	case nexus.BudgetSpent:
+		for _, s := range a.Sessions {
+			s.Settle(f.ID, at)
+		}
+	case nexus.CallDelayed:
+		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
+			if f.Wait == 0 {
+				s.Doing = fmt.Sprintf("waits for its turn with %s (%s)", f.Model, f.Why)
+			}
+		}
+	case nexus.QuotaHit:
+		a.Rest(at, f.Until)
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = fmt.Sprintf("waits for %s, which is out of quota", f.Account)
+		}
+	case nexus.ModelSwitched:
+		a.turn(f, at)
+	default:
+	}
+}
+
+// Rest leaves the time until an account has quota again out of the attempt's.
+func (a *Attempt) Rest(at, until time.Time) {
+	if a.Rests.After(at) {
+		at = a.Rests
+	}
+	if until.After(at) {
+		a.Rested, a.Rests = a.Rested+until.Sub(at), until
+	}
+}
+
+// turn lets a session go on with another model, at once.
+func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
+	if a.Rests.After(at) {
+		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
+	}
+	if s := a.Session(f.Session); s != nil {
+		s.Model, s.Foreign, s.Compact.Row = f.To, len(s.Messages), 0
+		s.Doing = fmt.Sprintf("goes on with %s (%s)", f.To, f.Why)
+	}
+}
+
+// Ask stops the attempt's clock: a person is asked.
+func (a *Attempt) Ask(question string, at time.Time) {
+	if slices.Contains(a.asks, question) {
+		return
+	}
+	if len(a.asks) == 0 {
+		a.asked = at
+	}
+	a.asks = append(clip(a.asks), question)
+}
+
+// Answered lets the clock go on when nothing more is asked: the question was
+// answered, or left alone. Without a question it ends all of them.
+func (a *Attempt) Answered(question string, at time.Time) {
+	if len(a.asks) == 0 {
+		return
+	}
+	a.asks = slices.DeleteFunc(slices.Clone(a.asks), func(q string) bool { return q == question || question == "" })
+	if len(a.asks) == 0 {
+		a.Rested += max(0, at.Sub(a.asked))
+	}
+}
+
+// RestedBy returns how long it waited for providers and people since it last
+// had a worker.
+func (a *Attempt) RestedBy(at time.Time) time.Duration {
+	d := a.Rested - max(0, a.Rests.Sub(at))
+	if len(a.asks) > 0 {
+		d += max(0, at.Sub(a.asked))
+	}
+	return d
+}
+
+// judge folds what was found after a round's writing.
+func (a *Attempt) judge(f nexus.Fact) {
+	a.Moved = true
+	switch f := f.(type) {
+	case nexus.TestsProved:
+		a.Proof = &f
+	case nexus.ChecksProved:
+		a.Checks = f
+	case nexus.RedSeen:
+		a.Seen = &f
+	case nexus.CheckTried:
+		a.Tried = append(a.Tried, f.Evidence)
+	case nexus.CriteriaWeighed:
+		a.Weighed = f
+	default:
+	}
+	r := a.Last()
+	if r == nil {
+		return
+	}
+	switch f := f.(type) {
+	case nexus.TestsProved:
+		r.Proof = &f
+	case nexus.IsolationBroken:
+		r.Broken = append(r.Broken, f)
+	case nexus.TamperSuspected:
+		r.Suspect = &f
+	case nexus.WorkVerified:
+		r.Verified = &f
+	case nexus.GateJudged:
+		if !f.Base {
+			r.Evidence = append(r.Evidence, f.Evidence)
+		}
+	case nexus.VerdictGiven:
+		r.Verdict = &f
+	case nexus.ReviewGiven:
+		r.Reviews = append(r.Reviews, f)
+	default:
+	}
+}
+
+// converse folds a fact of one of the attempt's sessions.
+func (a *Attempt) converse(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.PromptSent:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
+			s.Purpose = f.Why
+		}
+		if r := a.Last(); r != nil && r.Session == f.Session {
+			r.Prompted = true
+		}
+	case nexus.TurnTaken:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
+			s.since = at
+			a.Moved = true
+			if f.Says != "" {
+				s.Doing = f.Says
+			}
+		}
+	case nexus.ToolCalled:
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = f.Tool + " " + f.About
+			s.Tally = s.Tally.Called(f.Tool)
+			if f.Tool == "ask" {
+				s.asks = append(s.asks, f.Call)
+			}
+		}
+	case nexus.ToolAnswered:
+		if s := a.Session(f.Session); s != nil {
+			s.answered(f)
+		}
+	case nexus.ToolsAnswered:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Pending = append(s.Messages, f.Message), false
+			s.lap(at)
+		}
+	case nexus.SessionEnded:
+		if s := a.Session(f.Session); s != nil {
+			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
+			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
+			s.halt()
+		}
+		a.answers(f)
+	default:
+	}
+}
+
+// answers keeps what whoever wrote said of the findings that the round is about.
+func (a *Attempt) answers(f nexus.SessionEnded) {
+	if r := a.Last(); r != nil && r.Session == f.Session {
+		r.Answers = f.Answers
+	}
+}
+
+// shorten puts what a session was compacted to in the place of its messages.
+func (a *Attempt) shorten(f nexus.SessionCompacted) {
+	if s := a.Session(f.Session); s != nil {
+		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
+		if s.Foreign > 0 {
+			s.Foreign = len(s.Messages)
+		}
+	}
+}
+
+// Clone returns a copy that shares nothing that changes.
+func (a *Attempt) Clone() *Attempt {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Network, c.Tried = clip(a.Network), clip(a.Tried)
+	c.Rounds = make([]*Round, len(a.Rounds))
+	for i, r := range a.Rounds {
+		round := *r
+		round.Evidence, round.Reviews, round.Broken = clip(r.Evidence), clip(r.Reviews), clip(r.Broken)
+		c.Rounds[i] = &round
+	}
+	c.Sessions = make([]*Session, len(a.Sessions))
+	for i, s := range a.Sessions {
+		session := *s
+		session.Messages, session.asks = clip(s.Messages), clip(s.asks)
+		c.Sessions[i] = &session
+	}
+	return &c
+}
+
+// Join takes over a session, and what came with it, from a clone that had it
+// beside others. Network is how much the attempt knew of that when it was
+// cloned.
+func (a *Attempt) Join(c *Attempt, id nexus.SessionID, network int) {
+	s := c.Session(id)
+	if s == nil {
+		return
+	}
+	if i := slices.IndexFunc(a.Sessions, func(o *Session) bool { return o.Session == id }); i >= 0 {
+		a.Sessions[i] = s
+	} else {
+		a.Sessions = append(a.Sessions, s)
+	}
+	a.Network = append(a.Network, c.Network[network:]...)
+	a.Moved = a.Moved || c.Moved
+	if c.Rested > a.Rested { // they rested at once
+		a.Rested, a.Rests = c.Rested, c.Rests
+	}
+}
+
+// clip makes appending to the copy leave the original alone.
+func clip[T any](s []T) []T { return s[:len(s):len(s)] }

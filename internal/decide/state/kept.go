@@ -1,0 +1,160 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Reach is how far a tree got with the gates. A higher one is better.
+type Reach int
+
+// How far a tree can get.
+const (
+	Lost     Reach = iota // it is worse than the base, or nobody may rely on it
+	Unjudged              // the attempt was cut off before the gates said anything
+	Begun                 // red are only tests that came with it and checks that failed before it
+	Unclear               // nothing is red, and a gate could not tell
+	Green                 // the gates pass
+)
+
+// String says what is known of a tree, in words.
+func (r Reach) String() string {
+	switch r {
+	case Green:
+		return "the gates passed"
+	case Unclear:
+		return "nothing was red, and a gate could not tell"
+	case Begun:
+		return "nothing was red but its own tests and checks"
+	case Unjudged, Lost:
+	}
+	return "no gate has judged it"
+}
+
+// Tree is what a round came to. The zero Tree is none.
+type Tree struct {
+	Attempt nexus.AttemptID
+	Round   int
+	At      string // its commit
+	Base    string // commit that it is compared with
+	Reach   Reach
+	Red     int // failures of its gates, and findings of its judges that must be fixed
+	Read    int // how far it got with those: 1 the verifier approved, 2 it was reviewed, 3 and approved
+}
+
+// BestTree returns the tree that the next attempt at a task starts from; false
+// where none is better than the base. Better is, in this order: what got
+// further with the gates; with fewer red; what got further with its judges; the
+// later one.
+//
+// No tree counts that breaks what held on its base, or that touches what judges
+// it unless a verifier said that this is right.
+func BestTree(attempts []*Attempt) (Tree, bool) {
+	var best Tree
+	for _, a := range attempts {
+		for _, r := range a.Rounds {
+			if t := TreeOf(a, r); t.Reach > Lost && compare(t, best) >= 0 {
+				best = t
+			}
+		}
+	}
+	return best, best.Reach > Lost
+}
+
+func compare(a, b Tree) int {
+	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
+}
+
+// TreeOf weighs what a round of an attempt came to.
+func TreeOf(a *Attempt, r *Round) Tree {
+	t := Tree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: reach(a, r)}
+	if r.Verdict == nil {
+		return t
+	}
+	for i, e := range r.Evidence {
+		later := slices.ContainsFunc(r.Evidence[i+1:], func(o nexus.Evidence) bool { return o.Gate == e.Gate && o.Tree == e.Tree })
+		if e.Tree == r.Verdict.Tree && red(e.State) && !later {
+			t.Red += max(1, len(e.Findings), e.Counts.Failed)
+		}
+	}
+	if v := r.Verified; v != nil && v.Read {
+		if v.Category == "" {
+			t.Read = 1
+		}
+		t.Red += len(v.Findings)
+	}
+	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].Reviewed {
+		v := r.Reviews[n-1]
+		if t.Read = 3; v.SendsBack {
+			t.Read = 2
+			t.Red += CountMustFix(v.Findings)
+		}
+	}
+	return t
+}
+
+func reach(a *Attempt, r *Round) Reach {
+	switch v := r.Verdict; {
+	case r.Commit == "", tampered(r):
+		return Lost
+	case v == nil && cutOff(a) && r == a.Last():
+		return Unjudged
+	case v == nil:
+		return Lost
+	case v.State == nexus.Pass:
+		return Green
+	case !red(v.State):
+		return Unclear
+	case v.Own:
+		return Begun
+	}
+	return Lost
+}
+
+// cutOff reports whether an attempt ended before it was at its end.
+func cutOff(a *Attempt) bool {
+	return a.Broken || a.Outcome == "" || a.Outcome == nexus.Exhausted
+}
+
+// tampered reports whether a round's work touches what judges it, and no verifier
+// said that this is right.
+func tampered(r *Round) bool {
+	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
+}
+
+func red(s nexus.GateState) bool { return s == nexus.Fail || s == nexus.Timeout }
+
+// CountMustFix counts the findings that must be fixed.
+func CountMustFix(all []nexus.Finding) int {
+	n := 0
+	for _, f := range all {
+		if MustFix(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// MustFix reports whether a finding of a judge must be fixed: those that stand
+// and are critical or major.
+func MustFix(f nexus.Finding) bool {
+	s := cmp.Or(f.Severity, nexus.Major)
+	return f.Unverified == "" && (s == nexus.Critical || s == nexus.Major)
+}
+
+// OpenFindings returns what was said of a round's work and is to be fixed yet: by the
+// reviewer, or else the verifier, or else the gate that decided.
+func OpenFindings(r *Round) []nexus.Finding {
+	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
+		return r.Reviews[n-1].Findings
+	}
+	if v := r.Verified; v != nil && v.Category != "" {
+		return v.Findings
+	}
+	if v := r.Verdict; v != nil && red(v.State) {
+		return nexus.EvidenceOf(r.Evidence, v.Gate).Findings
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package state
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Split is one task that is or was to be split.
+type Split struct {
+	nexus.SplitSought
+	Parts   []nexus.TaskID // that stand in its place; none while that is open
+	Refused string         // why it is not split; empty while that is open
+}
+
+// Open reports whether nothing came of it yet.
+func (e *Split) Open() bool { return len(e.Parts) == 0 && e.Refused == "" }
+
+// Splits keeps which tasks were to be split when nothing else helped, and what
+// came of it. The zero Splits has heard of none.
+//
+// A task is split at most once, unless a person gives it another chance.
+type Splits struct {
+	All    []*Split // in order, the last of each task
+	Sought int      // how many there ever were
+}
+
+// Apply folds a fact. Facts of anything else change nothing.
+func (b *Splits) Apply(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.SplitSought:
+		if e := b.Of(f.Task); e == nil || e.Attempt != f.Attempt {
+			b.forget(f.Task)
+			b.All, b.Sought = append(b.All, &Split{SplitSought: f}), b.Sought+1
+		}
+	case nexus.TaskSplit:
+		if e := b.Of(f.Task); e != nil {
+			e.Parts = f.Parts
+		}
+	case nexus.SplitFailed:
+		if e := b.Of(f.Task); e != nil && e.Attempt == f.Attempt {
+			e.Refused = f.Why
+		}
+	case nexus.TaskRetried:
+		b.forget(f.Task)
+	default:
+	}
+}
+
+func (b *Splits) forget(task nexus.TaskID) {
+	b.All = slices.DeleteFunc(b.All, func(e *Split) bool { return e.Task == task })
+}
+
+// Of returns what is known of a task, nil where nobody sought to split it, or
+// a person gave it another chance since.
+func (b *Splits) Of(task nexus.TaskID) *Split {
+	for _, e := range b.All {
+		if e.Task == task {
+			return e
+		}
+	}
+	return nil
+}
+
+// ReplaceNeed returns what a task needs once its parts stand in the place of one
+// that it needed.
+func ReplaceNeed(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) []nexus.TaskID {
+	at := slices.Index(needs, task)
+	if at < 0 {
+		return needs
+	}
+	all := slices.Clone(needs[:at])
+	for _, id := range slices.Concat(parts, needs[at+1:]) {
+		if id != task && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}

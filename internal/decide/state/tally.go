@@ -1,0 +1,56 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Tally counts the tool calls of a session. It only grows, but for Row.
+type Tally struct {
+	Calls  int
+	Failed int
+	Row    int            // that failed one after the other, last
+	Tools  map[string]int // calls of each; never changed in place
+}
+
+// Called returns the tally with one more call.
+func (t Tally) Called(tool string) Tally {
+	t.Calls++
+	tools := maps.Clone(t.Tools)
+	if tools == nil {
+		tools = map[string]int{}
+	}
+	tools[tool]++
+	t.Tools = tools
+	return t
+}
+
+// Answered returns the tally with one more answer.
+func (t Tally) Answered(failed bool) Tally {
+	t.Row++
+	if !failed {
+		t.Row = 0
+		return t
+	}
+	t.Failed++
+	return t
+}
+
+// Over says which limit is used up; tool was called last. It is empty while
+// none is.
+func (t Tally) Over(l nexus.Limits, tool string) string {
+	switch {
+	case l.Calls > 0 && t.Calls >= l.Calls:
+		return fmt.Sprintf("%d tool calls are used up", l.Calls)
+	case l.ToolCalls > 0 && t.Tools[tool] >= l.ToolCalls:
+		return fmt.Sprintf("%d calls of %s are used up", l.ToolCalls, tool)
+	case l.FailedCalls > 0 && t.Failed >= l.FailedCalls:
+		return fmt.Sprintf("%d tool calls failed", t.Failed)
+	case l.FailedInRow > 0 && t.Row >= l.FailedInRow:
+		return fmt.Sprintf("%d tool calls failed one after the other", t.Row)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,84 @@
+// Package change reads what a change did to the files of a tree, and follows no
+// link out of it.
+package change
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// Texts returns the lines of a file in the tree below dir, and those that it
+// had at the base, and false where there is and was none.
+func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
+	return func(file string) (now, before []string, ok bool) {
+		if data, err := ReadFile(dir, file); err == nil {
+			now, ok = lines(string(data)), true
+		}
+		if old, err := repo.Run(ctx, "cat-file", "blob", base+":"+file); err == nil {
+			before, ok = lines(old), true
+		}
+		return now, before, ok
+	}
+}
+
+// Around returns the lines of a file of a commit that are at most n away from a
+// line, and the number of the first, 0 where there are none.
+func Around(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
+	t, err := TextAt(ctx, repo, commit, file)
+	if err != nil || strings.ContainsRune(*t, 0) {
+		return 0, nil // it is gone, or nothing to read
+	}
+	all := lines(*t)
+	if line < 1 || line > len(all) {
+		return 0, nil
+	}
+	from = max(1, line-n)
+	return from, all[from-1 : min(len(all), line+n)]
+}
+
+// lines returns the lines of a text.
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// HasConflictMarks reports whether a file below dir still has the marks of a conflict.
+func HasConflictMarks(dir, file string) bool {
+	data, err := ReadFile(dir, file)
+	if err != nil {
+		return false
+	}
+	for _, mark := range []string{"<<<<<<< ", ">>>>>>> "} {
+		if bytes.HasPrefix(data, []byte(mark)) || bytes.Contains(data, []byte("\n"+mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxFile is how much of a file is read to look at it.
+const maxFile = 32 << 20
+
+// ReadFile reads a regular file below dir and follows no link out of it.
+func ReadFile(dir, file string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	info, err := root.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fs.ErrInvalid
+	}
+	return root.ReadFile(file)
+}

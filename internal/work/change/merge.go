@@ -1,0 +1,132 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// Merge names the trees of a merge that somebody resolved.
+type Merge struct {
+	Base, Landed, Change string // where both sides started, and the two
+	Made                 string // what git made of them, with conflict markers
+	Result               string
+	Conflicts            []string
+}
+
+// Files returns the files that tell what was resolved: those in conflict and
+// those that differ from what git made. Where one side moved a file that the
+// other changed, both places are among them.
+func (m Merge) Files(ctx context.Context, repo git.Repo) ([]string, error) {
+	touched, err := repo.Changed(ctx, m.Made, m.Result)
+	if err != nil {
+		return nil, err
+	}
+	files := slices.Clone(m.Conflicts)
+	for _, c := range touched {
+		files = append(files, c.Path)
+	}
+	if len(files) > 0 {
+		moved, err := m.moved(ctx, repo)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, moved...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// moved returns the files that one side deleted and the other changed, with
+// those that the deleting side added.
+func (m Merge) moved(ctx context.Context, repo git.Repo) ([]string, error) {
+	landed, err := repo.Changed(ctx, m.Base, m.Landed)
+	if err != nil {
+		return nil, err
+	}
+	change, err := repo.Changed(ctx, m.Base, m.Change)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, s := range [][2][]git.Change{{landed, change}, {change, landed}} {
+		met := false
+		for _, gone := range s[0] {
+			other := slices.ContainsFunc(s[1], func(c git.Change) bool { return c.Path == gone.Path && c.Status != "D" })
+			if gone.Status == "D" && other {
+				files, met = append(files, gone.Path), true
+			}
+		}
+		for _, c := range s[0] {
+			if met && c.Status == "A" {
+				files = append(files, c.Path)
+			}
+		}
+	}
+	return files, nil
+}
+
+// Lost returns what the result lacks of the two sides, and what it does to
+// tests and gates that neither did.
+func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error) {
+	files, err := m.Files(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	var all []tamper.Sides
+	for _, file := range files[:min(len(files), maxFiles)] {
+		s := tamper.Sides{Path: file}
+		for _, v := range []struct {
+			rev  string
+			to   **string
+			mode *string
+		}{
+			{m.Base, &s.Base, &s.Modes.Base},
+			{m.Landed, &s.Landed, &s.Modes.Landed},
+			{m.Change, &s.Change, &s.Modes.Change},
+			{m.Result, &s.Result, &s.Modes.Result},
+		} {
+			if *v.to, *v.mode, err = entry(ctx, repo, v.rev, file); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, s)
+	}
+	found := tamper.Lost(all)
+	if more := len(files) - maxFiles; more > 0 {
+		found = append(found, nexus.Finding{
+			Gate: tamper.MergeGate, Severity: nexus.Major, Code: tamper.LostFile, Name: "the other files",
+			Message: fmt.Sprintf("%d more files differ from what git made, and were not compared", more),
+		})
+	}
+	return found, nil
+}
+
+// entry returns what a tree has at a path, and its mode; nil for nothing. What is
+// no text, or too long to be compared by lines, is its object's name behind a
+// zero byte.
+func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, mode string, err error) {
+	line, err := repo.Line(ctx, "ls-tree", "-z", "--full-tree", rev, "--", file)
+	if err != nil || line == "" {
+		return nil, "", err
+	}
+	head, _, _ := strings.Cut(line, "\t")
+	parts := strings.Fields(head) // mode, kind, name
+	if len(parts) != 3 || parts[1] == "tree" {
+		return nil, "", nil // a directory stands there, and no file
+	}
+	name := "\x00" + parts[2]
+	if parts[1] != "blob" || parts[0] == "120000" {
+		return &name, parts[0], nil
+	}
+	out, cut, err := repo.RunTo(ctx, maxText, "cat-file", "blob", parts[2])
+	if err != nil || !cut && !strings.Contains(out, "\x00") {
+		return &out, parts[0], err
+	}
+	return &name, parts[0], nil
+}

@@ -1,0 +1,69 @@
+package change_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+)
+
+// TestMergeLost holds that a merge keeps a picture that no side touched, and a
+// script that one side made executable.
+func TestMergeLost(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(at(name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.txt", "base\n", 0o600)
+	write("run.sh", "true\n", 0o600)
+	write("logo.png", "\x00png", 0o600)
+	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+		t.Fatal(err)
+	}
+	r := git.Repo{Dir: at(".git"), Work: dir}
+	tree := func() string {
+		t.Helper()
+		if _, err := r.Run(ctx, "add", "--all"); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := r.Line(ctx, "write-tree")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	m := change.Merge{Base: tree(), Conflicts: []string{"a.txt"}}
+	write("a.txt", "landed\n", 0o600)
+	write("run.sh", "true\n", 0o700)
+	m.Landed, m.Made = tree(), tree()
+	write("a.txt", "change\n", 0o600)
+	write("run.sh", "true\n", 0o600)
+	m.Change = tree()
+	write("a.txt", "landed change\n", 0o600)
+	if err := os.Remove(at("logo.png")); err != nil {
+		t.Fatal(err)
+	}
+	m.Result = tree()
+	found, err := m.Lost(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.Name)
+	}
+	if d := cmp.Diff([]string{"logo.png: the version of both sides", "run.sh: mode"}, names); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}

@@ -1,0 +1,273 @@
+package gate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// AgainstBase weighs what a gate says now against what it said of the base: only
+// what got worse counts. Two findings are the same when gate, code, file, test
+// and message agree; lines, addresses and durations may differ. Where nothing
+// is new the gate has passed, and Why says what was there before.
+//
+// The tests that one of the wants names are held to it whatever they were on
+// the base. Where a gate passes and fewer tests ran, a finding says so, which
+// is no failure: somebody has to say why.
+func AgainstBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	e := compareWithBase(base, now, wants)
+	was, is := base.Counts.Passed+base.Counts.Failed, e.Counts.Passed+e.Counts.Failed
+	if e.State == nexus.Pass && base.Gate == e.Gate && base.Tree != "" && is < was {
+		e.Findings = append(slices.Clone(e.Findings), nexus.Finding{
+			Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeFewer,
+			Message: fmt.Sprintf("fewer tests ran than on the base: %d, and there it was %d", is, was),
+		})
+	}
+	return e
+}
+
+func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	if base.Gate != now.Gate || base.Tree == "" {
+		base = nexus.Evidence{} // nothing was there before
+	}
+	if now.State == nexus.NotRun && ranNothing(now) && base.State == nexus.Fail && ranNothing(base) {
+		base.State = nexus.NotRun // earlier versions had another word for it
+	}
+	switch {
+	case lacksTool(now) && lacksTool(base): // nobody can hold that against the work
+		now.State, now.Findings = nexus.NotRun, nil // that of the base tells it, once
+		return now
+	case rewroteTree(now) && rewroteTree(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
+		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })
+	}): // its command judges nothing, and the work did not make it so
+		now.State, now.Why = nexus.NotRun, now.Why+", as before the work began"
+		return now
+	case base.Hung() && now.Hung():
+		return compareHanging(base, now, wants)
+	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
+		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
+		return now
+	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail || base.State == nexus.Unverifiable && base.Exit == 0 && now.Exit != 0):
+		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
+		return now
+	case now.State == nexus.NotRun && base.State == nexus.NotRun && ranNothing(now):
+		return compareUnran(base, now, wants)
+	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
+		return now
+	case beyondLimit(base) || beyondLimit(now):
+		now.Why = "too many findings to tell which were there before"
+		return now
+	}
+	w := compareFindings(base, now, wants)
+	var why []string
+	if n := len(w.flaky); n > 0 {
+		why = append(why, fmt.Sprintf("flaky: %s", strings.Join(w.flaky, ", ")))
+	}
+	switch {
+	case len(w.fresh) > 0 && len(w.old) > 0:
+		why = append(why, fmt.Sprintf("%d more findings were there before the work began", len(w.old)))
+	case len(w.fresh) == 0 && len(w.old) > 0 && untested(base, now):
+		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + firstFinding(now.Findings)}
+	case len(w.fresh) == 0 && len(w.old) > 0:
+		now.State = nexus.Pass
+		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", len(w.old), firstFinding(now.Findings)))
+	case len(w.fresh) == 0 && len(w.flaky) > 0:
+		now.State = nexus.Pass
+	}
+	if len(why) > 0 {
+		now.Why = strings.Join(why, "; ")
+	}
+	now.Findings, now.Old = w.fresh, w.old
+	return now
+}
+
+// ranNothing reports whether a gate's findings say why none of its tests ran.
+func ranNothing(e nexus.Evidence) bool { return raw.Nothing(e.Findings, e.Counts) != "" }
+
+// compareUnran weighs a gate that ran no test and did not on the base: that is no
+// pass, and nobody's failure. What it names and did not name then is the
+// work's: its own tests that cannot be loaded, for example.
+func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	w := compareFindings(base, now, wants)
+	if len(w.fresh) == 0 {
+		now.Why += ", as before the work began"
+		return now
+	}
+	now.State, now.Findings = nexus.Fail, w.fresh
+	return now
+}
+
+// beyondLimit reports whether a gate found more than anybody compares.
+func beyondLimit(e nexus.Evidence) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMore })
+}
+
+func isHang(f nexus.Finding) bool { return f.Code == raw.CodeHang }
+
+// compareHanging weighs a gate that does not end and did not on the base: that alone
+// is nobody's failure. It got worse where the tests ended before and do not
+// now, where a test that is wanted was under way, and where something keeps the
+// runner that did not before.
+func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	meant := accept.ReadAll(wants).On(base.Findings)
+	switch {
+	case now.State == nexus.Timeout && base.State != nexus.Timeout:
+		return now
+	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.Mean(f) }):
+		return now
+	}
+	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
+		return !isHang(f) || f.File == "" || slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return isHang(b) && b.File == f.File })
+	})
+	if base.State == nexus.Environmental && len(fresh) > 0 {
+		now.State, now.Findings, now.Why = nexus.Fail, fresh, "nothing in these files kept the runner before: "+now.Why
+		return now
+	}
+	now.Hangs, now.Why = true, now.Why+", as before the work began"
+	return now
+}
+
+// ofTheTree reports whether an environmental finding is about something that
+// the work may have changed.
+func ofTheTree(f nexus.Finding) bool {
+	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing || f.Code == raw.CodeHang
+}
+
+// untested reports whether tests that were to run did not: what they would
+// have said is not known to be the same.
+func untested(base, now nexus.Evidence) bool {
+	fewer := now.Counts.Passed < base.Counts.Passed && now.Counts.Passed+now.Counts.Failed == 0
+	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) ||
+		base.Counts.Passed == 0 && now.Counts.Passed == 0 && len(now.Findings) > 0 && !slices.ContainsFunc(now.Findings, wasLoaded)
+	return fewer || none && strings.Contains(now.Command, "test")
+}
+
+// wasLoaded reports whether a finding of a test runner is about more than a file
+// that it could not read: some count such a file as a test that failed.
+func wasLoaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
+
+// baseline is what findings come to against those of a base.
+type baseline struct {
+	fresh []nexus.Finding
+	old   []string
+	flaky []string
+}
+
+// compareFindings sorts findings into those that the base does not have, each as often
+// as it became more frequent, those that it has, and those of flaky tests.
+func compareFindings(base, now nexus.Evidence, wants []string) baseline {
+	_, told := gosrc.ParseTest(strings.Fields(now.Command)) // what its tests say can be compared
+	before := map[nexus.Finding][]nexus.Finding{}
+	for _, f := range base.Findings {
+		before[findingKey(f)] = append(before[findingKey(f)], f)
+	}
+	meant := accept.ReadAll(wants).On(base.Findings)
+	var w baseline
+	var open []nexus.Finding
+	for _, f := range now.Findings {
+		k := findingKey(f)
+		at := -1
+		if f.Test == "" && f.Line > 0 && !meant.Mean(f) {
+			at = slices.IndexFunc(before[k], func(b nexus.Finding) bool { return b.Line == f.Line })
+		}
+		if at < 0 {
+			open = append(open, f)
+			continue
+		}
+		before[k] = slices.Delete(before[k], at, at+1) // the very same, where it was
+		w.old = append(w.old, accept.Label(f))
+	}
+	for _, f := range open {
+		k := findingKey(f)
+		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
+		switch {
+		case meant.Mean(f), len(before[k]) > 0 && meant.Mean(before[k][0]):
+			w.fresh = append(w.fresh, f)
+		case f.Test != "" && i >= 0:
+			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
+		case f.Test != "" && slices.Contains(now.Unsure, f.Test):
+			w.old = append(w.old, accept.Label(f))
+		case len(before[k]) > 0 && (f.Test == "" || !told || !saysOtherwise(before[k][0], f)):
+			before[k] = before[k][1:]
+			w.old = append(w.old, accept.Label(f))
+		default:
+			w.fresh = append(w.fresh, f)
+		}
+	}
+	return w
+}
+
+// saysOtherwise reports whether a test that failed before fails for something
+// that it did not say then.
+func saysOtherwise(base, now nexus.Finding) bool {
+	was, all := PiecesOf(base)
+	is, _ := PiecesOf(now)
+	return all && len(is.Minus(was)) > 0
+}
+
+// findingKey reduces a finding to what tells it from others. A test that fails
+// fails, whatever it says; see [saysOtherwise].
+func findingKey(f nexus.Finding) nexus.Finding {
+	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normalise(f.Message)}
+	if f.Test != "" {
+		k.File, k.Message = "", ""
+	}
+	return k
+}
+
+// What differs in messages from run to run, or with the lines above.
+var (
+	addresses  = regexp.MustCompile(`0x[0-9a-fA-F]+`)
+	durations  = regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
+	places     = regexp.MustCompile(`(\.[A-Za-z]+):\d+(?::\d+)?`)
+	lineWords  = regexp.MustCompile(`\b([Ll]ines?) \d+(?:[:-]\d+)?\b`)
+	goroutines = regexp.MustCompile(`\bgoroutine \d+\b`)
+	temporary  = regexp.MustCompile(`/tmp/[^\s:"']+`)
+	blanks     = regexp.MustCompile(`\s+`)
+)
+
+// normalise takes out of a message what differs from run to run.
+func normalise(s string) string {
+	s = durations.ReplaceAllString(addresses.ReplaceAllString(s, "0x"), "0s")
+	s = lineWords.ReplaceAllString(places.ReplaceAllString(s, "$1:"), "$1")
+	s = temporary.ReplaceAllString(goroutines.ReplaceAllString(s, "goroutine"), "/tmp")
+	return strings.TrimSpace(blanks.ReplaceAllString(s, " "))
+}
+
+func firstFinding(all []nexus.Finding) string {
+	if len(all) == 0 {
+		return ""
+	}
+	f := all[0]
+	text, _, _ := strings.Cut(f.Message, "\n")
+	switch {
+	case f.Test != "":
+		return f.Test
+	case f.File != "":
+		return f.File + ": " + text
+	default:
+		return text
+	}
+}
+
+// rewroteTree reports whether a gate changed what it was to look at.
+func rewroteTree(e nexus.Evidence) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeRewrote })
+}
+
+// lacksTool reports whether a gate could not run because its tool is missing.
+func lacksTool(e nexus.Evidence) bool {
+	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
+}
+
+// wantsTest reports whether one of the texts names a test, or means all tests that
+// fail.
+func wantsTest(test string, texts []string) bool {
+	return accept.ReadAll(texts).Mean(nexus.Finding{Test: test})
+}

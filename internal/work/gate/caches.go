@@ -1,0 +1,109 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// Caches gives the commands that work on a tree caches of their own over
+// those that others made, which they read and cannot write: tests stay fast,
+// and what one attempt builds reaches no other, nor its own gates.
+type Caches struct {
+	Exe    string   // this program, which builds call for their cache; empty for none
+	State  string   // directory of the repository's state
+	Shared []string // build caches of the user's
+	User   fetched.User
+}
+
+// Warm is the directory of what was compiled for bases without running any
+// of it: nothing that an agent wrote has had a say in it, so it may be the
+// start of every build.
+func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
+
+// Own returns the caches of one gate on the tree at tree, below dir. What go
+// build and go vet make is kept for the gates that follow: they run nothing of
+// the tree. Every other gate may run what an agent wrote, so that it reads
+// this and writes to caches that are gone when it ends. Linters keep what they
+// found, among themselves.
+func (c Caches) Own(tree, dir string, g Gate) (GoSetup, func() error, error) {
+	build := filepath.Join(dir, "own")
+	switch g.Format {
+	case read.GoBuild, read.GoVet:
+		setup, err := c.Go(tree, dir, build)
+		return setup, func() error { return nil }, err
+	case read.GolangCI:
+		lint := filepath.Join(dir, "lint")
+		if err := gocache.Lay(filepath.Join(lint, golangciCache)); err != nil {
+			return GoSetup{}, nil, err
+		}
+		setup, err := c.Go(tree, lint, filepath.Join(lint, "own"), build)
+		return setup, func() error { return nil }, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return GoSetup{}, nil, err
+	}
+	once, err := os.MkdirTemp(filepath.Dir(dir), "once-")
+	if err != nil {
+		return GoSetup{}, nil, err
+	}
+	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
+	if err == nil {
+		setup, err = c.show(setup, filepath.Join(once, "fetched"), stack.Words(g.Args))
+	}
+	return setup, func() error {
+		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {
+			return err
+		}
+		return os.RemoveAll(once)
+	}, err
+}
+
+// Shell returns the caches of an agent's own commands, which use programs like
+// those of the gates.
+func (c Caches) Shell(tree, dir string, words []string) (GoSetup, error) {
+	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
+	if err != nil {
+		return setup, err
+	}
+	setup.Env = append(setup.Env, sandbox.Quiet()...)
+	return c.show(setup, filepath.Join(dir, "fetched"), words)
+}
+
+// show adds what the user's tools have fetched.
+func (c Caches) show(setup GoSetup, dir string, words []string) (GoSetup, error) {
+	s, err := c.User.Show(dir, words)
+	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
+	return setup, err
+}
+
+// Go prepares the Go tools for a tree with caches of its own below dir, the
+// build's in own. What other builds have made, and the user, and the gates of
+// the base, is read and not written.
+func (c Caches) Go(tree, dir, own string, others ...string) (GoSetup, error) {
+	if gosrc.IsFile(os.DirFS(tree), "go.mod") || gosrc.IsFile(os.DirFS(tree), "go.work") { // elsewhere the go command is rare, and makes the directories itself
+		if err := gocache.Lay(filepath.Join(dir, goBuildCache)); err != nil {
+			return GoSetup{}, err
+		}
+	}
+	setup, err := PrepareGo(tree, dir)
+	if err != nil || c.Exe == "" {
+		return setup, err
+	}
+	shared := slices.Concat(others, []string{filepath.Join(c.Warm(), "own")}, c.Shared)
+	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(c.Exe, own, shared...))
+	setup.Readable = append(setup.Readable, c.Exe)
+	for _, dir := range shared {
+		if _, err := os.Stat(dir); err == nil {
+			setup.Readable = append(setup.Readable, dir)
+		}
+	}
+	return setup, nil
+}

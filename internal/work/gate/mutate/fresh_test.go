@@ -1,0 +1,37 @@
+package mutate_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
+)
+
+// TestFreshInOfAMovedFile holds that a file that moved has as new lines those
+// that it did not have where it was.
+func TestFreshInOfAMovedFile(t *testing.T) {
+	dir := t.TempDir()
+	text := "package a\n\nfunc A(n int) bool {\n\treturn n > 3\n}\n\nfunc B(n int) bool {\n\treturn n < 3\n}\n"
+	gittest.Write(t, dir, map[string]string{"a.go": text})
+	gittest.Run(t, dir, "init", "-q")
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "base")
+	gittest.Run(t, dir, "mv", "a.go", "b.go")
+	gittest.Write(t, dir, map[string]string{"b.go": text + "\nfunc C(n int) bool {\n\treturn n == 3\n}\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "moved")
+	repo, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := mutate.FreshIn(t.Context(), repo, "HEAD~1", "HEAD")
+	if err != nil || len(found) != 1 || found[0].Path != "b.go" {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if got := slices.Sorted(maps.Keys(found[0].New)); !slices.Equal(got, []int{11, 12, 13}) {
+		t.Errorf("new lines %v", got)
+	}
+}

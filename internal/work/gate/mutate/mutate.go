@@ -1,0 +1,146 @@
+// Package mutate asks whether tests would notice a fault: it puts small faults
+// into lines that a change touched, one at a time, and runs the tests on each.
+//
+// A fault that no test notices is a survivor. It proves nothing against the
+// change, as some faults change nothing that anybody could see; it names a line
+// on which the tests look less closely than they could. How many faults are
+// tried, and for how long, is bounded, and which ones is drawn from the tree,
+// so that the same tree is always asked the same.
+package mutate
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// Gate is the name that its evidence and findings carry.
+const Gate = nexus.MutationGate
+
+// Mutant is one small fault in one line.
+type Mutant struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Operator string `json:"operator"`
+	Was      string `json:"was"`
+	Now      string `json:"now"`
+
+	at, end int // where Was stands in the file
+}
+
+// String shows the fault with its place.
+func (m Mutant) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s becomes %s", m.File, m.Line, m.Operator, short(m.Was), short(m.Now))
+}
+
+// Apply returns the file with the fault in it.
+func (m Mutant) Apply(src []byte) []byte {
+	return slices.Concat(src[:m.at], []byte(m.Now), src[m.end:])
+}
+
+// shown is how much of a piece of code is shown.
+const shown = 60
+
+func short(code string) string {
+	code = strings.Join(strings.Fields(code), " ")
+	if r := []rune(code); len(r) > shown {
+		code = string(r[:shown]) + "..."
+	}
+	return "`" + code + "`"
+}
+
+// File is a file of a change: its text, and which of its lines are new.
+type File struct {
+	Path string
+	Text string
+	New  map[int]bool
+}
+
+// Lines returns the lines of a text, from 1, that a change from an older one
+// adds, as a diff tells them. Lines that only moved or were indented are not
+// among them, nor is one that stands elsewhere with the same text.
+func Lines(old, now string) map[int]bool {
+	was, is := trimmed(old), trimmed(now)
+	hunks := files.Hunks(was, is)
+	moved := map[string]int{} // lines that the change takes away
+	for _, h := range hunks {
+		for _, l := range was[h.From : h.From+h.Old] {
+			moved[l]++
+		}
+	}
+	fresh := map[int]bool{}
+	for _, h := range hunks {
+		for i, l := range is[h.To : h.To+h.New] {
+			if moved[l] > 0 {
+				moved[l]--
+			} else if l != "" {
+				fresh[h.To+i+1] = true
+			}
+		}
+	}
+	return fresh
+}
+
+func trimmed(text string) []string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return lines
+}
+
+// Of returns the faults that can be put into the new lines of a file, in their
+// order. Tests, and files in no language that it knows, have none.
+func Of(f File) []Mutant {
+	if stack.ServesTests(f.Path) || len(f.New) == 0 || generated(f.Text) {
+		return nil
+	}
+	var all []Mutant
+	if path.Ext(f.Path) == ".go" {
+		all = golang(f)
+	} else {
+		all = lines(f)
+	}
+	slices.SortStableFunc(all, func(a, b Mutant) int { return cmp.Compare(a.at, b.at) })
+	return slices.CompactFunc(all, func(a, b Mutant) bool { return a.at == b.at && a.end == b.end && a.Now == b.Now })
+}
+
+// generated reports whether a file says in its first lines that it is not
+// written by hand.
+func generated(text string) bool {
+	head := text[:min(len(text), 1000)]
+	return strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated")
+}
+
+// Pick draws at most n of the faults by a seed, from as many lines as there
+// are, in the order of their places.
+func Pick(all []Mutant, seed string, n int) []Mutant {
+	drawn := slices.Clone(all)
+	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(lot(seed, a), lot(seed, b)) })
+	lines := map[string]int{}
+	round := make(map[Mutant]int, len(drawn))
+	for _, m := range drawn {
+		at := fmt.Sprintf("%s:%d", m.File, m.Line)
+		round[m] = lines[at]
+		lines[at]++
+	}
+	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(round[a], round[b]) })
+	drawn = drawn[:min(len(drawn), max(n, 0))]
+	slices.SortStableFunc(drawn, func(a, b Mutant) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.at, b.at), cmp.Compare(a.end, b.end))
+	})
+	return drawn
+}
+
+func lot(seed string, m Mutant) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%s", seed, m.File, m.at, m.end, m.Now))
+	return binary.BigEndian.Uint64(sum[:])
+}

@@ -1,0 +1,362 @@
+package mutate_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
+)
+
+// room is a package of the tree, as go list tells.
+type room struct {
+	ImportPath, Dir                             string
+	GoFiles, Imports, TestGoFiles, XTestGoFiles []string
+}
+
+func (r room) tested() bool { return len(r.TestGoFiles)+len(r.XTestGoFiles) > 0 }
+
+// planted is what came of one fault, as a line of the file of results.
+type planted struct {
+	Key   string       `json:"key"` // of the tree and the fault
+	State mutate.State `json:"state"`
+	Fault string       `json:"fault"`
+	By    string       `json:"by,omitempty"`
+}
+
+// TestMutants plants faults all over the project, one at a time in a copy of it,
+// and runs the tests of their packages, and then of a few packages of the same
+// floor that import these. It prints how many were noticed, by floor. See make
+// mutants: NEXUS_MUTANTS is how many, NEXUS_MUTANTS_OF what their files' names
+// begin with, NEXUS_MUTANTS_TIME how long it may take, NEXUS_MUTANTS_SEED what is
+// drawn, and NEXUS_MUTANTS_FILE where results are kept: what is there of the same
+// tree is not tried again.
+func TestMutants(t *testing.T) {
+	most, _ := strconv.Atoi(os.Getenv("NEXUS_MUTANTS"))
+	if most <= 0 {
+		t.Skip("make mutants runs it")
+	}
+	ctx := t.Context()
+	if limit := os.Getenv("NEXUS_MUTANTS_TIME"); limit != "" {
+		d, err := time.ParseDuration(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, d)
+		defer stop()
+	}
+	p := project{dir: t.TempDir(), base: map[string]time.Duration{}, known: map[string]planted{}}
+	p.copy(t)
+	p.list(t)
+	p.recall(t)
+	score := map[string]map[mutate.State]int{}
+	for _, m := range p.draw(t, most) {
+		r := p.try(ctx, t, m)
+		if ctx.Err() != nil {
+			t.Log("the time is over")
+			break
+		}
+		for _, name := range slices.Compact([]string{"all", floor(m.File, 1), floor(m.File, 2)}) {
+			if score[name] == nil {
+				score[name] = map[mutate.State]int{}
+			}
+			score[name][r.State]++
+		}
+		if r.State != mutate.Killed {
+			t.Log(r.State, r.Fault, r.By)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-30s %8s %8s %6s %s\n", "", "noticed", "survived", "score", "told nothing")
+	names := make([]string, 0, len(score))
+	for name := range score {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s := score[name]
+		killed, survived := s[mutate.Killed]+s[mutate.TimedOut], s[mutate.Survived]
+		fmt.Fprintf(&b, "%-30s %8d %8d %5.0f%% %d\n", name, killed, survived,
+			100*float64(killed)/float64(max(1, killed+survived)), s[mutate.Uncompiled]+s[mutate.Unclear])
+	}
+	t.Logf("faults that tests notice:\n%s", &b)
+}
+
+// floor returns the first parts of a file's directory below internal.
+func floor(file string, parts int) string {
+	all := strings.Split(path.Dir(file), "/")
+	return strings.Join(all[1:min(len(all), parts+1)], "/")
+}
+
+// project is the copy in which faults are planted.
+type project struct {
+	dir, hash string
+	rooms     []room
+	base      map[string]time.Duration // what tests take without a fault; negative where they are red
+	known     map[string]planted
+	results   string
+}
+
+// copy copies what git knows of the checkout, and what is new in it.
+func (p *project) copy(t *testing.T) {
+	t.Helper()
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.New()
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		info, err := os.Lstat(filepath.Join(root, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(p.dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.WriteFile(to, data, info.Mode().Perm())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(sum, "%s\x00%d\x00", name, len(data))
+		_, _ = sum.Write(data)
+	}
+	p.hash = hex.EncodeToString(sum.Sum(nil))
+}
+
+func (p *project) list(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports,TestGoFiles,XTestGoFiles", "./internal/...")
+	cmd.Dir = p.dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var r room
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.rooms = append(p.rooms, r)
+	}
+}
+
+// recall reads the results that are kept.
+func (p *project) recall(t *testing.T) {
+	t.Helper()
+	if p.results = os.Getenv("NEXUS_MUTANTS_FILE"); p.results == "" {
+		return
+	}
+	f, err := os.Open(p.results)
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var r planted
+		if json.Unmarshal(lines.Bytes(), &r) == nil { // a line may be cut off
+			p.known[r.Key] = r
+		}
+	}
+}
+
+// harness matches the directories of what only tests and benchmarks use.
+var harness = regexp.MustCompile(`(^internal/archtest|test|testenv/.*|/testenv|/sim(/.*)?|/bench|/demo|/testsum)$`)
+
+// draw draws as many faults from each floor.
+func (p *project) draw(t *testing.T, most int) []mutate.Mutant {
+	t.Helper()
+	floors := map[string][]mutate.Mutant{}
+	for _, r := range p.rooms {
+		dir, err := filepath.Rel(p.dir, r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range r.GoFiles {
+			file := path.Join(filepath.ToSlash(dir), name)
+			if harness.MatchString(path.Dir(file)) || !strings.HasPrefix(file, os.Getenv("NEXUS_MUTANTS_OF")) {
+				continue
+			}
+			data, err := os.ReadFile(filepath.Join(p.dir, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := map[int]bool{}
+			for i := range bytes.Count(data, []byte("\n")) + 1 {
+				lines[i+1] = true
+			}
+			at := floor(file, 1)
+			floors[at] = append(floors[at], mutate.Of(mutate.File{Path: file, Text: string(data), New: lines})...)
+		}
+	}
+	var all []mutate.Mutant
+	for _, found := range floors {
+		all = append(all, mutate.Pick(found, cmp.Or(os.Getenv("NEXUS_MUTANTS_SEED"), "1"), (most+len(floors)-1)/len(floors))...)
+	}
+	return mutate.Pick(all, "", most)
+}
+
+// try plants one fault and takes it out again.
+func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) planted {
+	t.Helper()
+	file := filepath.Join(p.dir, m.File)
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := m.Apply(src)
+	sum := sha256.Sum256(append([]byte(p.hash+m.File), broken...))
+	r := planted{Key: hex.EncodeToString(sum[:]), State: mutate.Unclear, Fault: m.String()}
+	if old, ok := p.known[r.Key]; ok {
+		return old
+	}
+	for _, dir := range p.near(m.File) {
+		base, ok := p.base[dir]
+		if !ok {
+			start := time.Now()
+			if base = -1; p.run(ctx, dir, 10*time.Minute) == "" {
+				base = time.Since(start)
+			}
+			p.base[dir] = base
+		}
+		if base < 0 {
+			continue // red without it
+		}
+		if err := os.WriteFile(file, broken, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out := p.run(ctx, dir, 3*base+20*time.Second)
+		if err := os.WriteFile(file, src, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case out == "":
+			r.State = mutate.Survived
+		case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+			r.State = mutate.Uncompiled
+		case strings.Contains(out, "panic: test timed out") || strings.Contains(out, "signal: killed"):
+			r.State = mutate.TimedOut
+		default:
+			r.State = mutate.Killed
+		}
+		if r.State != mutate.Survived {
+			r.By = dir
+			break
+		}
+	}
+	if ctx.Err() == nil {
+		p.keep(t, r)
+	}
+	return r
+}
+
+// importers is how many packages are tried beside that of a fault.
+const importers = 4
+
+// near returns the packages whose tests are run: that of the file, then those of
+// its floor that import it, the nearest first.
+func (p *project) near(file string) []string {
+	var own room
+	for _, r := range p.rooms {
+		if rel, err := filepath.Rel(p.dir, r.Dir); err == nil && filepath.ToSlash(rel) == path.Dir(file) {
+			own = r
+		}
+	}
+	below := own.ImportPath[:strings.Index(own.ImportPath, "/internal/")+len("/internal/")] + floor(file, 1) + "/"
+	var all []string
+	for _, r := range p.rooms {
+		if r.tested() && strings.HasPrefix(r.ImportPath, below) && slices.Contains(r.Imports, own.ImportPath) {
+			all = append(all, r.ImportPath)
+		}
+	}
+	shared := func(name string) int {
+		n := 0
+		for n < min(len(name), len(own.ImportPath)) && name[n] == own.ImportPath[n] {
+			n++
+		}
+		return n
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return shared(b) - shared(a) })
+	all = all[:min(len(all), importers)]
+	if own.tested() {
+		all = slices.Insert(all, 0, own.ImportPath)
+	}
+	return all
+}
+
+// run runs the tests of a package. It returns nothing where they pass, and what
+// they print where not.
+func (p *project) run(ctx context.Context, pkg string, limit time.Duration) string {
+	ctx, stop := context.WithTimeout(ctx, limit+5*time.Minute) // it compiles, too
+	defer stop()
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-failfast", "-timeout", limit.String(), pkg)
+	cmd.Dir, cmd.WaitDelay = p.dir, 10*time.Second
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NEXUS_") })
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s\n%v", out, err)
+}
+
+func (p *project) keep(t *testing.T, r planted) {
+	t.Helper()
+	if p.results == "" {
+		return
+	}
+	data, err := json.Marshal(r)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(p.results), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(p.results, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = f.Write(append(data, '\n')); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,23 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// runWithNetwork runs a command with a way out, nil for none, and returns which hosts it
+// asked for. What was refused stands at the end of its standard error.
+func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []nexus.HostReached, error) {
+	if way == nil {
+		r, err := b.Run(ctx, c)
+		return r, nil, err
+	}
+	c.Proxy, c.Env = way.Serve, way.Env(c.Env, b.Hides())
+	r, err := b.Run(ctx, c)
+	all := way.Take()
+	r.Stderr = append(r.Stderr, egress.Refusals(all)...)
+	return r, egress.Facts(all), err
+}

@@ -1,0 +1,110 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// maxQuarantine is more than a record may have.
+const maxQuarantine = 1 << 20
+
+// QuarantineAt returns the record of a commit or tree, none where it has no such file.
+// One that cannot be read protects nothing, and is an error.
+func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (quarantine.List, error) {
+	entry, err := quarantineBlob(ctx, repo, rev)
+	if err != nil || entry == "" {
+		return nil, err
+	}
+	mode, rest, _ := strings.Cut(entry, " ")
+	if mode != "100644" && mode != "100755" {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file", Hint: "A link says nothing: write the record there."}
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
+	text, _, err := repo.RunTo(ctx, maxQuarantine, "cat-file", "blob", name)
+	if err != nil {
+		return nil, err
+	}
+	return quarantine.Parse([]byte(text))
+}
+
+// quarantineBlob returns how a tree names the record, empty where it has none.
+func quarantineBlob(ctx context.Context, repo git.Repo, rev string) (string, error) {
+	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", quarantine.File)
+}
+
+// QuarantineChanged reports whether two commits or trees have different records.
+func QuarantineChanged(ctx context.Context, repo git.Repo, from, to string) (bool, error) {
+	was, err := quarantineBlob(ctx, repo, from)
+	if err != nil {
+		return false, err
+	}
+	is, err := quarantineBlob(ctx, repo, to)
+	return was != is, err
+}
+
+// ReadQuarantine returns the text of the record in a directory, nil where there is none.
+func ReadQuarantine(dir string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	info, err := root.Lstat(quarantine.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxQuarantine:
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file of a sensible size", Hint: "A link says nothing: write the record there."}
+	}
+	return root.ReadFile(quarantine.File)
+}
+
+// QuarantineIn returns the record in a directory.
+func QuarantineIn(dir string) (quarantine.List, error) {
+	data, err := ReadQuarantine(dir)
+	if err != nil {
+		return nil, err
+	}
+	return quarantine.Parse(data)
+}
+
+// TestsIn returns what tells whether a test of a name stands in the files of a
+// directory, by the last word of it: test files, and sources of languages whose
+// tests stand there. In doubt it does.
+func TestsIn(dir string) func(test string) bool {
+	var files []string
+	for _, f := range stack.Files(os.DirFS(dir)) {
+		switch filepath.Ext(f) {
+		case ".rs", ".c", ".cc", ".cpp", ".cmake", ".txt", ".bats":
+			files = append(files, f)
+		default:
+			if stack.ServesTests(f) {
+				files = append(files, f)
+			}
+		}
+	}
+	return func(test string) bool {
+		_, last := leafName(test)
+		if _, name, ok := gosrc.TestName(test); ok {
+			last, _, _ = strings.Cut(name, "/")
+		}
+		for _, f := range files {
+			if strings.Contains(gosrc.ReadSmall(os.DirFS(dir), f), last) {
+				return true
+			}
+		}
+		return false
+	}
+}

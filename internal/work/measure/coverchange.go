@@ -1,0 +1,79 @@
+package measure
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// AddedLine is a line that a change adds.
+type AddedLine struct {
+	Number int
+	Text   string
+}
+
+// CoverAdded says of the lines that a change adds to a file how many of those that
+// can be run were, and which were not: rows of new lines without one between
+// them that was.
+func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.Share, missed []nexus.Uncovered) {
+	var row *nexus.Uncovered
+	last := 0
+	for _, l := range lines {
+		n, told := hits[l.Number]
+		if row != nil && l.Number != last+1 {
+			row = nil
+		}
+		last = l.Number
+		if !told || !mayRun(l.Text) {
+			continue
+		}
+		share.Total++
+		if n > 0 {
+			share.Covered++
+			row = nil
+			continue
+		}
+		if row == nil {
+			missed = append(missed, nexus.Uncovered{File: file, From: l.Number, Text: shortLine(l.Text)})
+			row = &missed[len(missed)-1]
+		}
+		row.To = l.Number
+		row.Lines++
+	}
+	return share, missed
+}
+
+// keepLongest puts the longest rows first.
+func keepLongest(rows []nexus.Uncovered) {
+	slices.SortStableFunc(rows, func(a, b nexus.Uncovered) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.File, b.File), cmp.Compare(a.From, b.From))
+	})
+}
+
+// mayRun reports whether a line has more than blanks, a comment, and the signs
+// that close what others opened.
+func mayRun(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, mark := range []string{"//", "#", "/*", "* ", "*/"} {
+		if strings.HasPrefix(text, mark) {
+			return false
+		}
+	}
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '"' || r == '\''
+	}) &&
+		!slices.Contains([]string{"} else {", "else:", "else", "end", "try:", "finally:", "try {", "} finally {", "default:"}, text)
+}
+
+// shortLine cuts a line for people.
+func shortLine(text string) string {
+	const longest = 60
+	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > longest {
+		return string(r[:longest]) + "..."
+	}
+	return text
+}

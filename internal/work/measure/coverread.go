@@ -1,0 +1,225 @@
+package measure
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The formats.
+const (
+	LCOV      = "lcov"
+	Cobertura = "cobertura"
+	JaCoCo    = "jacoco"
+	GoCover   = "go-cover"
+)
+
+// CoverReport is what a report says.
+type CoverReport struct {
+	Files []*CoveredFile
+}
+
+// CoverSums is what tests go through in several files. What no file tells of is
+// unknown.
+type CoverSums struct {
+	Lines, Branches, Functions, Statements nexus.Share
+}
+
+// CoverPart is the part of a report that tells of one module, where it has such: all
+// names in it begin in directories of that module. Other reports have none.
+type CoverPart struct {
+	Number int    // from 1; zero is none
+	Name   string // of the module, as its tool has it
+	Dir    string // of the module; empty where nobody says
+}
+
+// CoveredFile is what it says of one file.
+type CoveredFile struct {
+	Of    CoverPart
+	Names []string    // paths that it may have, as the tool writes them, the likeliest first
+	Lines map[int]int // how often a line was run, of those that can be
+
+	Branches, Functions, Statements nexus.Share
+}
+
+// ReadCover reads a report, as far as it goes. What else stands in the text is
+// passed over.
+func ReadCover(format, text string) CoverReport {
+	var r CoverReport
+	switch format {
+	case LCOV:
+		r = lcov(text)
+	case Cobertura:
+		r = cobertura(text)
+	case JaCoCo:
+		r = jacoco(text)
+	case GoCover:
+		r = goProfile(text)
+	}
+	return r
+}
+
+// maxCount bounds numbers of lines and hits: what is beyond is no line.
+const maxCount = 1 << 30
+
+func parseCount(s string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 || n > maxCount {
+		return 0
+	}
+	return n
+}
+
+// Below says that the command ran in a directory of the tree: names may be
+// relative to it.
+func (r CoverReport) Below(dir string) CoverReport {
+	for _, f := range r.Files {
+		if n := f.Names[0]; dir != "" && dir != "." && !path.IsAbs(n) {
+			f.Names = append([]string{path.Join(dir, n)}, f.Names...)
+		}
+		if f.Of.Dir != "" {
+			f.Of.Dir = path.Join(dir, f.Of.Dir)
+		}
+	}
+	return r
+}
+
+// add notes that a line was run so often.
+func (f *CoveredFile) add(line, hits int) {
+	if line > 0 {
+		f.Lines[line] = min(f.Lines[line]+hits, maxCount)
+	}
+}
+
+// builder collects files by their names.
+type builder struct {
+	report CoverReport
+	byName map[string]*CoveredFile
+}
+
+func (b *builder) file(names ...string) *CoveredFile { return b.in(CoverPart{}, names...) }
+
+// in returns the file of a part.
+func (b *builder) in(of CoverPart, names ...string) *CoveredFile {
+	key := strconv.Itoa(of.Number) + "\x00" + names[0]
+	if f := b.byName[key]; f != nil {
+		return f
+	}
+	f := &CoveredFile{Of: of, Names: names, Lines: map[int]int{}}
+	if b.byName == nil {
+		b.byName = map[string]*CoveredFile{}
+	}
+	b.byName[key] = f
+	b.report.Files = append(b.report.Files, f)
+	return f
+}
+
+func addHit(s *nexus.Share, hits string) {
+	s.Total++
+	if parseCount(hits) > 0 {
+		s.Covered++
+	}
+}
+
+// lcov reads a tracefile. Functions and branches count as its lines FNDA and
+// BRDA do, or, where those are missing, as its sums.
+func lcov(text string) CoverReport {
+	var b builder
+	var file *CoveredFile
+	var branches, functions, saidBranches, saidFunctions nexus.Share
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch {
+		case key == "SF" && value != "":
+			file = b.file(cleanName(value))
+			branches, functions, saidBranches, saidFunctions = nexus.Share{}, nexus.Share{}, nexus.Share{}, nexus.Share{}
+		case file == nil:
+		case key == "DA":
+			parts := strings.Split(value, ",")
+			if len(parts) > 1 {
+				file.add(parseCount(parts[0]), parseCount(parts[1]))
+			}
+		case key == "BRDA":
+			addHit(&branches, value[strings.LastIndexByte(value, ',')+1:])
+		case key == "FNDA":
+			hits, _, _ := strings.Cut(value, ",")
+			addHit(&functions, hits)
+		case key == "BRF":
+			saidBranches.Total = parseCount(value)
+		case key == "BRH":
+			saidBranches.Covered = parseCount(value)
+		case key == "FNF":
+			saidFunctions.Total = parseCount(value)
+		case key == "FNH":
+			saidFunctions.Covered = parseCount(value)
+		case key == "end_of_record":
+			addSums(&file.Branches, branches, saidBranches)
+			addSums(&file.Functions, functions, saidFunctions)
+			file = nil
+		}
+	}
+	return b.report
+}
+
+func addSums(to *nexus.Share, counted, said nexus.Share) {
+	if counted.Total == 0 {
+		counted = said
+	}
+	to.Total = min(to.Total+counted.Total, maxCount)
+	to.Covered = min(to.Covered+min(counted.Covered, counted.Total), maxCount)
+}
+
+// goProfile reads what go test -coverprofile wrote. A line was run if one of the
+// parts that it has was: that of a condition has the beginning of what it
+// guards, too.
+func goProfile(text string) CoverReport {
+	row := regexp.MustCompile(`^(\S.*):(\d+)\.\d+,(\d+)\.\d+ (\d+) (\d+)$`)
+	type part struct {
+		of               *CoveredFile
+		statements, hits int
+	}
+	parts := map[string]part{}
+	var b builder
+	left := maxLines
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		m := row.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		key := line[:strings.LastIndexByte(line[:strings.LastIndexByte(line, ' ')], ' ')]
+		was, seen := parts[key]
+		statements, hits := parseCount(m[4]), parseCount(m[5])
+		from, to := parseCount(m[2]), parseCount(m[3])
+		if left -= to - from; statements == 0 || from == 0 || left < 0 {
+			continue
+		}
+		f := b.file(cleanName(m[1]))
+		parts[key] = part{f, statements, max(was.hits, hits)}
+		if seen && hits == 0 {
+			continue
+		}
+		for n := from; n <= to; n++ {
+			f.add(n, hits)
+		}
+	}
+	for _, p := range parts {
+		all := nexus.Share{Total: p.statements}
+		if p.hits > 0 {
+			all.Covered = p.statements
+		}
+		addSums(&p.of.Statements, all, nexus.Share{})
+	}
+	return b.report
+}
+
+// maxLines bounds the lines of all parts of a profile: one that is broken may
+// speak of many.
+const maxLines = 50_000_000
+
+func cleanName(name string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), `\`, "/"), "./")
+}

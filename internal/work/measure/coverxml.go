@@ -1,0 +1,186 @@
+package measure
+
+import (
+	"encoding/xml"
+	"io"
+	"iter"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// xmlTokens yields what XML says, as far as it goes.
+func xmlTokens(text string) iter.Seq[xml.Token] {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	return func(yield func(xml.Token) bool) {
+		for {
+			t, err := d.Token()
+			if err != nil || !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// cobertura reads its XML. A file's name is relative to one of the sources,
+// and nobody says to which.
+func cobertura(text string) CoverReport {
+	var b builder
+	var x document
+	for t := range xmlTokens(text) {
+		switch e := t.(type) {
+		case xml.StartElement:
+			x.open(&b, e)
+		case xml.CharData:
+			if x.inSource {
+				x.source += string(e)
+			}
+		case xml.EndElement:
+			switch e.Name.Local {
+			case "source":
+				if s := cleanName(x.source); s != "" {
+					x.sources = append(x.sources, s)
+				}
+				x.inSource = false
+			case "method":
+				x.endMethod()
+			case "class":
+				x.file = nil
+			case "coverage":
+				return b.report // what follows is another's
+			}
+		}
+	}
+	return b.report
+}
+
+// document is where in the XML one is.
+type document struct {
+	sources  []string
+	source   string
+	inSource bool
+	file     *CoveredFile
+	method   bool
+	ran      bool // a line of the method was run
+	lines    int  // of the method
+}
+
+func (x *document) open(b *builder, e xml.StartElement) {
+	switch e.Name.Local {
+	case "source":
+		x.inSource, x.source = true, ""
+	case "class":
+		name := cleanName(xmlAttr(e, "filename"))
+		if name == "" {
+			return
+		}
+		names := []string{name}
+		for _, s := range x.sources {
+			if !path.IsAbs(name) {
+				names = append(names, path.Join(s, name))
+			}
+		}
+		x.file = b.file(names...)
+	case "method":
+		x.method, x.ran, x.lines = true, false, 0
+	case "line":
+		hits := parseCount(xmlAttr(e, "hits"))
+		switch {
+		case x.method: // it stands in the class once more
+			x.ran = x.ran || hits > 0
+			x.lines++
+		case x.file != nil:
+			x.file.add(parseCount(xmlAttr(e, "number")), hits)
+			x.branches(e)
+		}
+	}
+}
+
+// branches counts those of a line.
+func (x *document) branches(e xml.StartElement) {
+	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(xmlAttr(e, "condition-coverage")); m != nil {
+		addSums(&x.file.Branches, nexus.Share{Covered: parseCount(m[1]), Total: parseCount(m[2])}, nexus.Share{})
+	}
+}
+
+func (x *document) endMethod() {
+	if x.method && x.lines > 0 && x.file != nil {
+		x.file.Functions.Total++
+		if x.ran {
+			x.file.Functions.Covered++
+		}
+	}
+	x.method = false
+}
+
+// jacoco reads its XML, of several modules one after the other, or in groups. A
+// line was run when an instruction of it was; a name is that of the package and
+// of the file. A processing instruction before a report may name the directory
+// of its module: <?nexus ./core?>.
+func jacoco(text string) CoverReport {
+	var b builder
+	var file *CoveredFile
+	of, at, pkg := CoverPart{}, "", ""
+	next := func(name, dir string) { of = CoverPart{Number: of.Number + 1, Name: name, Dir: dir} }
+	for t := range xmlTokens(text) {
+		switch e := t.(type) {
+		case xml.ProcInst:
+			if e.Target == "nexus" {
+				at = path.Clean(string(e.Inst))
+			}
+		case xml.StartElement:
+			switch name := xmlAttr(e, "name"); e.Name.Local {
+			case "report":
+				next(name, at)
+				at = ""
+			case "group":
+				next(name, "")
+			case "package":
+				pkg = name
+			case "sourcefile":
+				file = b.in(of, cleanName(path.Join(pkg, name)))
+			default:
+				file.jacoco(e)
+			}
+		case xml.EndElement:
+			switch e.Name.Local {
+			case "sourcefile":
+				file = nil
+			case "group":
+				next("", "")
+			}
+		}
+	}
+	return b.report
+}
+
+// jacoco adds what an element says of a file; nil is none.
+func (f *CoveredFile) jacoco(e xml.StartElement) {
+	switch {
+	case f == nil:
+	case e.Name.Local == "line":
+		f.add(parseCount(xmlAttr(e, "nr")), parseCount(xmlAttr(e, "ci")))
+	case e.Name.Local == "counter":
+		share := nexus.Share{Covered: parseCount(xmlAttr(e, "covered"))}
+		share.Total = share.Covered + parseCount(xmlAttr(e, "missed"))
+		switch xmlAttr(e, "type") {
+		case "BRANCH":
+			addSums(&f.Branches, share, nexus.Share{})
+		case "METHOD":
+			addSums(&f.Functions, share, nexus.Share{})
+		}
+	}
+}
+
+func xmlAttr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package measure_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+func writeFile(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const mit = "MIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy\n... all copies or substantial portions of the Software."
+
+// TestOf finds licences where each manager puts packages, and none for a
+// package that is not there, or that is of another version.
+func TestOf(t *testing.T) {
+	home, tree, modules := t.TempDir(), t.TempDir(), t.TempDir()
+	writeFile(t, modules, map[string]string{"example.org/!free/m@v1.0.0/LICENSE": mit, "example.org/gnu@v2.0.0/COPYING": "GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007"})
+	writeFile(t, home, map[string]string{
+		".cargo/registry/src/index/rand-0.8.0/Cargo.toml":               "[package]\nname = \"rand\"\nversion = \"0.8.0\"\nlicense = \"MIT/Apache-2.0\"\n",
+		".cargo/registry/src/index/own-1.0.0/Cargo.toml":                "[package]\nversion = \"1.0.0\"\nlicense-file = \"LICENSE\"\n",
+		".cargo/registry/src/index/own-1.0.0/LICENSE":                   mit,
+		".m2/repository/org/slf4j/slf4j-api/2.0.9/slf4j-api-2.0.9.pom":  `<?xml version="1.0" encoding="ISO-8859-1"?><project xmlns="http://maven.apache.org/POM/4.0.0"><parent><groupId>org.slf4j</groupId><artifactId>parent</artifactId><version>2.0.9</version></parent></project>`,
+		".m2/repository/org/slf4j/parent/2.0.9/parent-2.0.9.pom":        "<project><licenses><license><name>The MIT License</name></license></licenses></project>",
+		".m2/repository/a/b/1/b-1.pom":                                  "<project><licenses><license><name>A Friendly One</name><url>https://www.apache.org/licenses/LICENSE-2.0.txt</url></license><license><name>GPLv3</name></license></licenses></project>",
+		".nuget/packages/newtonsoft.json/13.0.3/newtonsoft.json.nuspec": `<package><metadata><id>Newtonsoft.Json</id><license type="expression">MIT</license></metadata></package>`,
+		".nuget/packages/old/1.0.0/old.nuspec":                          `<package><metadata><licenseUrl>https://licenses.nuget.org/Apache-2.0</licenseUrl></metadata></package>`,
+		".local/share/gem/ruby/3.1.0/specifications/rack-3.0.8.gemspec": "Gem::Specification.new do |s|\n  s.name = \"rack\".freeze\n  s.licenses = [\"MIT\".freeze]\nend\n",
+		".local/share/gem/ruby/3.1.0/specifications/two-1.0.gemspec":    "  s.licenses = [\"Ruby\".freeze, \"BSD-2-Clause\".freeze]\n",
+		".local/share/gem/ruby/3.1.0/gems/texted-1.0/MIT-LICENSE":       mit,
+	})
+	writeFile(t, tree, map[string]string{
+		".venv/lib/python3.12/site-packages/Django-4.2.dist-info/METADATA":       "Metadata-Version: 2.1\nName: Django\nLicense: BSD-3-Clause\nClassifier: License :: OSI Approved :: BSD License\n\nLicense: in the description\n",
+		".venv/lib/python3.12/site-packages/attrs-23.2.0.dist-info/METADATA":     "Metadata-Version: 2.4\nName: attrs\nLicense-Expression: MIT\n",
+		".venv/lib/python3.12/site-packages/zope_x-1.0.dist-info/METADATA":       "Name: zope.x\nLicense: UNKNOWN\nClassifier: License :: OSI Approved :: Apache Software License\nClassifier: License :: OSI Approved :: MIT License\n",
+		".venv/lib/python3.12/site-packages/bare-1.0.dist-info/METADATA":         "Name: bare\n",
+		".venv/lib/python3.12/site-packages/bare-1.0.dist-info/licenses/COPYING": "GNU GENERAL PUBLIC LICENSE\n Version 2, June 1991",
+		"node_modules/@s/b/package.json":                                         `{"version": "2.0.0", "license": "(MIT OR GPL-3.0)"}`,
+		"node_modules/old/package.json":                                          `{"version": "0.1.0", "licenses": [{"type": "BSD"}]}`,
+		"node_modules/.pnpm/deep@1.0.0/node_modules/deep/package.json":           `{"version": "1.0.0", "license": "ISC"}`,
+		"vendor/monolog/monolog/composer.json":                                   `{"license": "MIT"}`,
+		"vendor/example.org/kept/LICENSE":                                        mit,
+	})
+	if err := os.MkdirAll(filepath.Join(tree, "node_modules", "pipe"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(tree, "node_modules", "pipe", "package.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := measure.LicencePlaces{Modules: modules, Home: home, Trees: []string{tree}}
+	for _, c := range []struct{ kind, name, version, want string }{
+		{measure.GoKind, "example.org/Free/m", "v1.0.0", "MIT"},
+		{measure.GoKind, "example.org/gnu", "v2.0.0", "GPL-3.0"},
+		{measure.GoKind, "example.org/gnu", "v2.0.1", ""},
+		{measure.GoKind, "example.org/kept", "v1.0.0", "MIT"},
+		{measure.RustKind, "rand", "0.8.0", "MIT OR Apache-2.0"},
+		{measure.RustKind, "rand", "0.8.1", ""},
+		{measure.RustKind, "own", "1.0.0", "MIT"},
+		{measure.MavenKind, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
+		{measure.MavenKind, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
+		{measure.MavenKind, "a:b", "", ""},
+		{measure.NuGetKind, "newtonsoft.json", "13.0.3", "MIT"},
+		{measure.NuGetKind, "old", "1.0.0", "Apache-2.0"},
+		{measure.RubyKind, "rack", "3.0.8", "MIT"},
+		{measure.RubyKind, "two", "1.0", "Ruby OR BSD-2-Clause"},
+		{measure.RubyKind, "texted", "1.0", "MIT"},
+		{measure.RubyKind, "rack", "3.0.9", ""},
+		{measure.PythonKind, "django", "4.2", "BSD-3-Clause"},
+		{measure.PythonKind, "django", "4.3", ""},
+		{measure.PythonKind, "attrs", "", "MIT"},
+		{measure.PythonKind, "zope.x", "1.0", "Apache-2.0 AND MIT"},
+		{measure.PythonKind, "bare", "1.0", "GPL-2.0"},
+		{measure.NodeKind, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
+		{measure.NodeKind, "old", "0.1.0", "BSD"},
+		{measure.NodeKind, "deep", "1.0.0", "ISC"},
+		{measure.NodeKind, "pipe", "1.0.0", ""},
+		{measure.NodeKind, "../../etc", "1.0.0", ""},
+		{measure.NodeKind, "@s/b", "*", ""},
+		{measure.PHPKind, "monolog/monolog", "3.5.0", "MIT"},
+		{"", "x", "1", ""},
+	} {
+		if got := p.Of(measure.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
+			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
+		}
+	}
+	if got := (measure.LicencePlaces{}).Of(measure.Package{Kind: measure.PHPKind, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+		t.Error(got)
+	}
+}
+
+func TestName(t *testing.T) {
+	for said, want := range map[string]string{
+		"mit": "MIT", "The MIT License": "MIT", "Apache License, Version 2.0": "Apache-2.0", "Apache-2.0 OR MIT": "Apache-2.0 OR MIT", "MIT/Apache-2.0": "MIT OR Apache-2.0",
+		"(MIT AND bsd-3-clause)": "(MIT AND BSD-3-Clause)", "GPLv3+": "GPL-3.0-or-later", "GPL-2.0-only WITH Classpath-exception-2.0": "GPL-2.0-only WITH Classpath-exception-2.0",
+		"UNKNOWN": "", "": "", "SEE LICENSE IN x.txt": "", "Acme Proprietary": "Acme Proprietary", "BSD": "BSD", mit: "MIT", "one\ntwo": "",
+	} {
+		if got := measure.LicenceName(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
+func FuzzNames(f *testing.F) {
+	for _, s := range []string{"MIT", "(MIT OR Apache-2.0)", "License: MIT\n\n", "Classifier: License :: OSI Approved :: MIT License\nLicense: x\n y\n", mit} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, l := range []string{measure.LicenceName(text), measure.PythonMetadata(text), measure.LicenceText(text)} {
+			if strings.ContainsAny(l, "\n\x00") {
+				t.Fatalf("%q", l)
+			}
+		}
+		if again := measure.LicenceName(measure.LicenceName(text)); again != measure.LicenceName(text) && !strings.ContainsAny(measure.LicenceName(text), "()/") {
+			t.Logf("%q becomes %q", measure.LicenceName(text), again)
+		}
+	})
+}

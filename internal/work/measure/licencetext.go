@@ -1,0 +1,127 @@
+package measure
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed names.txt
+var names string
+
+// maxLicenceName bounds the name of a licence; what is longer is its text.
+const maxLicenceName = 200
+
+// LicenceName returns the SPDX expression that somebody's name for a licence, or its
+// text, stands for. A name that is not known stays as it is, in one line; it is
+// empty for one that says nothing.
+func LicenceName(said string) string {
+	said = strings.TrimSpace(said)
+	if strings.Contains(said, "\n") || len(said) > maxLicenceName {
+		return LicenceText(said)
+	}
+	said = strings.Join(strings.Fields(said), " ")
+	if said == "" || slices.Contains([]string{"unknown", "none", "noassertion", "see license", "see license file", "license", "custom", "dual license", "other/proprietary license"}, strings.ToLower(said)) ||
+		strings.HasPrefix(strings.ToUpper(said), "SEE LICENSE") {
+		return ""
+	}
+	if known := byName(said); known != "" {
+		return known
+	}
+	words := strings.NewReplacer("(", " ( ", ")", " ) ", "/", " OR ", " or ", " OR ", " and ", " AND ", " with ", " WITH ").Replace(said)
+	if m := regexp.MustCompile(`(?i)^(?:[\w.+-]+|\(|\)|\s)+$`).FindString(words); m != "" && strings.ContainsAny(words, " ") {
+		parts := strings.Fields(words)
+		whole := true
+		for i, p := range parts {
+			if slices.Contains([]string{"(", ")", "OR", "AND", "WITH"}, p) {
+				continue
+			}
+			if i > 0 && !slices.Contains([]string{"(", "OR", "AND", "WITH"}, parts[i-1]) {
+				whole = false // a name in several words
+			}
+			if known := byName(p); known != "" {
+				parts[i] = known
+			}
+		}
+		if whole {
+			return strings.NewReplacer("( ", "(", " )", ")").Replace(strings.Join(parts, " "))
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, said)
+}
+
+// byName looks a name up in the table, whatever its case.
+func byName(said string) string {
+	want := plainName(said)
+	for line := range strings.Lines(names) {
+		line = strings.TrimSpace(line)
+		spdx, others, _ := strings.Cut(line, " | ")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if plainName(spdx) == want {
+			return spdx
+		}
+		for other := range strings.SplitSeq(others, " | ") {
+			if other != "" && plainName(other) == want {
+				return spdx
+			}
+		}
+	}
+	return ""
+}
+
+// plainName takes out of a name what people write one way or another.
+func plainName(name string) string {
+	name = strings.ToLower(name)
+	name = strings.TrimPrefix(name, "the ")
+	name = strings.NewReplacer("licence", "license", ",", " ", "version", " ", "\"", " ", "'", " ", " v", " ", "(", " ", ")", " ", "-", " ", "_", " ").Replace(name)
+	return strings.TrimSuffix(strings.Join(strings.Fields(name), " "), " license")
+}
+
+// LicenceText returns the SPDX name of a licence by its text, empty for one that is
+// not known.
+func LicenceText(text string) string {
+	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if !strings.Contains(text, p) {
+				return false
+			}
+		}
+		return true
+	}
+	binary := has("redistribution and use in source and binary forms")
+	for _, l := range []struct {
+		name string
+		is   bool
+	}{
+		{"AGPL-3.0", has("gnu affero general public license", "version 3")},
+		{"LGPL-3.0", has("gnu lesser general public license", "version 3")},
+		{"LGPL-2.1", has("gnu lesser general public license", "version 2.1")},
+		{"MPL-2.0", has("mozilla public license", "version 2.0")},
+		{"GPL-3.0", has("gnu general public license", "version 3")},
+		{"GPL-2.0", has("gnu general public license", "version 2")},
+		{"EPL-2.0", has("eclipse public license", "2.0")},
+		{"Apache-2.0", has("apache license", "version 2.0")},
+		{"BSD-3-Clause", binary && (has("neither the name") || has("may be used to endorse or promote"))},
+		{"BSD-2-Clause", binary},
+		{"0BSD", has("permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted.") && !has("provided that")},
+		{"ISC", has("permission to use, copy, modify, and") && has("distribute this software for any purpose with or without fee", "provided that")},
+		{"MIT", has("permission is hereby granted, free of charge, to any person obtaining a copy", "substantial portions of the software")},
+		{"Unlicense", has("this is free and unencumbered software released into the public domain")},
+		{"CC0-1.0", has("cc0 1.0 universal")},
+		{"Zlib", has("the origin of this software must not be misrepresented", "altered source versions must be plainly marked")},
+	} {
+		if l.is {
+			return l.name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+package review
+
+import (
+	"strings"
+)
+
+const (
+	fileMark = "diff --git "
+	hunkMark = "@@ "
+)
+
+// CutDiff cuts a git diff into parts of at most so many bytes, between files where
+// that can be, else between hunks, else between lines. Each part of a file
+// begins with the file's head, so that it can be told what it is of.
+func CutDiff(diff string, bytes int) []string {
+	if len(diff) <= bytes {
+		return []string{diff}
+	}
+	var parts []string
+	for _, file := range splitBefore(diff, fileMark) {
+		for _, piece := range splitFile(file, bytes) {
+			if n := len(parts); n > 0 && len(parts[n-1])+len(piece) <= bytes {
+				parts[n-1] += piece
+				continue
+			}
+			parts = append(parts, piece)
+		}
+	}
+	return parts
+}
+
+// splitFile cuts the diff of one file.
+func splitFile(file string, bytes int) []string {
+	if len(file) <= bytes {
+		return []string{file}
+	}
+	hunks := splitBefore(file, hunkMark)
+	head := ""
+	if !strings.HasPrefix(hunks[0], hunkMark) {
+		head, hunks = hunks[0], hunks[1:]
+	}
+	if len(head) > bytes/2 {
+		return splitLines(file, bytes) // no diff of a file that has such a head
+	}
+	var all []string
+	at := head
+	for _, h := range hunks {
+		if len(at) > len(head) && len(at)+len(h) > bytes {
+			all, at = append(all, at), head
+		}
+		if len(at)+len(h) <= bytes {
+			at += h
+			continue
+		}
+		for _, c := range splitLines(h, bytes-len(head)) { // at is the head
+			all = append(all, head+c)
+		}
+	}
+	if len(at) > len(head) || len(all) == 0 {
+		all = append(all, at)
+	}
+	return all
+}
+
+// splitLines cuts text between lines, and a line that is too long within it.
+func splitLines(text string, bytes int) []string {
+	bytes = max(1, bytes)
+	var all []string
+	at := ""
+	for line := range strings.Lines(text) {
+		if len(at)+len(line) > bytes && at != "" {
+			all, at = append(all, at), ""
+		}
+		for len(line) > bytes {
+			all, line = append(all, line[:bytes]), line[bytes:]
+		}
+		at += line
+	}
+	if at != "" {
+		all = append(all, at)
+	}
+	return all
+}
+
+// splitBefore cuts text before each line that begins with the mark.
+func splitBefore(text, mark string) []string {
+	var all []string
+	begin := 0
+	for i := 0; i < len(text); {
+		end := strings.IndexByte(text[i:], '\n')
+		if end < 0 {
+			break
+		}
+		i += end + 1
+		if strings.HasPrefix(text[i:], mark) {
+			all = append(all, text[begin:i])
+			begin = i
+		}
+	}
+	return append(all, text[begin:])
+}

@@ -1,0 +1,146 @@
+package review
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+//go:embed personas.yaml
+var builtinPersonas []byte
+
+const (
+	// PartBytes is the most of a diff that one reader is shown.
+	PartBytes = 50_000
+	// MaxParts bounds the parts of a change that is read at all.
+	MaxParts = 40
+
+	parallelReaders = 4 // readers at once
+)
+
+// Persona is a reader who looks for one kind of thing. The zero Persona looks
+// for everything.
+type Persona struct {
+	Name       string   `yaml:"name"`
+	Charge     string   `yaml:"charge"`     // what it is told
+	Categories []string `yaml:"categories"` // what it looks for
+}
+
+// Personas returns all that there are.
+func Personas() []Persona {
+	var all []Persona
+	if yaml.Unmarshal(builtinPersonas, &all) != nil { // a test reads it
+		return nil
+	}
+	return all
+}
+
+// PersonasNamed returns the personas with these names, and one that looks for
+// everything where there are none.
+func PersonasNamed(names []string) ([]Persona, error) {
+	if len(names) == 0 {
+		return []Persona{{}}, nil
+	}
+	known := Personas()
+	var all []Persona
+	for _, n := range names {
+		i := slices.IndexFunc(known, func(p Persona) bool { return p.Name == n })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no persona %q", n)
+		}
+		if !slices.ContainsFunc(all, func(p Persona) bool { return p.Name == n }) {
+			all = append(all, known[i])
+		}
+	}
+	return all, nil
+}
+
+// Reader is one reader of one part.
+type Reader struct {
+	Persona
+	Part, Parts int // from 1; 0 where there is but one
+	Diff        string
+}
+
+// Readers returns who reads what of a diff. A diff of more parts than are read
+// has none: reading some of it would be no review.
+func Readers(people []Persona, diff string) []Reader {
+	parts := CutDiff(diff, PartBytes)
+	if len(parts) > MaxParts {
+		return nil
+	}
+	var all []Reader
+	for i, part := range parts {
+		for _, p := range people {
+			s := Reader{Persona: p, Diff: part}
+			if len(parts) > 1 {
+				s.Part, s.Parts = i+1, len(parts)
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Session names the seat's conversation in the n-th review of an attempt.
+func (s Reader) Session(of nexus.AttemptID, n int) nexus.SessionID {
+	id := fmt.Sprintf("%s/%s.%d", of, nexus.Reviewer, n)
+	if s.Name != "" {
+		id += "-" + s.Name
+	}
+	if s.Part > 0 {
+		id += fmt.Sprintf("-%d", s.Part)
+	}
+	return nexus.SessionID(id)
+}
+
+// Is reports whether a reader sat there.
+func (s Reader) Is(r nexus.Reader) bool {
+	return r.Persona == s.Name && r.Part == s.Part && r.Parts == s.Parts
+}
+
+// Brief returns what the reader is told of its part; empty for one who reads
+// everything for everything.
+func (s Reader) Brief() string {
+	var b strings.Builder
+	if s.Charge != "" {
+		fmt.Fprintf(&b, "Others read the same change for other things. You are the reader for %s. %s Use the categories %s.\n",
+			s.Name, strings.TrimSpace(s.Charge), strings.Join(s.Categories, ", "))
+	}
+	if s.Part > 0 {
+		fmt.Fprintf(&b, "The change is large, and cut into %d parts, which are read apart. Below is part %d: report on that one. "+
+			"The files that you can read hold all of it.\n", s.Parts, s.Part)
+	}
+	return b.String()
+}
+
+// ReadAll lets every seat read, some at once, and makes one review of what they
+// say. An error is of one that could not even try; it ends the others.
+func ReadAll(ctx context.Context, seats []Reader, majors int, read func(context.Context, Reader) (Opinion, error)) (nexus.ReviewGiven, error) {
+	all := make([]Opinion, len(seats))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallelReaders)
+	for i, s := range seats {
+		g.Go(func() (err error) {
+			all[i], err = read(ctx, s)
+			all[i].Reader.Persona, all[i].Reader.Part, all[i].Reader.Parts = s.Name, s.Part, s.Parts
+			for n := range all[i].Given.Findings {
+				if f := &all[i].Given.Findings[n]; f.Category == "" && len(s.Categories) > 0 {
+					f.Category = s.Categories[0]
+				}
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nexus.ReviewGiven{}, err
+	}
+	return Merge(all, majors), nil
+}

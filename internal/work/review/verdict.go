@@ -1,0 +1,185 @@
+package review
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+)
+
+// VerifierGate is the name that a verifier's findings carry.
+const VerifierGate = "verify"
+
+//go:embed verdict.json
+var verdictSchema []byte
+
+// VerdictSchema returns the JSON Schema of a verdict. It asks for nothing that the
+// gates know: which tests pass, and how many.
+func VerdictSchema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, verdictSchema) != nil { // a test reads it
+		return verdictSchema
+	}
+	return b.Bytes()
+}
+
+// verdict is what a verifier submits.
+type verdict struct {
+	Approved *bool `json:"approved"`
+	Criteria []struct {
+		Number int    `json:"criterion"`
+		Met    bool   `json:"met"`
+		Note   string `json:"note"`
+	} `json:"criteria"`
+	TestModifications *struct {
+		Files      []string `json:"files"`
+		Legitimate bool     `json:"legitimate"`
+		Reasoning  string   `json:"reasoning"`
+	} `json:"testModifications"`
+	Quality struct {
+		Rating string   `json:"rating"`
+		Issues []string `json:"issues"`
+	} `json:"quality"`
+	Fixes     []fix  `json:"fixes"`
+	Reasoning string `json:"reasoning"`
+}
+
+type fix struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Criterion int    `json:"criterion"` // 0: it is about none
+	Message   string `json:"message"`
+}
+
+// VerifierTask is what a verifier was asked about.
+type VerifierTask struct {
+	Criteria []nexus.Criterion // of the task, in order
+	Explain  bool              // the change touches what judges it, and the verifier has to explain that
+}
+
+// ParseVerdict reads a verdict on a tree that passed its gates. With an error it does
+// not count: Read is false, and Why says what is wrong.
+func ParseVerdict(data []byte, a VerifierTask) (nexus.WorkVerified, error) {
+	v, err := readVerdict(data, len(a.Criteria))
+	if err != nil {
+		return nexus.WorkVerified{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
+	}
+	return v.judge(a), nil
+}
+
+func readVerdict(data []byte, criteria int) (verdict, error) {
+	var v verdict
+	if len(data) > maxHandin {
+		return v, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxHandin)
+	}
+	if problems := agent.Decode(data, verdictSchema, &v); len(problems) > 0 {
+		return v, errors.New(strings.Join(problems, "; "))
+	}
+	if v.Approved == nil {
+		return v, errors.New("approved is missing")
+	}
+	seen := map[int]bool{}
+	for _, c := range v.Criteria {
+		if c.Number < 1 || c.Number > criteria {
+			return v, fmt.Errorf("there is no criterion %d; the task has %d", c.Number, criteria)
+		}
+		if seen[c.Number] {
+			return v, fmt.Errorf("criterion %d is there twice", c.Number)
+		}
+		seen[c.Number] = true
+	}
+	switch v.Quality.Rating {
+	case "good", "acceptable", "poor":
+	default:
+		return v, fmt.Errorf("the rating %q is none of good, acceptable, poor", v.Quality.Rating)
+	}
+	return v, nil
+}
+
+// judge decides what follows from a verdict. The order is that of what weighs
+// most: test edits without a good reason, a criterion that is not met, poor
+// quality, and last that it does not approve.
+func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
+	f := nexus.WorkVerified{Read: true, Criteria: v.criteria(a.Criteria), Why: cutText(v.Reasoning)}
+	reason := ""
+	switch {
+	case v.tampers(a.Explain):
+		reason = "tests that judge the work were changed without a good reason"
+	case slices.ContainsFunc(f.Criteria, func(c nexus.CriterionMet) bool { return !c.Met }):
+		reason = "a criterion is not met"
+	case v.Quality.Rating == "poor":
+		reason = "its quality is poor"
+	case !*v.Approved:
+		reason = "it is not approved"
+	default:
+		return f
+	}
+	f.Category = nexus.VerifierRejected
+	f.Why = reason
+	if r := cutText(v.Reasoning); r != "" {
+		f.Why += ": " + r
+	}
+	f.Findings = v.findings(f.Criteria)
+	return f
+}
+
+// criteria returns what the verdict says of each criterion of the task. One
+// that it leaves out is not met.
+func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
+	all := make([]nexus.CriterionMet, len(of))
+	for i, c := range of {
+		all[i] = nexus.CriterionMet{Criterion: c.Text, Note: "the verdict does not mention it"}
+	}
+	for _, c := range v.Criteria {
+		all[c.Number-1].Met, all[c.Number-1].Note = c.Met, c.Note
+	}
+	return all
+}
+
+// tampers reports whether tests were changed without a good reason. Where a
+// change has to be explained, a verdict that does not mention it explains
+// nothing.
+func (v verdict) tampers(explain bool) bool {
+	m := v.TestModifications
+	if m == nil {
+		return explain
+	}
+	return !m.Legitimate && (explain || len(m.Files) > 0)
+}
+
+// findings are what has to change: the fixes, the criteria that are not met and
+// that no fix is about, and tests that were changed without a good reason.
+func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
+	var all []nexus.Finding
+	add := func(file string, line int, message string) {
+		if message = cutText(message); message != "" {
+			all = append(all, nexus.Finding{Gate: VerifierGate, File: cleanPath(file), Line: line, Severity: nexus.Major, Message: message})
+		}
+	}
+	if m := v.TestModifications; m != nil && !m.Legitimate {
+		for _, file := range m.Files {
+			add(file, 0, "restore this test as it was: "+cmp.Or(m.Reasoning, "it judges the work"))
+		}
+	}
+	for _, x := range v.Fixes {
+		add(x.File, x.Line, x.Message)
+	}
+	for i, c := range criteria {
+		if !c.Met && !slices.ContainsFunc(v.Fixes, func(x fix) bool { return x.Criterion == i+1 }) {
+			add("", 0, strings.TrimSuffix("not met: "+c.Criterion+": "+c.Note, ": "))
+		}
+	}
+	if v.Quality.Rating == "poor" {
+		for _, issue := range v.Quality.Issues {
+			add("", 0, issue)
+		}
+	}
+	return all
+}

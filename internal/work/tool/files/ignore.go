@@ -1,0 +1,221 @@
+package files
+
+import (
+	"bufio"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// ignoreRule is one line of a .gitignore.
+type ignoreRule struct {
+	base    string // directory that it stands in, "" for the root
+	pattern string
+	dirs    bool // directories only
+	keep    bool // "!": what it matches is not ignored after all
+}
+
+// IgnoreFile is the name of the files that keep agents from what they name.
+const IgnoreFile = ".nexusignore"
+
+const ownIgnore = IgnoreFile
+
+// ignoreRules are those that hold in a directory. What one of the two lists leaves
+// out, the other does not bring back.
+type ignoreRules struct{ git, own []ignoreRule }
+
+// with returns the rules with those that stand in a directory.
+func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
+	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), loadIgnore(root, dir, ownIgnore)...)}
+}
+
+func (r ignoreRules) skip(name string, dir bool) bool {
+	return ignored(r.git, name, dir) || ignored(r.own, name, dir)
+}
+
+// loadIgnore returns the rules of a directory's file. A pipe or a device of that
+// name is not read.
+func loadIgnore(root *os.Root, dir, file string) []ignoreRule {
+	f, err := root.OpenFile(path.Join(dir, file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	base := ""
+	if dir != "." {
+		base = dir
+	}
+	return parseIgnore(base, io.LimitReader(f, 1<<20))
+}
+
+func parseIgnore(base string, r io.Reader) []ignoreRule {
+	var rules []ignoreRule
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		p := strings.TrimSuffix(lines.Text(), "\r")
+		if !strings.HasSuffix(p, `\ `) {
+			p = strings.TrimRight(p, " ")
+		}
+		if p == "" || p[0] == '#' {
+			continue
+		}
+		ru := ignoreRule{base: base}
+		p, ru.keep = strings.CutPrefix(p, "!")
+		p, ru.dirs = strings.CutSuffix(p, "/")
+		anchored := strings.Contains(p, "/")
+		p = strings.TrimPrefix(p, "/")
+		if p == "" {
+			continue
+		}
+		if !anchored {
+			p = "**/" + p
+		}
+		ru.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, "[!", "[^").Replace(p) // git knows no alternatives
+		if strings.HasSuffix(ru.pattern, "/**") {
+			ru.pattern += "/*" // what is in it, but not itself
+		}
+		if doublestar.ValidatePattern(ru.pattern) {
+			rules = append(rules, ru)
+		}
+	}
+	return rules
+}
+
+// matches reports whether the rule is about a path.
+func (r ignoreRule) matches(name string, dir bool) bool {
+	if r.dirs && !dir {
+		return false
+	}
+	if r.base != "" {
+		rest, ok := strings.CutPrefix(name, r.base+"/")
+		if !ok {
+			return false
+		}
+		name = rest
+	}
+	ok, _ := doublestar.Match(r.pattern, name)
+	return ok
+}
+
+func ignored(rules []ignoreRule, name string, dir bool) bool {
+	for _, r := range slices.Backward(rules) {
+		if r.matches(name, dir) {
+			return !r.keep
+		}
+	}
+	return false
+}
+
+// Ignored reports whether .nexusignore keeps agents from a path.
+func Ignored(root *os.Root, name string) bool {
+	all := loadIgnore(root, ".", ownIgnore)
+	for at := range parents(name) {
+		if len(all) > 0 {
+			info, err := root.Lstat(at)
+			if ignored(all, at, at != name || err == nil && info.IsDir()) {
+				return true
+			}
+		}
+		if at != name {
+			all = append(all, loadIgnore(root, at, ownIgnore)...)
+		}
+	}
+	return false
+}
+
+// Walk calls visit for what is below a directory and not ignored, in the
+// order of names, and stops when visit says false.
+func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
+	all := ignoreRules{}.with(root, ".")
+	for at := range parents(dir) {
+		all = all.with(root, at)
+	}
+	_, err := walkKept(root, dir, all, visit)
+	return err
+}
+
+// walkAll calls visit for all that is in a tree but .git, whatever git ignores,
+// and says what .nexusignore keeps from agents. It goes on below a directory,
+// and on at all, as visit says.
+func walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
+	walkEach(root, ".", loadIgnore(root, ".", ownIgnore), visit)
+}
+
+func walkEach(root *os.Root, dir string, r []ignoreRule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return true // what cannot be read is nothing to say about
+	}
+	entries, _ := d.ReadDir(-1)
+	_ = d.Close()
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, entry := range entries {
+		if entry.Name() == ".git" {
+			continue
+		}
+		name := path.Join(dir, entry.Name())
+		enter, more := visit(name, entry, ignored(r, name, entry.IsDir()))
+		if !more {
+			return false
+		}
+		if enter && entry.IsDir() {
+			if !walkEach(root, name, append(slices.Clip(r), loadIgnore(root, name, ownIgnore)...), visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// parents gives the directories from below the root down to dir.
+func parents(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(dir) && dir != "."; i++ {
+			if dir[i] == '/' && !yield(dir[:i]) {
+				return
+			}
+		}
+		if dir != "." {
+			yield(dir)
+		}
+	}
+}
+
+func walkKept(root *os.Root, dir string, r ignoreRules, visit func(string, fs.DirEntry) bool) (more bool, err error) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return false, err
+	}
+	entries, err := d.ReadDir(-1)
+	_ = d.Close()
+	if err != nil {
+		return false, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		if entry.Name() == ".git" || r.skip(name, entry.IsDir()) {
+			continue
+		}
+		if !visit(name, entry) {
+			return false, nil
+		}
+		if !entry.IsDir() {
+			continue
+		}
+		if more, err := walkKept(root, name, r.with(root, name), visit); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}

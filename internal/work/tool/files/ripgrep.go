@@ -1,0 +1,122 @@
+package files
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+)
+
+// ripgrepPattern returns an expression that ripgrep finds in every file that has a
+// line which expr matches, and maybe in more. The text of a file may be UTF-8,
+// or a byte for each character.
+func ripgrepPattern(expr string) (string, error) {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	writePattern(&b, re)
+	return b.String(), nil
+}
+
+// nonASCIIByte is any byte that begins no character of ASCII.
+const nonASCIIByte = `(?-u:[\x80-\xff])`
+
+func writePattern(b *strings.Builder, re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		b.WriteString(`[^\x{0}-\x{10FFFF}]`)
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			writeLetter(b, r, re.Flags&syntax.FoldCase != 0)
+		}
+	case syntax.OpCharClass:
+		writeClass(b, re.Rune)
+	case syntax.OpAnyCharNotNL, syntax.OpAnyChar:
+		b.WriteString("(?:.|" + nonASCIIByte + ")")
+	case syntax.OpBeginLine, syntax.OpBeginText:
+		b.WriteString(`(?:^\x{FEFF}?)`)
+	case syntax.OpEndLine, syntax.OpEndText:
+		b.WriteString(`(?:\r?$)`)
+	case syntax.OpWordBoundary:
+		b.WriteString(`(?-u:\b)`)
+	case syntax.OpCapture:
+		writePattern(b, re.Sub[0])
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		writeRepeat(b, re)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			writePattern(b, sub)
+		}
+	case syntax.OpAlternate:
+		b.WriteString("(?:")
+		for i, sub := range re.Sub {
+			if i > 0 {
+				b.WriteByte('|')
+			}
+			writePattern(b, sub)
+		}
+		b.WriteByte(')')
+	case syntax.OpEmptyMatch, syntax.OpNoWordBoundary: // nothing is more than no boundary
+		b.WriteString("(?:)")
+	}
+}
+
+func writeRepeat(b *strings.Builder, re *syntax.Regexp) {
+	sub := re.Sub[0]
+	if op := sub.Op; re.Op == syntax.OpStar && (op == syntax.OpAnyCharNotNL || op == syntax.OpAnyChar) {
+		b.WriteString(`(?-u:[^\n]*)`)
+		return
+	}
+	b.WriteString("(?:")
+	writePattern(b, sub)
+	b.WriteByte(')')
+	switch re.Op {
+	case syntax.OpStar:
+		b.WriteByte('*')
+	case syntax.OpPlus:
+		b.WriteByte('+')
+	case syntax.OpQuest:
+		b.WriteByte('?')
+	default:
+		b.WriteByte('{')
+		b.WriteString(strconv.Itoa(re.Min))
+		if re.Max != re.Min {
+			b.WriteByte(',')
+		}
+		if re.Max > re.Min {
+			b.WriteString(strconv.Itoa(re.Max))
+		}
+		b.WriteByte('}')
+	}
+}
+
+func writeLetter(b *strings.Builder, r rune, fold bool) {
+	open, end := "", ""
+	if fold {
+		open, end = "(?i:", ")"
+	}
+	switch {
+	case r >= 0x80 && (r <= 0xff || fold): // in the one encoding or the other; case may lead from the one to the other
+		fmt.Fprintf(b, "(?:%s\\x{%X}%s|%s)", open, r, end, nonASCIIByte)
+	case r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+		b.WriteString(open + string(r) + end)
+	default:
+		fmt.Fprintf(b, `%s\x{%X}%s`, open, r, end)
+	}
+}
+
+func writeClass(b *strings.Builder, ranges []rune) {
+	wide := false
+	b.WriteString("(?:[")
+	for i := 0; i < len(ranges); i += 2 {
+		fmt.Fprintf(b, `\x{%X}-\x{%X}`, ranges[i], ranges[i+1])
+		wide = wide || ranges[i+1] >= 0x80 && ranges[i] <= 0xff
+	}
+	b.WriteByte(']')
+	if wide {
+		b.WriteString("|" + nonASCIIByte)
+	}
+	b.WriteByte(')')
+}

@@ -1,0 +1,318 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxHits     = 200  // lines that a search gives
+	maxPerFile  = 50   // of those, in a file
+	maxKept     = 5000 // lines that are gathered
+	maxRest     = 20   // files that are named for the lines that are not shown
+	maxHitWidth = 300
+	maxSearched = 2 << 20 // bytes of a file that is searched
+	searchTime  = 30 * time.Second
+	fewFiles    = 50        // that are read sooner than ripgrep is started
+	maxNames    = 512 << 10 // bytes of names that ripgrep is given at once
+	maxOutput   = 8 << 20
+)
+
+// Query is what is looked for.
+type Query struct {
+	Pattern, Path, Glob string
+	Literal             bool
+	IgnoreCase          bool `json:"ignore_case"`
+}
+
+// Finder looks through a tree.
+type Finder struct {
+	Tree *Tree
+	// Run runs a program on the tree, which cannot write, for so long and with
+	// so much output at most. Exit 1 is no error. Nil runs none.
+	Run func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error)
+	few int // files that are read sooner than ripgrep is started; 0 means 50
+}
+
+// hit is one line that matches.
+type hit struct {
+	file string
+	line int
+	text string
+}
+
+// expr returns the regular expression that is looked for.
+func (q Query) expr() (string, *regexp.Regexp, error) {
+	expr := q.Pattern
+	if q.Literal {
+		expr = regexp.QuoteMeta(expr)
+	}
+	if q.IgnoreCase {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w; set literal to search for the text as it is", err)
+	}
+	return expr, re, nil
+}
+
+// SearchText looks through a text instead of a tree.
+func SearchText(text string, q Query) (string, error) {
+	_, re, err := q.expr()
+	if err != nil {
+		return "", err
+	}
+	f := matches{}
+	f.scan("", text, re)
+	return f.String(), nil
+}
+
+// Search shows the lines that match.
+func (s Finder) Search(ctx context.Context, q Query) (string, error) {
+	expr, re, err := q.expr()
+	if err != nil {
+		return "", err
+	}
+	if q.Path, err = s.Tree.Clean(q.Path, false); err != nil {
+		return "", err
+	}
+	if err := badGlob(q.Glob); err != nil {
+		return "", err
+	}
+	info, err := s.Tree.Root.Stat(q.Path)
+	if err != nil {
+		return "", s.Tree.Explain(q.Path, err)
+	}
+	f := matches{}
+	if !info.IsDir() {
+		err := s.look(&f, q.Path, re)
+		return f.String(), err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, searchTime, errSearchTime)
+	defer stop()
+	names, skipped, err := s.names(ctx, q)
+	if err != nil {
+		return "", s.Tree.Explain(q.Path, err)
+	}
+	if worth, err := s.worth(ctx, expr, names); err == nil {
+		names = worth
+	}
+	for _, name := range names {
+		if f.more || ctx.Err() != nil {
+			break
+		}
+		_ = s.look(&f, name, re) // one that cannot be read has no match
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errSearchTime) {
+		return "", cause
+	}
+	f.more = f.more || ctx.Err() != nil
+	text := f.String()
+	if more := skipped.String(); more != "" {
+		text = strings.TrimSuffix(text, "\n") + more
+	}
+	return text, nil
+}
+
+// unsearched is what a search left out.
+type unsearched struct {
+	secret int      // files that agents are not shown
+	large  []string // names of the first that are too large
+	more   int      // others of those
+}
+
+// String has a line for each reason, without a newline at the end.
+func (u unsearched) String() string {
+	text := ""
+	if u.secret > 0 {
+		text += fmt.Sprintf("\n[not searched, secret by their names: %d]", u.secret)
+	}
+	if len(u.large) > 0 {
+		text += fmt.Sprintf("\n[not searched, larger than %d MiB: %s", maxSearched>>20, strings.Join(u.large, ", "))
+		if u.more > 0 {
+			text += fmt.Sprintf(" and %d more", u.more)
+		}
+		text += "]"
+	}
+	return text
+}
+
+// names returns the files that are to be searched, in the order of a walk.
+// It says which of them are left out.
+func (s Finder) names(ctx context.Context, q Query) (names []string, skipped unsearched, _ error) {
+	err := Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
+		switch {
+		case !d.Type().IsRegular() || !matchesGlob(q.Glob, q.Path, name):
+		case s.Tree.Hidden.Name(name) != "":
+			skipped.secret++
+		case s.Tree.May(name, false) != nil:
+		case !isLarge(d):
+			names = append(names, name)
+		case len(skipped.large) < maxRest:
+			skipped.large = append(skipped.large, name)
+		default:
+			skipped.more++
+		}
+		return ctx.Err() == nil
+	})
+	return names, skipped, err
+}
+
+// isLarge reports whether a file is too large to be searched, whatever of it is
+// on the disk.
+func isLarge(d fs.DirEntry) bool {
+	info, err := d.Info()
+	return err == nil && info.Size() > maxSearched
+}
+
+// matches gathers the lines that match.
+type matches struct {
+	hits  []hit
+	files []string       // that have some, in order
+	count map[string]int // of each
+	more  bool           // there may be others
+}
+
+// scan looks through a text. A file of more than a few hits is only counted
+// on.
+func (f *matches) scan(name, text string, re *regexp.Regexp) {
+	n, line := 0, 0
+	for l := range strings.Lines(text) {
+		line++
+		if !re.MatchString(strings.TrimSuffix(l, "\n")) {
+			continue
+		}
+		if n++; n <= maxPerFile || name == "" {
+			f.hits = append(f.hits, hit{name, line, cutLine(l)})
+		}
+		if len(f.hits) >= maxKept {
+			f.more = true
+			break
+		}
+	}
+	if n == 0 {
+		return
+	}
+	if f.count == nil {
+		f.count = map[string]int{}
+	}
+	f.files = append(f.files, name)
+	f.count[name] = n
+}
+
+// String shows the first hits, and where the others are.
+func (f *matches) String() string {
+	if len(f.hits) == 0 {
+		if f.more {
+			return "[no match so far; narrow the path or glob]"
+		}
+		return "[no match]"
+	}
+	var b strings.Builder
+	shown := map[string]int{}
+	n := 0
+	for _, h := range f.hits {
+		if n == maxHits || b.Len() > MaxAnswer-3000 {
+			break
+		}
+		n++
+		shown[h.file]++
+		if h.file != "" {
+			b.WriteString(h.file + ":")
+		}
+		fmt.Fprintf(&b, "%d:%s\n", h.line, h.text)
+	}
+	var rest []string
+	total := 0
+	for _, file := range f.files {
+		total += f.count[file]
+		if left := f.count[file] - shown[file]; left > 0 && len(rest) < maxRest {
+			rest = append(rest, strings.TrimSpace(fmt.Sprintf("%s %d", file, left)))
+		}
+	}
+	if total > n || f.more {
+		least := ""
+		if f.more {
+			least = "at least "
+		}
+		fmt.Fprintf(&b, "[%d of %s%d matches in %d files; narrow the pattern, path or glob. Not shown: %s]\n", n, least, total, len(f.files), strings.Join(rest, ", "))
+	}
+	return b.String()
+}
+
+// cutLine makes a matching line short enough to show.
+func cutLine(text string) string {
+	text = strings.TrimRight(text, "\r\n")
+	if len(text) > maxHitWidth {
+		return strings.ToValidUTF8(text[:maxHitWidth], "") + "..."
+	}
+	return text
+}
+
+var (
+	errNoRipgrep  = errors.New("no ripgrep")
+	errSearchTime = errors.New("the search took too long")
+)
+
+// worth lets ripgrep say which files are worth reading. What matches in them
+// is for [Finder.look] to say, so that the answers are the same without it.
+func (s Finder) worth(ctx context.Context, expr string, names []string) ([]string, error) {
+	if s.Run == nil || len(names) < cmp.Or(s.few, fewFiles) {
+		return nil, errNoRipgrep
+	}
+	pattern, err := ripgrepPattern(expr)
+	if err != nil {
+		return nil, err
+	}
+	named, all := map[string]bool{}, names
+	for len(names) > 0 {
+		args := []string{
+			"rg", "--no-config", "--no-messages", "--no-ignore", "--files-with-matches", "--color=never", "--null",
+			"--max-filesize=" + strconv.Itoa(maxSearched), "-e", pattern, "--",
+		}
+		size := 0
+		for len(names) > 0 && size < maxNames {
+			args = append(args, "./"+names[0])
+			size += len(names[0]) + 11 // and a pointer
+			names = names[1:]
+		}
+		out, err := s.Run(ctx, args, searchTime, maxOutput)
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			named[strings.TrimPrefix(name, "./")] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return !named[name] }), nil
+}
+
+// look searches a file. One that is no text has no match.
+func (s Finder) look(f *matches, name string, re *regexp.Regexp) error {
+	file, info, err := s.Tree.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if info.Size() > maxSearched {
+		return fmt.Errorf("%s has %d bytes, too many to search", name, info.Size())
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxSearched))
+	if err != nil {
+		return err
+	}
+	if plain, _, err := decodeText(data); err == nil {
+		f.scan(s.Tree.Name(name), plain, re)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package tool
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+const (
+	maxHiddenPaths = 2000 // files and directories that are hidden from a command
+	maxSaid        = 5    // of those that are explained at once
+)
+
+// hiddenPaths are the files of a tree that commands may not open.
+type hiddenPaths struct {
+	env   Env
+	rules files.HiddenRules
+
+	mu    sync.Mutex // guards what follows
+	found files.HiddenFound
+	was   []os.FileInfo // of the files, when they were found
+	done  bool
+}
+
+func newHiddenPaths(e Env) *hiddenPaths { return &hiddenPaths{env: e, rules: e.Hidden} }
+
+// paths returns what a command is not to open. The tree is looked through for
+// the first command, and whenever one of the files is not where it was: a
+// command may have moved it.
+func (l *hiddenPaths) paths() []string {
+	if l == nil || l.env.Root == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.done || l.moved() {
+		l.look()
+	}
+	return l.named(func(files.HiddenFile) bool { return true })
+}
+
+// named returns the paths of some of the files. The caller holds mu.
+func (l *hiddenPaths) named(which func(files.HiddenFile) bool) []string {
+	var all []string
+	for _, f := range l.found.Files {
+		if which(f) {
+			all = append(all, filepath.Join(l.env.Dir, filepath.FromSlash(f.Name)))
+		}
+	}
+	return all
+}
+
+// why says why agents are not shown a file, nothing where they are.
+func (l *hiddenPaths) why(name string) string {
+	if l == nil || name == "" || name == "." {
+		return ""
+	}
+	if why := l.rules.Name(name); why != "" {
+		return why
+	}
+	l.paths()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.found.Files {
+		if f.Name == name || strings.HasPrefix(name, f.Name+"/") {
+			return f.Why
+		}
+	}
+	return ""
+}
+
+// moved reports whether a file is not where it was found.
+func (l *hiddenPaths) moved() bool {
+	for i, f := range l.found.Files {
+		info, err := l.env.Root.Lstat(f.Name)
+		if err != nil || !os.SameFile(info, l.was[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *hiddenPaths) look() {
+	l.found, l.done = l.rules.Look(l.env.Root), true
+	l.found.Files = l.found.Files[:min(len(l.found.Files), maxHiddenPaths)]
+	l.was = nil
+	for _, f := range l.found.Files {
+		info, _ := l.env.Root.Lstat(f.Name) // one that is gone is looked for again
+		l.was = append(l.was, info)
+	}
+	if l.env.Learn != nil {
+		for _, v := range l.found.Values {
+			l.env.Learn(v)
+		}
+	}
+}
+
+// explain says why a command could not open something, where its output says
+// that it could not.
+func (l *hiddenPaths) explain(output string) string {
+	if l == nil || !strings.Contains(strings.ToLower(output), "denied") && !strings.Contains(output, "EACCES") {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	said, text := 0, ""
+	for _, f := range l.found.Files {
+		if base := f.Name[strings.LastIndexByte(f.Name, '/')+1:]; said < maxSaid && strings.Contains(output, base) {
+			said++
+			text += "\n[" + f.String() + "]"
+		}
+	}
+	return text
+}
+
+// Hidden returns what no program of an agent is to open.
+func (s *Set) Hidden() []string { return s.env.lids.paths() }
+
+// Secrets returns those of the hidden files that hold secrets: what only
+// .nexusignore keeps from agents is still code, which has to be understood to
+// say what code means.
+func (s *Set) Secrets() []string {
+	l := s.env.lids
+	l.paths()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.named(files.HiddenFile.Secret)
+}

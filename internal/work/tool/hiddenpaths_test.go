@@ -1,0 +1,75 @@
+package tool
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// TestCut leaves the changes of hidden files out of what git shows, in all the
+// ways in which git names them, and keeps all others.
+func TestCut(t *testing.T) {
+	token := "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "app.yaml"), []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	l := newHiddenPaths(Env{Dir: dir, Root: root})
+	for head, kept := range map[string]bool{
+		"diff --git a/.env b/.env": false, "diff --git a/x/.env b/x/plain": false, "diff --git a/plain b/.env": false, `diff --git "a/d \303\274/.env" "b/d \303\274/.env"`: false, "diff --cc .env": false, "diff --git .env .env": false,
+		"diff --git i/app.yaml w/app.yaml": false, "diff --git a/app.yaml b/app.yaml": false, "diff --git a/main.go b/main.go": true, "diff --git a/.env.example b/.env.example": true, "diff --git a/with space b/with space": true,
+	} {
+		text := "commit 0123456789\n\n    words\n\n" + head + "\nindex 1..2\n@@ -1 +1 @@\n-SECRET1\n+SECRET2\ncommit 1123456789\n\n    others\n\ndiff --git a/b.go b/b.go\n+kept\n"
+		got := l.cut(text)
+		if strings.Contains(got, "SECRET") != kept || !strings.Contains(got, "others") || !strings.Contains(got, "+kept") || !strings.Contains(got, "words") || kept != (got == text) {
+			t.Errorf("%s:\n%s", head, got)
+		}
+	}
+	old := "diff --git a/old.yaml b/old.yaml\n+++ b/old.yaml\n+a: " + token + "\n"
+	if got := l.cut(old); strings.Contains(got, token) || !strings.Contains(got, "line 3 holds") {
+		t.Errorf("a file that is gone: %s", got)
+	}
+	for arg, want := range map[string]string{"HEAD:.env": ".env", "./x/../.env": ".env", "-L1,2:.env": ".env", "--stat": "", "HEAD:./a/.env": "a/.env"} {
+		if got := named(arg); got != want {
+			t.Errorf("%s names %q", arg, got)
+		}
+	}
+	if (files.HiddenRules{}).Name(".env") == "" {
+		t.Error("no name is hidden")
+	}
+}
+
+// TestMovedFilesStayHidden moves the directory of a hidden file between two
+// commands.
+func TestMovedFilesStayHidden(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "config"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config", "credentials.json"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	l := newHiddenPaths(Env{Dir: dir, Root: root})
+	if got := l.paths(); len(got) != 1 || got[0] != filepath.Join(dir, "config", "credentials.json") {
+		t.Fatalf("got %q", got)
+	}
+	if err := os.Rename(filepath.Join(dir, "config"), filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.paths(); len(got) != 1 || got[0] != filepath.Join(dir, "other", "credentials.json") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,256 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// maxStarts is how often a server is started in a session: one that died may
+// try again once.
+const maxStarts = 2
+
+// link is a server as one session has it.
+type link struct {
+	servers  *Servers
+	declared declare.Server
+	set      *tool.Set
+	env      tool.Env
+	life     context.Context //nolint:containedctx // a server lives longer than the call that starts it
+
+	mu      sync.Mutex // held while a call is made: one at a time
+	session *mcp.Session
+	process *sandbox.Process
+	way     *egress.Way // out of the sandbox; nil: there is none
+	starts  int
+}
+
+// reached returns which hosts the server asked for since it was last called.
+func (l *link) reached() []egress.Tally {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.way.Take()
+}
+
+// its begins the names of the server's tools in the book.
+func (l *link) its() string { return l.declared.Key() + "/" }
+
+// agreed returns the tools that somebody agreed to, in the order of their
+// names. A server that was never met is met now.
+func (l *link) agreed(ctx context.Context) ([]mcp.Tool, error) {
+	items, met, err := l.servers.Book.Agreed(l.servers.Root, l.its())
+	if err != nil {
+		return nil, err
+	}
+	if !met {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if _, err := l.meet(ctx); err != nil {
+			return nil, err
+		}
+		if items, _, err = l.servers.Book.Agreed(l.servers.Root, l.its()); err != nil {
+			return nil, err
+		}
+	}
+	var tools []mcp.Tool
+	for _, item := range items {
+		t, err := mcp.Parse(item.Text)
+		if err != nil || item.Name != l.its()+t.Name {
+			continue // it was written by another version
+		}
+		tools = append(tools, t)
+	}
+	return tools, nil
+}
+
+// meet asks the server for its tools, and says how each stands. The caller has
+// the lock.
+func (l *link) meet(ctx context.Context) ([]trust.Judged, error) {
+	tools, refused, err := l.tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]trust.Item, len(tools))
+	for i, t := range tools {
+		items[i] = trust.Item{Name: l.its() + t.Name, Text: t.Text()}
+	}
+	for _, r := range refused {
+		l.servers.say(fmt.Sprintf("tool %s of the MCP server %s is left out: %s", r.Name, l.declared.Name, r.Why))
+	}
+	return l.servers.Book.Meet(ctx, l.servers.Root, l.its(), items)
+}
+
+// tools lists the server's tools, in a new connection where the last one is
+// gone.
+func (l *link) tools(ctx context.Context) ([]mcp.Tool, []mcp.Refused, error) {
+	for {
+		if err := l.open(ctx); err != nil {
+			return nil, nil, err
+		}
+		tools, refused, err := l.session.Tools(ctx)
+		if !errors.Is(err, mcp.ErrGone) {
+			return tools, refused, err
+		}
+		l.drop()
+	}
+}
+
+// call makes a call of a tool as it was agreed to.
+func (l *link) call(ctx context.Context, t mcp.Tool, input json.RawMessage) (mcp.Result, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, err := l.meet(ctx)
+	if err != nil {
+		return mcp.Result{}, err
+	}
+	i := slices.IndexFunc(all, func(j trust.Judged) bool { return j.Name == l.its()+t.Name })
+	switch {
+	case i < 0:
+		return mcp.Result{}, errors.New("the server does not have the tool any more; go on without it")
+	case all[i].Text != t.Text():
+		l.servers.say(fmt.Sprintf("the MCP server %s says something else of its tool %s than what was agreed to; nexus trust shows what", l.declared.Name, t.Name))
+		return mcp.Result{}, errors.New("refused, not called: the server says something else of the tool than what a person agreed to; go on without it")
+	}
+	r, err := l.session.Call(ctx, t.Name, input, nil)
+	if errors.Is(err, mcp.ErrGone) {
+		l.drop()
+		return r, fmt.Errorf("%w in the middle of the call, and what it did of it is not known; %s", err, l.left())
+	}
+	return r, err
+}
+
+// left says whether the server is started again.
+func (l *link) left() string {
+	if l.starts < maxStarts {
+		return "the next call starts it once more"
+	}
+	return "it is not started again in this session, go on without it"
+}
+
+// open connects to the server unless it is connected to.
+func (l *link) open(ctx context.Context) error {
+	if l.session != nil {
+		return nil
+	}
+	if l.starts == maxStarts {
+		return errors.New("the server has ended twice and is not started again in this session; go on without it")
+	}
+	l.starts++
+	d, err := l.declared.Filled(l.servers.Env)
+	if err != nil {
+		return err
+	}
+	s := mcp.Server{Name: d.Name, Idle: d.Timeout, URL: d.URL, Near: d.Own}
+	if d.Command != "" {
+		if err := l.unchanged(); err != nil {
+			return err
+		}
+		s.Root, s.Said = l.env.Dir, func() string { return l.process.Said() }
+		s.Start = func(life context.Context) (io.ReadWriteCloser, error) { return l.start(life, d) }
+	} else {
+		s.Headers = http.Header{}
+		for _, h := range d.Headers {
+			name, value, _ := strings.Cut(h, "=")
+			s.Headers.Set(name, value)
+		}
+	}
+	// It lives as long as the session of the agent; that it begins is waited
+	// for only as long as the call.
+	life, stop := context.WithCancelCause(l.life)
+	began := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
+	session, err := mcp.Dial(life, s) //nolint:contextcheck // it lives on when the call has ended
+	if !began() && err == nil {
+		session.Close()
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		stop(err)
+		return fmt.Errorf("the server does not begin: %w", err)
+	}
+	l.session = session
+	return nil
+}
+
+// unchanged says why a server is not started: the files that it runs are not in
+// the worktree what they were in the repository.
+func (l *link) unchanged() error {
+	root, err := os.OpenRoot(l.env.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only read
+	if l.declared.Text(root) != l.servers.Text[l.declared.Name] {
+		return errors.New("refused, not started: the files that it runs are not the ones that a person agreed to")
+	}
+	return nil
+}
+
+// start starts the server's program in the sandbox. It sees the worktree as the
+// agent's commands do, and may write to it only where that was declared.
+func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser, error) {
+	if l.env.Box == nil {
+		return nil, errors.New("there is no sandbox to run it in")
+	}
+	args := append([]string{d.Command}, d.Args...)
+	if d.Cwd != "" {
+		args = append([]string{"/bin/sh", "-c", `cd -- "$0" && exec "$@"`, d.Cwd}, args...)
+	}
+	vars := l.env.Vars
+	if vars == nil {
+		vars = sandbox.Env()
+	}
+	c := sandbox.Command{
+		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark, // and a /tmp of its own
+	}
+	if l.set != nil {
+		c.Hidden = l.set.Hidden()
+	}
+	if l.writes() {
+		c.Writable = l.env.Writable
+	} else {
+		c.Readable = append([]string{l.env.Dir}, c.Readable...)
+	}
+	if len(d.Network) > 0 {
+		if l.servers.Way == nil {
+			return nil, errors.New("it asks for a network, and there is none")
+		}
+		way, err := l.servers.Way(d.Network)
+		if err != nil {
+			return nil, err
+		}
+		l.way, c.Proxy, c.Env = way, way.Serve, way.Env(c.Env, l.env.Box.Hides())
+	}
+	p, err := sandbox.StartProcess(life, l.env.Box.Run, c)
+	l.process = p
+	return p, err
+}
+
+// drop lets go of a server that is gone.
+func (l *link) drop() {
+	if l.session != nil {
+		l.session.Close()
+		l.session = nil
+	}
+}
+
+// close ends the server.
+func (l *link) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop()
+	l.starts = maxStarts
+}

@@ -1,0 +1,58 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Subagents are agents that look into questions while the one that sent them goes
+// on.
+type Subagents interface {
+	// Send sends one more, and returns at once.
+	Send(question string) (string, error)
+	// Show returns what a scout came to, or what it does, after waiting for its
+	// report; without an ID it names them all, after waiting for the next.
+	Show(ctx context.Context, id string, wait time.Duration) (string, error)
+	// Stop calls one back.
+	Stop(id string) (string, error)
+}
+
+// SubagentTool is the name of the tool that sends scouts. It is for those that
+// work in a run, with a model that costs more than a scout's.
+const SubagentTool = "scout"
+
+func subagentTool(e Env) Tool {
+	return Tool{
+		Name: SubagentTool,
+		Description: "Let a scout, who only reads, look into a question while you continue. You are told when it reports; " +
+			"id shows the report, after wait_seconds at most; no id waits for the next; stop calls one back.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","maxLength":2000},"id":{"type":"string"},` +
+			`"wait_seconds":{"type":"integer","minimum":0,"maximum":300},"stop":{"type":"boolean"}},"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct {
+				Question, ID string
+				Wait         int `json:"wait_seconds"`
+				Stop         bool
+			}](input)
+			if err != nil {
+				return Output{}, err
+			}
+			var text string
+			switch {
+			case e.Scouts == nil:
+				return Output{}, errors.New("no scouts can be sent from here: look for yourself")
+			case in.Question != "" && in.ID != "":
+				return Output{}, errors.New("a question sends a new scout, id asks for one that was sent: not both")
+			case in.Question != "":
+				text, err = e.Scouts.Send(in.Question)
+			case in.Stop:
+				text, err = e.Scouts.Stop(in.ID)
+			default:
+				text, err = e.Scouts.Show(ctx, in.ID, time.Duration(in.Wait)*time.Second)
+			}
+			return Output{Text: text}, err
+		},
+	}
+}
