@@ -41,23 +41,19 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
-	facts, err := p.make(ctx)
+	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
+	var facts []nexus.Fact
+	switch {
+	case err == nil:
+		facts, err = p.propose(made)
+	case unplanned(err):
+		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return facts, p.tree.Remove(ctx)
-}
-
-func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
-	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Size: p.view.Limits.Size, Red: p.red}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
-	if err == nil {
-		return p.propose(made)
-	}
-	if unplanned(err) {
-		return []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
-	}
-	return nil, err
 }
 
 // talk says something to the planner.

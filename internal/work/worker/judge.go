@@ -59,48 +59,63 @@ func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) er
 func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	spare, stop := d.Spare(ctx, c.Paid)
 	defer stop()
-	evidence, err := j.pass(spare, c, d)
+	r, gates, evidence, err := j.prepare(spare, c, d)
+	if err == nil && evidence == nil {
+		var v nexus.Verdict
+		v, err = r.Pass(spare, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(spare, d))
+		if evidence = v.Evidence; err == nil {
+			evidence, err = j.measure(spare, c, gates, evidence, r.Base, d)
+		}
+	}
 	if err != nil && spare.Err() != nil {
 		err = context.Cause(spare)
 	}
 	return evidence, err
 }
 
-func (j *Judge) pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+// measure adds what the meter says of a tree that the gates judged.
+func (j *Judge) measure(ctx context.Context, c Case, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
+	evidence, taken := j.Meter.Take(gates, evidence, base)
+	done, err := j.done(ctx, c, evidence, taken, d)
+	return append(evidence, done...), err
+}
+
+// prepare returns what runs the gates on a tree, and which those are. Evidence
+// is why the tree is red before any of them runs.
+func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
-		return nil, err
+		return r, nil, nil, err
 	}
 	spared, e, red, err := j.refused(ctx, c)
 	if red && err == nil {
 		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	if red || err != nil {
-		return []nexus.Evidence{e}, err
+		return r, nil, []nexus.Evidence{e}, err
 	}
 	if err := j.touched(ctx, c, d); err != nil {
-		return nil, err
+		return r, nil, nil, err
 	}
-	gates, err := j.Gates(c.Tree.Dir)
+	gates, err = j.Gates(c.Tree.Dir)
 	apart, wrong := j.apart(ctx, c)
 	if err := errors.Join(err, wrong); err != nil {
-		return nil, err
+		return r, nil, nil, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
 		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
-			return nil, fmt.Errorf("judge the base: %w", err)
+			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
 	if err := j.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
-		return nil, err
+		return r, nil, nil, err
 	}
-	r, err := j.Runner(c.Tree, c.Hash)
-	if err != nil {
-		return nil, err
+	if r, err = j.Runner(c.Tree, c.Hash); err != nil {
+		return r, nil, nil, err
 	}
 	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
 	if e, red := j.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
-		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+		return r, nil, []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	r.Each = c.Each
 	r.Wanted = append(accept.Texts(c.Task), c.Wanted...)
@@ -111,7 +126,7 @@ func (j *Judge) pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	if c.Base != "" {
 		if r.Origin, err = j.Bases.origin(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
-			return nil, fmt.Errorf("judge the base: %w", err)
+			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
 		gates = j.Meter.Last(gates, gates, c.Task.ID == "")
@@ -123,13 +138,7 @@ func (j *Judge) pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
-	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
-	if err != nil {
-		return v.Evidence, err
-	}
-	evidence, taken := j.Meter.Take(gates, v.Evidence, r.Base)
-	done, err := j.done(ctx, c, evidence, taken, d)
-	return append(evidence, done...), err
+	return r, gates, nil, nil
 }
 
 // moved returns what says where the lines of a base are in a tree; nil where
