@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
@@ -72,7 +73,7 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 
 // land lands an attempt, and puts its worktree away once it landed.
 func (m *Machine) land(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	if err := Begin(ctx, m.Worker, v); err != nil {
+	if err := Begin(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
 	}
 	facts, err := land.Land(ctx, m.Worker, v, d)
@@ -88,16 +89,16 @@ func (m *Machine) land(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 }
 
 // Begin makes the run's branch in the private clone, once.
-func Begin(ctx context.Context, s *worker.Worker, v state.View) error {
+func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	ref := land.Ref(v.Run)
-	_, err := s.Trees.Git().Resolve(ctx, ref)
+	_, err := trees.Git().Resolve(ctx, ref)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return err
 	}
 	if v.Landings > 0 {
 		return fmt.Errorf("the run's branch %s is gone, with %d commits on it", ref, v.Landings)
 	}
-	return s.Trees.Move(ctx, ref, v.Goal.Base, "")
+	return trees.Move(ctx, ref, v.Goal.Base, "")
 }
 
 // review judges the last tree of the run by its gates. It was judged when it

@@ -121,7 +121,7 @@ func TestCrashAfterLanding(t *testing.T) {
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
 	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
 	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
-	if err := local.Begin(t.Context(), s, v); err != nil {
+	if err := local.Begin(t.Context(), s.Trees, v); err != nil {
 		t.Fatal(err)
 	}
 	tree, err := s.Trees.Add(t.Context(), "r", m.ID, base)

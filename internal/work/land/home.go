@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -26,7 +27,7 @@ func Home(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 	if err != nil {
 		return nil, err
 	}
-	whole, theirs, err := subjects(ctx, s, v, base)
+	whole, theirs, err := subjects(ctx, s.Trees, v, base)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ const maxSubjects = 50
 
 // subjects returns what the run did, as one task, and what others committed on
 // the target meanwhile.
-func subjects(ctx context.Context, s *worker.Worker, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
+func subjects(ctx context.Context, trees *worktree.Store, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
 	whole = nexus.Task{Title: "Merge: " + v.Goal.Goal.Text}
 	for _, t := range v.Landed {
 		whole.Brief += fmt.Sprintf("%s: %s\n%s\n\n", t.ID, t.Title, t.Brief)
@@ -92,7 +93,7 @@ func subjects(ctx context.Context, s *worker.Worker, v state.View, base string) 
 			}
 		}
 	}
-	log, err := s.Trees.Git().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
+	log, err := trees.Git().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
 	if err != nil {
 		return whole, nil, err
 	}
