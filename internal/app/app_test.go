@@ -100,7 +100,7 @@ func TestOrderIsRefused(t *testing.T) {
 	gittest.Run(t, dir, "init", "-q")
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-q", "-m", "begin")
-	env := map[string]string{"HOME": home, "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "k"}
+	env := map[string]string{"HOME": home, "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
 	a := &app.App{
 		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
 		Set: map[string]string{"sandbox": "off"},
@@ -118,7 +118,7 @@ func TestOrderIsRefused(t *testing.T) {
 	var w calls
 	o := app.Order{Goal: nexus.Goal{Text: "x", Mode: nexus.Evolution}, Headless: true, Refuse: func() error { return no }}
 	if s, err := a.Conduct(t.Context(), p, settings, &o, &w); s != nil || err == nil || len(w.did) > 0 {
-		t.Errorf("%v, %v, the watcher: %v", s, err, w.did)
+		t.Errorf("refused: %v, %v, the watcher: %v", s == nil, err, w.did)
 	}
 	if runs, err := p.Runs(t.Context()); err != nil || len(runs) > 0 {
 		t.Errorf("%v, %v", runs, err)
