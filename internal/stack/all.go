@@ -18,5 +18,6 @@ func All() []Stack {
 		dotnet(),
 		makefile(),
 		shellScripts(),
+		elixir(),
 	}
 }
