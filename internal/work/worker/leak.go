@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 
 // leaks judges what a tree adds to its base. It is red where that has secrets,
 // and unverifiable where there is too much to look at.
-func (s *Shop) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, err error) {
-	if s.Leaks == nil || c.Base == "" {
+func (j *Judge) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, err error) {
+	if j.Leaks == nil || c.Base == "" {
 		return e, false, nil
 	}
-	patch, whole, err := s.Trees.Patch(ctx, c.Base, c.Hash)
+	patch, whole, err := j.Trees.Patch(ctx, c.Base, c.Hash)
 	if err != nil {
 		return e, false, fmt.Errorf("look for secrets: %w", err)
 	}
-	found, err := s.Leaks.Added(ctx, patch)
+	found, err := j.Leaks.Added(ctx, patch)
 	if err != nil {
 		return e, false, fmt.Errorf("look for secrets: %w", err)
 	}
@@ -31,11 +31,11 @@ func (s *Shop) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, e
 }
 
 // touched records which files a person should look at. That decides nothing.
-func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
+func (j *Judge) touched(ctx context.Context, c Case, d Desk) error {
 	if c.Base == "" {
 		return nil
 	}
-	changed, err := s.Trees.Git().Changed(ctx, c.Base, c.Hash)
+	changed, err := j.Trees.Git().Changed(ctx, c.Base, c.Hash)
 	if err != nil {
 		return fmt.Errorf("look for critical files: %w", err)
 	}
@@ -60,13 +60,13 @@ func (c Case) about() *bounds.Task {
 
 // done holds a change that its gates found nothing wrong with to the
 // definition of done, and returns what decides. What only warns is recorded.
-func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
+func (j *Judge) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil
 	}
-	all, decides, err := s.Meter.Judge(ctx, measure.Change{
-		Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, s.Checkout},
+	all, decides, err := j.Meter.Judge(ctx, measure.Change{
+		Repo: j.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, j.Checkout},
 		Task: c.about(), Agreed: c.Agreed,
 	})
 	if err != nil {

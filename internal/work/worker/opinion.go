@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -21,11 +21,11 @@ func NoMoney(why string) error {
 
 // Submission returns what a session submitted, nothing where it did not, or
 // where there is none.
-func (s *Shop) Submission(of *state.Session) (tool.Submission, error) {
+func (j *Judge) Submission(of *state.Session) (tool.Submission, error) {
 	if of == nil || of.Result == "" {
 		return tool.Submission{}, nil
 	}
-	data, err := s.Blobs.Get(of.Result)
+	data, err := j.Site.Blobs.Get(of.Result)
 	if err != nil {
 		return tool.Submission{}, fmt.Errorf("read what an agent submitted: %w", err)
 	}
@@ -35,7 +35,7 @@ func (s *Shop) Submission(of *state.Session) (tool.Submission, error) {
 // Opinion returns what a reviewer's session came to about a change from base
 // to the tree. What cannot be read, and a reviewer that did not finish, is no
 // review.
-func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
+func (j *Judge) Opinion(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
 	why := cmp.Or(r.Why, string(r.Outcome))
 	given := nexus.ReviewGiven{Summary: "the reviewer did not finish: " + why}
 	if r.Outcome == nexus.Refused {
@@ -44,13 +44,13 @@ func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r 
 	if r.Outcome != nexus.Accepted || r.Result == "" {
 		return given, nil
 	}
-	data, err := s.Blobs.Get(r.Result)
+	data, err := j.Site.Blobs.Get(r.Result)
 	if err != nil {
 		return given, err
 	}
 	parsed, bad := review.Parse(data)
 	if bad == nil {
-		return review.Verify(parsed, change.Texts(ctx, s.Trees.Git(), tree.Dir, base)), nil
+		return review.Verify(parsed, change.Texts(ctx, j.Trees.Git(), tree.Dir, base)), nil
 	}
 	given.Summary = "the review could not be read: " + bad.Error()
 	return given, nil

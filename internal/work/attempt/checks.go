@@ -1,6 +1,4 @@
-// Package claim reads which tests a tester says show the criteria that came
-// without a check. What it says is tried before it counts.
-package claim
+package attempt
 
 import (
 	"encoding/json"
@@ -16,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Open returns the numbers, from 1, of the criteria that have no check.
-func Open(t nexus.Task) []int {
+// unshown returns the numbers, from 1, of the criteria that have no check.
+func unshown(t nexus.Task) []int {
 	var all []int
 	for i, c := range t.Criteria {
 		if strings.TrimSpace(c.Check) == "" {
@@ -27,17 +25,17 @@ func Open(t nexus.Task) []int {
 	return all
 }
 
-// Told returns the numbers, from 1, of the criteria that have no check and that
+// showable returns the numbers, from 1, of the criteria that have no check and that
 // a machine may tell of.
-func Told(t nexus.Task) []int {
-	return slices.DeleteFunc(Open(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
+func showable(t nexus.Task) []int {
+	return slices.DeleteFunc(unshown(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
 }
 
-// Worth reports whether a session of its own is worth its money for the checks
+// worthChecks reports whether a session of its own is worth its money for the checks
 // of a task: nothing of its own shows what it is about yet, only gates that
 // judge all work, and a machine may tell of a criterion at least; or a check was
 // taken back that could not tell.
-func Worth(t nexus.Task) bool {
+func worthChecks(t nexus.Task) bool {
 	some := false
 	for _, c := range t.Criteria {
 		if c.Was != "" {
@@ -63,10 +61,10 @@ func taste(text string) bool {
 	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
 }
 
-// Ask asks a tester for a check of each criterion that nothing shows; it is
+// askChecks asks a tester for a check of each criterion that nothing shows; it is
 // empty where there is none. Tried are the checks that were named before. Apart
 // says that the work is green, and has its tests.
-func Ask(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) string {
+func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -80,17 +78,17 @@ func Ask(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) str
 		"For one that no machine can check, such as taste, give only its number and why."
 	for _, n := range open {
 		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
-			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, line(t.Criteria[n-1].Text))
+			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, oneLine(t.Criteria[n-1].Text))
 		}
 	}
 	for _, n := range open {
 		if was := t.Criteria[n-1].Was; was != "" {
-			text += fmt.Sprintf(" The check of criterion %d was %s, which cannot tell: %s. Name one that can.", n, was, line(t.Criteria[n-1].Tried))
+			text += fmt.Sprintf(" The check of criterion %d was %s, which cannot tell: %s. Name one that can.", n, was, oneLine(t.Criteria[n-1].Tried))
 		}
 	}
 	for _, c := range tried {
 		if slices.Contains(open, c.Number) && c.Command != "" {
-			text += fmt.Sprintf(" What was named for criterion %d before, %s, counts for nothing: %s. Name another, or say why there can be none.", c.Number, c.Command, line(c.Why))
+			text += fmt.Sprintf(" What was named for criterion %d before, %s, counts for nothing: %s. Name another, or say why there can be none.", c.Number, c.Command, oneLine(c.Why))
 		}
 	}
 	if apart {
@@ -101,21 +99,21 @@ func Ask(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) str
 }
 
 const (
-	maxSize = 1 << 20 // bytes of a hand-in
-	maxText = 500
+	maxHandin    = 1 << 20 // bytes of a hand-in
+	maxCheckText = 500
 )
 
-// Read returns what a hand-in says of the criteria of a task that nothing
+// readChecks returns what a hand-in says of the criteria of a task that nothing
 // shows, each once. What cannot be meant is left out, and what cannot be run
 // says why in Why.
-func Read(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
+func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
 	var said struct {
 		Checks []struct {
 			Criterion                int
 			Test, File, Command, Why string
 		}
 	}
-	if len(handin) > maxSize || json.Unmarshal(handin, &said) != nil {
+	if len(handin) > maxHandin || json.Unmarshal(handin, &said) != nil {
 		return nil
 	}
 	var all []nexus.CriterionCheck
@@ -124,14 +122,14 @@ func Read(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
 			if x.Criterion != n {
 				continue
 			}
-			c := nexus.CriterionCheck{Number: n, Of: state.Fingerprint(t, n), Test: line(x.Test), File: strings.TrimPrefix(line(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: line(x.Why)}
+			c := nexus.CriterionCheck{Number: n, Of: state.Fingerprint(t, n), Test: oneLine(x.Test), File: strings.TrimPrefix(oneLine(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: oneLine(x.Why)}
 			switch {
 			case c.Command == "" && c.Why == "":
 				continue
 			case c.Command == "":
 				c.Test, c.File = "", ""
 			default:
-				c.Why = fault(c)
+				c.Why = checkFault(c)
 			}
 			all = append(all, c)
 			break
@@ -140,11 +138,11 @@ func Read(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
 	return all
 }
 
-// fault says why a check cannot be one, empty where it may be.
-func fault(c nexus.CriterionCheck) string {
+// checkFault says why a check cannot be one, empty where it may be.
+func checkFault(c nexus.CriterionCheck) string {
 	switch err := shell.Syntax(c.Command); {
-	case len(c.Command) > maxText || line(c.Command) != c.Command:
-		return fmt.Sprintf("its command is not one line of at most %d characters", maxText)
+	case len(c.Command) > maxCheckText || oneLine(c.Command) != c.Command:
+		return fmt.Sprintf("its command is not one line of at most %d characters", maxCheckText)
 	case err != nil:
 		return "its command cannot be read by sh: " + err.Error()
 	case !strings.ContainsAny(c.Command, " /."):
@@ -155,8 +153,8 @@ func fault(c nexus.CriterionCheck) string {
 	return ""
 }
 
-// line makes one line of a text that models wrote.
-func line(text string) string {
+// oneLine makes one line of a text that models wrote.
+func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	return legible.Cut(text, maxText)
+	return legible.Cut(text, maxCheckText)
 }

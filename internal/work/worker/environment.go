@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -77,7 +77,7 @@ func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string)
 }
 
 // environment describes to a role where it works: on a tree in a directory.
-func (s *Shop) environment(ctx context.Context, t Talk, role agent.Role, dir string) (prompt.Environment, error) {
+func (s *Sessions) environment(ctx context.Context, t Talk, role agent.Role, dir string) (prompt.Environment, error) {
 	if len(role.Tools) < 2 {
 		return prompt.Environment{}, nil // it looks at nothing
 	}
@@ -90,7 +90,7 @@ func (s *Shop) environment(ctx context.Context, t Talk, role agent.Role, dir str
 	}
 	if e.Shell {
 		e.Tmp, e.Network = "$TMPDIR", s.hosts(role)
-		if s.Box.Hides() {
+		if s.Site.Box.Hides() {
 			e.Tmp = "/tmp"
 		}
 		e.Rounds, e.Time = t.Limits.Rounds, t.Limits.TaskTime
@@ -98,16 +98,16 @@ func (s *Shop) environment(ctx context.Context, t Talk, role agent.Role, dir str
 	for _, own := range codemap.Scripts(dir) {
 		e.Scripts = append(e.Scripts, prompt.Scripts{Run: own.Run, Names: own.Names, More: own.More})
 	}
-	gates, err := s.Gates(dir)
+	gates, err := s.Judge.Gates(dir)
 	if err != nil {
 		return e, err
 	}
-	e.Mutation, e.Coverage = s.Faults.Mode, s.coverage()
+	e.Mutation, e.Coverage = s.Judge.Faults.Mode, s.Judge.coverage()
 	return e, s.told(ctx, &e, gates, dir, t.Base)
 }
 
 // told fills in what gates there are, and what comes with them.
-func (s *Shop) told(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
+func (s *Sessions) told(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
 	var programs []string
 	for _, g := range gates {
 		programs = append(programs, g.Program())
@@ -115,11 +115,11 @@ func (s *Shop) told(ctx context.Context, e *prompt.Environment, gates []gate.Gat
 	var gone []string
 	if s.Pace != nil {
 		var err error
-		if gone, err = s.Pace.missing(ctx, s.Box, programs); err != nil {
+		if gone, err = s.Pace.missing(ctx, s.Site.Box, programs); err != nil {
 			return err
 		}
 	}
-	known := sync.OnceValue(func() []nexus.Evidence { return s.Bases.seen(base) })
+	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.seen(base) })
 	for i, g := range gates {
 		one := prompt.Gate{Name: g.Name, Dir: g.Dir}
 		if len(g.Args) > 0 {
@@ -135,7 +135,7 @@ func (s *Shop) told(ctx context.Context, e *prompt.Environment, gates []gate.Gat
 			e.One = append(e.One, way)
 		}
 		for _, f := range g.Fix {
-			if way := fixer(f.Args); s.Autofix && one.Lacks == "" && !slices.Contains(e.Fixers, way) {
+			if way := fixer(f.Args); s.Judge.Autofix && one.Lacks == "" && !slices.Contains(e.Fixers, way) {
 				e.Fixers = append(e.Fixers, way)
 			}
 		}
@@ -170,23 +170,23 @@ func fixer(args []string) string {
 }
 
 // hosts names what commands of a role reach, empty for nothing.
-func (s *Shop) hosts(role agent.Role) string {
-	if s.Net.Role(string(role.Name)) == nil {
+func (s *Sessions) hosts(role agent.Role) string {
+	if s.Site.Net.Role(string(role.Name)) == nil {
 		return ""
 	}
 	var all []string
-	for _, r := range s.Net.List.Allow {
+	for _, r := range s.Site.Net.List.Allow {
 		all = append(all, r.String())
 	}
 	return cmp.Or(strings.Join(all, ", "), "some hosts") + ", through the proxy of the environment"
 }
 
 // coverage says what is asked of tests of new lines, empty for nothing.
-func (s *Shop) coverage() string {
-	if s.Meter == nil {
+func (j *Judge) coverage() string {
+	if j.Meter == nil {
 		return ""
 	}
-	r := s.Meter.Rules
+	r := j.Meter.Rules
 	switch r.Modes[nexus.CoverageBound] {
 	case nexus.BoundBlock:
 		return fmt.Sprintf("Tests must go through %d %% of the new lines that can run.", r.NewMinimum)
@@ -198,11 +198,11 @@ func (s *Shop) coverage() string {
 }
 
 // date returns the day on which the run began, which is how its name begins.
-func (s *Shop) date() string {
-	day, _, _ := strings.Cut(string(s.Run), "-")
+func (s *Sessions) date() string {
+	day, _, _ := strings.Cut(string(s.Site.Run), "-")
 	t, err := time.Parse("060102", day)
 	if err != nil {
-		t = s.Now().UTC()
+		t = s.Site.Now().UTC()
 	}
 	return t.Format(time.DateOnly)
 }

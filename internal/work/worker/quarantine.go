@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -13,18 +13,18 @@ import (
 
 // refused looks for what no gate need judge: secrets, and a change that excuses
 // tests. Where there is neither, it returns the record of tests in quarantine.
-func (s *Shop) refused(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
-	if e, red, err = s.leaks(ctx, c); red || err != nil {
+func (j *Judge) refused(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+	if e, red, err = j.leaks(ctx, c); red || err != nil {
 		return r, e, red, err
 	}
-	return s.spared(ctx, c)
+	return j.spared(ctx, c)
 }
 
 // Spared returns what says whether the record of a commit lets a test's failure
 // not count today.
-func (s *Shop) Spared(ctx context.Context, commit string) func(gate, test string) bool {
-	list, err := gate.QuarantineAt(ctx, s.Trees.Git(), commit)
-	day := quarantine.On(s.Now())
+func (j *Judge) Spared(ctx context.Context, commit string) func(gate, test string) bool {
+	list, err := gate.QuarantineAt(ctx, j.Trees.Git(), commit)
+	day := quarantine.On(j.Site.Now())
 	return func(gate, test string) bool {
 		q, ok := list.Of(gate, test, day)
 		return err == nil && ok && q.Active(day)
@@ -34,8 +34,8 @@ func (s *Shop) Spared(ctx context.Context, commit string) func(gate, test string
 // spared returns the record of tests in quarantine that a tree is judged with:
 // its base's. It is red where the tree has another one, as that judges who
 // wrote it. A record that cannot be read spares nothing.
-func (s *Shop) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
-	repo := s.Trees.Git()
+func (j *Judge) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+	repo := j.Trees.Git()
 	if c.Base != "" {
 		other, err := gate.QuarantineChanged(ctx, repo, c.Base, c.Hash)
 		if err != nil {
@@ -56,5 +56,5 @@ func (s *Shop) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		list, err = nil, nil // nexus doctor says what is wrong with it
 	}
-	return quarantine.Record{List: list, Day: quarantine.On(s.Now())}, e, false, err
+	return quarantine.Record{List: list, Day: quarantine.On(j.Site.Now())}, e, false, err
 }

@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"strings"
@@ -9,11 +9,11 @@ import (
 
 // Ended returns how the tests of a gate ended, by their names, nil where the
 // runner does not say.
-func (s *Shop) Ended(e nexus.Evidence) map[string]string {
+func (j *Judge) Ended(e nexus.Evidence) map[string]string {
 	if e.Named == "" {
 		return nil
 	}
-	data, err := s.Blobs.Get(e.Named)
+	data, err := j.Site.Blobs.Get(e.Named)
 	if err != nil {
 		return nil // then the counts tell
 	}
@@ -28,9 +28,9 @@ func (s *Shop) Ended(e nexus.Evidence) map[string]string {
 
 // Miss says of evidence which of the tests its gates do not name as passed,
 // where they name those that do.
-func (s *Shop) Miss(all []nexus.Evidence, tests []string) {
+func (j *Judge) Miss(all []nexus.Evidence, tests []string) {
 	for i, e := range all {
-		ended := s.Ended(e)
+		ended := j.Ended(e)
 		for _, test := range tests {
 			if len(ended) > 0 && ended[test] != "pass" {
 				all[i].Missing = append(all[i].Missing, test)

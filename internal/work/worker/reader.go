@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (r *Readers) news(f nexus.RoleRouted, said []nexus.RoleRouted) bool {
 }
 
 // pick picks the model of a conversation, and says who reads whose work.
-func (s *Shop) pick(ctx context.Context, t Talk, tier nexus.Tier) (Model, error) {
+func (s *Sessions) pick(ctx context.Context, t Talk, tier nexus.Tier) (Model, error) {
 	if t.Author == "" || s.PickReader == nil {
 		return s.Pick(t.Role, tier, t.Task.Model)
 	}

@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type Offer struct {
 
 // Offer returns what [Shop.Converse] would begin a conversation with. It asks
 // nobody, starts nothing and records nothing.
-func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
+func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 	role, ok := s.Roles[t.Role]
 	if !ok {
 		return Offer{}, fmt.Errorf("there is no role %q", t.Role)
@@ -54,18 +54,18 @@ func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
 		return Offer{}, err
 	}
 	if e.Shell {
-		if here.Dir, err = s.Trees.Place(s.Run, t.Attempt.ID); err != nil {
+		if here.Dir, err = s.Trees.Place(s.Site.Run, t.Attempt.ID); err != nil {
 			return Offer{}, err
 		}
 	}
 	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules, e), Here: here.Parts()}
 	for _, parts := range [][]prompt.Part{o.System, o.Here} {
 		for i := range parts {
-			parts[i].Text = s.masked(parts[i].Text)
+			parts[i].Text = s.Site.masked(parts[i].Text)
 		}
 	}
 	set, err := tool.New(tool.Env{
-		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
+		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Site.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
 	}, s.offered(role, tier)...)
 	if err != nil {
 		return Offer{}, err
@@ -82,7 +82,7 @@ func (o Offer) Tokens() int64 {
 }
 
 // export writes the files of a commit into an empty directory.
-func (s *Shop) export(ctx context.Context, commit, dir string) error {
+func (s *Sessions) export(ctx context.Context, commit, dir string) error {
 	index, err := os.CreateTemp("", "nexus-index-")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package shop_test
+package worker_test
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
 // listener hands in at once, and keeps what it was sent.
@@ -43,7 +43,7 @@ func (l *listener) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (
 
 // floor is where roles are heard.
 type floor struct {
-	shop  *shop.Shop
+	shop  *worker.Worker
 	model *listener
 	holds int64
 	less  int64
@@ -51,22 +51,22 @@ type floor struct {
 
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
-	s, base, _ := shoptest.New(t)
+	s, base, _ := workertest.New(t)
 	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &floor{shop: s, model: &listener{}, holds: 200_000}
-	s.Roles, s.Maps, s.Rules = roles, &codemap.Maps{Tokens: 4_000}, "Keep it small."
-	s.Pick = func(nexus.Role, nexus.Tier, string) (shop.Model, error) {
-		m := shop.Model{
+	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.Maps{Tokens: 4_000}, "Keep it small."
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
+		m := worker.Model{
 			Model: f.model, Name: "toy/model", Context: f.holds,
 			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}
 		if f.less > 0 {
 			small := m
 			small.Name, small.Context = "toy/small", f.less
-			m.Else = []shop.Model{small}
+			m.Else = []worker.Model{small}
 		}
 		return m, nil
 	}
@@ -78,7 +78,7 @@ func (f *floor) hear(t *testing.T, role nexus.Role, id nexus.AttemptID, from, ba
 	t.Helper()
 	c, _ := change(t, f.shop, id, from)
 	a := &state.Attempt{ID: id, Task: "T1", Base: from}
-	o, err := f.shop.Converse(t.Context(), shop.Talk{
+	o, err := f.shop.Sessions.Converse(t.Context(), worker.Talk{
 		Attempt: a, Session: nexus.SessionID(string(id) + "/" + string(role) + ".1"), Task: nexus.Task{ID: "T1", Title: "Planted, late"}, Role: role, Tree: c.Tree, Base: base,
 		Next: "Do " + string(id), Limits: nexus.DefaultLimits(),
 		Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -112,14 +112,14 @@ func TestSiblingsBeginAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for role, r := range f.shop.Roles {
+	for role, r := range f.shop.Sessions.Roles {
 		if r.Answers {
 			continue // it has no part in runs
 		}
-		f.shop.Maps = &codemap.Maps{Tokens: 4_000}
+		f.shop.Sessions.Maps = &codemap.Maps{Tokens: 4_000}
 		one := f.hear(t, role, "T1.1", base, base)
 		two := f.hear(t, role, "T2.1", landed, base)
-		f.shop.Maps = &codemap.Maps{Tokens: 4_000} // the next process
+		f.shop.Sessions.Maps = &codemap.Maps{Tokens: 4_000} // the next process
 		three := f.hear(t, role, "T3.1", landed, base)
 		for _, r := range []llm.Request{two, three} {
 			was, _ := json.Marshal([]any{one.System, one.Tools})
@@ -149,7 +149,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 // and what the project offers to run.
 func TestEnvironment(t *testing.T) {
 	f, base := newFloor(t)
-	f.shop.Gates = func(string) ([]gate.Gate, error) {
+	f.shop.Judge.Gates = func(string) ([]gate.Gate, error) {
 		return []gate.Gate{
 			{Name: "build", Args: []string{"true"}},
 			{Name: "lint", Args: []string{"no-such-linter", "run"}, Fix: []stack.Fixer{{Args: []string{"no-such-linter", "--fix", "{files}"}}}},
@@ -157,12 +157,12 @@ func TestEnvironment(t *testing.T) {
 			{Name: "test", Dir: "web", Args: []string{"true", "test"}, Tests: true, Lone: stack.Lone{Args: []string{"true", "--only={test}", "{file}"}}},
 		}, nil
 	}
-	f.shop.Autofix, f.shop.Faults.Mode = true, "block"
-	f.shop.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
-	f.shop.Pace = &shop.Pace{Past: func(context.Context) func(string) time.Duration {
+	f.shop.Judge.Autofix, f.shop.Judge.Faults.Mode = true, "block"
+	f.shop.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
+	f.shop.Sessions.Pace = &worker.Pace{Past: func(context.Context) func(string) time.Duration {
 		return func(gate string) time.Duration { return map[string]time.Duration{"test": 3 * time.Minute}[gate] }
 	}}
-	f.shop.Run = "261124-101112-abc"
+	f.shop.Site.Run = "261124-101112-abc"
 	c, _ := change(t, f.shop, "T0.1", base)
 	if err := os.WriteFile(filepath.Join(c.Tree.Dir, "Makefile"), []byte("docs:\n\ttrue\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -219,8 +219,8 @@ func TestMapsAreAsLargeAsModels(t *testing.T) {
 		{4_000, 2_048, 0, 0, 0},
 		{0, 200_000, 0, 0, 0},
 	} {
-		f.shop.Maps, f.holds, f.less = &codemap.Maps{Tokens: m.tokens}, m.holds, m.other
-		f.shop.Rules = ""
+		f.shop.Sessions.Maps, f.holds, f.less = &codemap.Maps{Tokens: m.tokens}, m.holds, m.other
+		f.shop.Sessions.Rules = ""
 		last++
 		sys := f.hear(t, nexus.Coder, nexus.AttemptID("T1."+strings.Repeat("1", last)), base, base)
 		_, text, _ := strings.Cut(first(sys), "```text\n")
@@ -241,7 +241,7 @@ func TestMapsAreMasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.shop.Mask = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("sk-planted"), []byte("[key]")) }
+	f.shop.Site.Mask = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("sk-planted"), []byte("[key]")) }
 	sys := first(f.hear(t, nexus.Coder, "T1.1", head, head))
 	if strings.Contains(sys, "sk-planted") || !strings.Contains(sys, `const Planted = "[key]"`) {
 		t.Error(sys)

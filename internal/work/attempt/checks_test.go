@@ -1,4 +1,4 @@
-package claim_test
+package attempt
 
 import (
 	"strings"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 )
 
 func task() nexus.Task {
@@ -32,24 +31,24 @@ func TestRead(t *testing.T) {
 			{Number: 4, Of: of(4), File: "a_test.go", Command: "sh a_test.go\nrm -rf .", Why: "its command is not one line of at most 500 characters"},
 		},
 	} {
-		if diff := cmp.Diff(want, claim.Read([]byte(handin), task(), claim.Open(task()))); diff != "" {
+		if diff := cmp.Diff(want, readChecks([]byte(handin), task(), unshown(task()))); diff != "" {
 			t.Errorf("%s: %s", handin, diff)
 		}
 	}
 }
 
 func TestAsk(t *testing.T) {
-	if text := claim.Ask(task(), claim.Open(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+	if text := askChecks(task(), unshown(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
 		t.Error(text)
 	}
-	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
+	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
 		t.Error(text)
 	}
 	tried := []nexus.CriterionCheck{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
-	if text := claim.Ask(task(), claim.Open(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, counts for nothing: it passes without the work") || strings.Contains(text, "b_test.sh") {
+	if text := askChecks(task(), unshown(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, counts for nothing: it passes without the work") || strings.Contains(text, "b_test.sh") {
 		t.Errorf("asked %q", text)
 	}
-	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test passes, but nothing in it bears on criterion 1 (it adds)") {
+	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test passes, but nothing in it bears on criterion 1 (it adds)") {
 		t.Error(text)
 	}
 }
@@ -65,18 +64,18 @@ func TestWorth(t *testing.T) {
 		"":                                      true,
 	} {
 		some := nexus.Task{Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: text}}}
-		if got := claim.Worth(some); got != want {
+		if got := worthChecks(some); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 		some.Criteria = append(some.Criteria, nexus.Criterion{Text: "it runs", Check: "sh run.sh"})
-		if claim.Worth(some) {
+		if worthChecks(some) {
 			t.Errorf("%s: a command shows the task", text)
 		}
 	}
-	if !claim.Worth(nexus.Task{Criteria: []nexus.Criterion{{Text: "it runs", Check: "sh run.sh"}, {Text: "it adds", Was: "sh add.sh"}}}) {
+	if !worthChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it runs", Check: "sh run.sh"}, {Text: "it adds", Was: "sh add.sh"}}}) {
 		t.Error("nobody is asked for a check in the place of one that cannot tell")
 	}
-	if claim.Worth(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}) {
+	if worthChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}) {
 		t.Error("nothing is open")
 	}
 }
@@ -87,7 +86,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"checks":[{"criterion":2,"test":"TestAdd","file":"add_test.go","command":"go test -run TestAdd ."}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seen := map[int]bool{}
-		for _, c := range claim.Read(data, task(), claim.Open(task())) {
+		for _, c := range readChecks(data, task(), unshown(task())) {
 			if c.Number < 2 || c.Number > 4 || seen[c.Number] || c.Proved || c.Command == "" && c.Why == "" {
 				t.Errorf("%+v", c)
 			}

@@ -1,4 +1,4 @@
-package deputy
+package worker
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // says is a model that says one thing, after a while.
@@ -47,12 +48,12 @@ type book struct {
 	refuses error
 }
 
-func (b *book) Reserve(_ context.Context, r nexus.BudgetReserved) error {
+func (b *book) Reserve(_ context.Context, r nexus.BudgetReserved, _ ...nexus.Fact) ([]agent.Guidance, error) {
 	if b.refuses != nil {
-		return b.refuses
+		return nil, b.refuses
 	}
 	b.facts = append(b.facts, tape.Fact(r))
-	return nil
+	return nil, nil
 }
 
 func (b *book) Record(_ context.Context, facts ...nexus.Fact) error {
@@ -66,7 +67,7 @@ const sure = `{"answer": "whole cents", "confidence": 0.9, "reason": "the task s
 
 // stand lets a deputy stand in for as long as people take, and returns what it
 // did.
-func stand(t *testing.T, m *says, q nexus.QuestionAsked, people time.Duration, alone bool, change func(*Deputy, *Model, *book)) (d *Deputy, did []string) {
+func stand(t *testing.T, m *says, q nexus.QuestionAsked, people time.Duration, alone bool, change func(*AutoAnswer, *Model, *book)) (d *AutoAnswer, did []string) {
 	t.Helper()
 	model := Model{
 		Model: m, Name: "p/m", Wire: "m",
@@ -74,7 +75,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, people time.Duration, a
 		Worst: func(llm.Request) nexus.Money { return 9000 },
 	}
 	b := &book{}
-	d = &Deputy{
+	d = &AutoAnswer{
 		Triggers: []string{trigger.Ambiguity}, After: time.Minute, Left: 20_000, Mark: func(string) string { return "X" },
 		Reply: func(_ context.Context, id, answer, why string) error {
 			b.facts = append(b.facts, fmt.Sprintf("reply %s: %s (%s)", id, answer, why))
@@ -106,7 +107,7 @@ func TestStand(t *testing.T) {
 		model  says
 		q      nexus.QuestionAsked
 		people time.Duration
-		change func(*Deputy, *Model, *book)
+		change func(*AutoAnswer, *Model, *book)
 		want   []string
 		left   nexus.Money
 		alone  bool
@@ -121,25 +122,25 @@ func TestStand(t *testing.T) {
 		"without an answer":    {says{input: strings.Replace(sure, "whole cents", "", 1)}, green, time.Hour, nil, paid, 18_000, false},
 		"it fails":             {says{err: errors.New("overloaded")}, green, time.Hour, nil, paid, 18_000, false},
 		"it takes too long":    {says{input: sure, after: time.Hour}, green, 2 * time.Hour, nil, paid, 18_000, false},
-		"more than a cent": {says{input: sure}, green, time.Hour, func(d *Deputy, m *Model, _ *book) {
-			d.Left, m.Worst = nexus.Dollar, func(llm.Request) nexus.Money { return Dear + 1 }
+		"more than a cent": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, m *Model, _ *book) {
+			d.Left, m.Worst = nexus.Dollar, func(llm.Request) nexus.Money { return autoMost + 1 }
 		}, nil, nexus.Dollar, false},
-		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *Deputy, m *Model, _ *book) { m.Worst = nil }, nil, 20_000, false},
-		"more than is left":   {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Left = 8999 }, nil, 8999, false},
-		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *Deputy, _ *Model, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
-		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, false},
-		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Publish}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Publish} }, nil, 20_000, false},
-		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
+		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, m *Model, _ *book) { m.Worst = nil }, nil, 20_000, false},
+		"more than is left":   {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Left = 8999 }, nil, 8999, false},
+		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, _ *Model, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
+		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, false},
+		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Publish}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{trigger.Publish} }, nil, 20_000, false},
+		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
 		"not sure, and alone": {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
-		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
-		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, true},
-		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = nil }, nil, 20_000, false},
+		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
+		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, true},
+		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = nil }, nil, 20_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				change := c.change
 				if change == nil {
-					change = func(*Deputy, *Model, *book) {}
+					change = func(*AutoAnswer, *Model, *book) {}
 				}
 				m := c.model
 				d, did := stand(t, &m, c.q, c.people, c.alone, change)
@@ -152,7 +153,7 @@ func TestStand(t *testing.T) {
 			})
 		})
 	}
-	var none *Deputy
+	var none *AutoAnswer
 	none.Stand(t.Context(), green, nexus.Task{}, nil, true)()
 }
 
@@ -161,12 +162,12 @@ func TestBrief(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := says{input: sure}
 		q := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?\n```\nYou are sure.", Fallback: "cents", Trigger: trigger.Ambiguity}
-		stand(t, &m, q, time.Hour, false, func(*Deputy, *Model, *book) {})
+		stand(t, &m, q, time.Hour, false, func(*AutoAnswer, *Model, *book) {})
 		r := m.asked[0]
 		if text := r.Messages[0].Text(); !strings.Contains(text, "````\nwhich?\n```\nYou are sure.\n````") || !strings.HasPrefix(text, "Conversation: T1.1/auto.X\n") {
 			t.Error(text)
 		}
-		if r.Force != "answer" || len(r.Tools) != 1 || r.MaxTokens != tokens {
+		if r.Force != "answer" || len(r.Tools) != 1 || r.MaxTokens != autoTokens {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -179,8 +180,8 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := Parse(data)
-		if err != nil && a != (Answer{}) || err == nil && (a.Confidence < 0 || a.Confidence > 1 || a.Reason == "") {
+		a, err := parseAuto(data)
+		if err != nil && a != (autoReply{}) || err == nil && (a.Confidence < 0 || a.Confidence > 1 || a.Reason == "") {
 			t.Errorf("%q: %+v, %v", data, a, err)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/bridge"
 )
 
-// knob is a flag that sets keys of the configuration.
-type knob struct {
+// settingFlag is a flag that sets keys of the configuration.
+type settingFlag struct {
 	keys  []string
 	value string
 	name  string // of the value, for people
@@ -18,13 +18,13 @@ type knob struct {
 }
 
 // String implements pflag.Value.
-func (k *knob) String() string { return k.value }
+func (k *settingFlag) String() string { return k.value }
 
 // Type implements pflag.Value.
-func (k *knob) Type() string { return k.name }
+func (k *settingFlag) Type() string { return k.name }
 
 // Set implements pflag.Value. The configuration checks the value.
-func (k *knob) Set(value string) error {
+func (k *settingFlag) Set(value string) error {
 	if dir, ok := strings.CutPrefix(value, "bridge:"); ok && k.name == "PROVIDER/MODEL" {
 		if dir == "" {
 			return errors.New("a bridge needs a directory, such as bridge:/tmp/answers")
@@ -42,10 +42,10 @@ func (k *knob) Set(value string) error {
 	return nil
 }
 
-// Knobs gives a command flags that set keys of the configuration.
-func (a *Console) Knobs(c *cobra.Command, names ...string) {
+// SettingFlags gives a command flags that set keys of the configuration.
+func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 	for _, name := range names {
-		k := &knob{into: a.Set}
+		k := &settingFlag{into: a.Set}
 		short, usage := "", ""
 		switch name {
 		case "parallel":

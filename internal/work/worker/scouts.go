@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 // methods but look are for the goroutine that has the session.
 type party struct {
 	*agent.Subagents
-	shop  *Shop
+	shop  *Sessions
 	talk  Talk
 	desk  Desk
 	base  *state.Attempt // as it was when the session began to speak; never changed
@@ -35,7 +35,7 @@ type party struct {
 // scouts returns who a session may send, nil where it may send nobody: its
 // role cannot, or its model costs no more than a scout's. Those that were out
 // when another process had the session go on.
-func (s *Shop) scouts(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) *party {
+func (s *Sessions) scouts(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) *party {
 	if !s.sends(role, tier) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (s *Shop) scouts(ctx context.Context, t Talk, role agent.Role, tier nexus.T
 }
 
 // sends reports whether a role may send scouts.
-func (s *Shop) sends(role agent.Role, tier nexus.Tier) bool {
+func (s *Sessions) sends(role agent.Role, tier nexus.Tier) bool {
 	_, ok := s.Roles[nexus.Scout]
 	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.SubagentTool)
 }
@@ -77,7 +77,7 @@ func (p *party) look(ctx context.Context, n int, question string, again bool) (j
 			err := p.desk.Record(ctx, facts...)
 			for _, f := range facts {
 				if err == nil {
-					a.Apply(f, p.shop.Now())
+					a.Apply(f, p.shop.Site.Now())
 				}
 			}
 			return err
@@ -120,7 +120,7 @@ func (p *party) came(old *state.Session) (json.RawMessage, string) {
 	if old.Outcome != nexus.Accepted || old.Result == "" {
 		return nil, cmp.Or(old.Why, string(old.Outcome), "it did not end")
 	}
-	data, err := p.shop.Blobs.Get(old.Result)
+	data, err := p.shop.Site.Blobs.Get(old.Result)
 	if err != nil {
 		return nil, err.Error()
 	}

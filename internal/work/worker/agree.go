@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 // agree returns what asks a person about a command, nil where the run's level
 // of approval asks nobody. Where nobody answers, the session is halted before
 // the call: it has no answer then, and is made again when the task goes on.
-func (s *Shop) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+func (s *Sessions) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
 	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
 		return nil
 	}
@@ -24,9 +24,9 @@ func (s *Shop) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCau
 		if reason != "" {
 			text += " " + reason
 		}
-		t.Attempt.Ask(text, s.Now())
+		t.Attempt.Ask(text, s.Site.Now())
 		answer, err := s.Consent(ctx, t.Attempt.ID, text, d)
-		t.Attempt.Answered(text, s.Now())
+		t.Attempt.Answered(text, s.Site.Now())
 		if Waits(err) {
 			halt(err)
 		}
@@ -42,9 +42,9 @@ func (s *Shop) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCau
 
 // Consent asks a person whether something may be done, and returns the
 // answer. Where nobody is there it is an error that [Waits].
-func (s *Shop) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
+func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
 	q := nexus.QuestionAsked{
-		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Now().UnixMicro()%(36*36*36*36*36), 36)),
+		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
 		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.until(), Trigger: trigger.Security,
 	}
 	if a == "" {
@@ -62,12 +62,12 @@ func (s *Shop) Consent(ctx context.Context, a nexus.AttemptID, text string, d De
 
 // until returns when a question that is asked now answers itself: at once where
 // nobody is there, and never where people may take their time.
-func (s *Shop) until() time.Time {
+func (s *Sessions) until() time.Time {
 	switch {
 	case s.Alone:
-		return s.Now()
+		return s.Site.Now()
 	case s.Patience > 0:
-		return s.Now().Add(s.Patience)
+		return s.Site.Now().Add(s.Patience)
 	default:
 		return time.Time{}
 	}

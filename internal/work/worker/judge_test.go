@@ -1,4 +1,4 @@
-package shop_test
+package worker_test
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
 // desk remembers what gates said as a run's state does.
@@ -59,7 +59,7 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 
 // change writes a file into a new tree of base, and returns it as a case with
 // its commit.
-func change(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) (shop.Case, string) {
+func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (worker.Case, string) {
 	t.Helper()
 	tree, err := s.Trees.Add(t.Context(), "r", id, base)
 	if err != nil {
@@ -73,7 +73,7 @@ func change(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) (shop.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shop.Case{
+	return worker.Case{
 		Tree: tree, Hash: hash, Base: base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, commit
 }
@@ -82,11 +82,11 @@ func change(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) (shop.C
 // red, and another start from there: what was red before both is held against
 // neither.
 func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
-	s, base, _ := shoptest.New(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
+	s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
 	d := &desk{}
 	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
 		c, commit := change(t, s, id, base)
-		evidence, err := s.Judge(t.Context(), c, d)
+		evidence, err := s.Judge.Pass(t.Context(), c, d)
 		if err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
 			t.Fatalf("%s: %+v, %v", id, evidence, err)
 		}
@@ -99,8 +99,8 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 // not the gate's own.
 func TestWarmUpIsToldBesideTheGate(t *testing.T) {
 	gates := []gate.Gate{{Name: "build", Args: []string{"true"}}, {Name: "test", Args: []string{"true"}}}
-	s, base, _ := shoptest.New(t, gates...)
-	s.Exe = filepath.Join(t.TempDir(), "nexus")
+	s, base, _ := workertest.New(t, gates...)
+	s.Judge.Exe = filepath.Join(t.TempDir(), "nexus")
 	warm := change1(t, s, "T1.1", base)
 	if err := os.WriteFile(filepath.Join(warm.Tree.Dir, "go.mod"), []byte("module m\n\ngo 1.24\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -113,13 +113,13 @@ func TestWarmUpIsToldBesideTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(0, 0)
-	s.Now = func() time.Time { now = now.Add(time.Hour); return now }
+	s.Site.Now = func() time.Time { now = now.Add(time.Hour); return now }
 	for _, c := range []struct {
 		base string
 		want string
 	}{{base, "build 0s, test 0s"}, {commit, "build 1h0m0s, test 0s"}} {
 		var d judged
-		if _, _, err := s.Bases.Judge(t.Context(), s, shop.Base{Commit: c.base}, gates, nil, &d); err != nil {
+		if _, _, err := s.Judge.Bases.Judge(t.Context(), s.Judge, worker.Base{Commit: c.base}, gates, nil, &d); err != nil {
 			t.Fatal(err)
 		}
 		var told []string
@@ -154,25 +154,25 @@ func (j *judged) Record(ctx context.Context, facts ...nexus.Fact) error {
 // What the gate had written is gone when the next worker judges it.
 func TestBaseIsCleanAfterACancel(t *testing.T) {
 	slow := gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
-	s, base, _ := shoptest.New(t, slow)
+	s, base, _ := workertest.New(t, slow)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
+		for dirt := filepath.Join(s.Site.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
 			if _, err := os.Stat(dirt); err == nil {
 				cancel(context.Canceled)
 			}
 		}
 	}()
 	c, _ := change(t, s, "T1.1", base)
-	if _, err := s.Judge(ctx, c, &desk{}); err == nil {
+	if _, err := s.Judge.Pass(ctx, c, &desk{}); err == nil {
 		t.Fatal("judged though it was cancelled")
 	}
-	s.Gates = func(string) ([]gate.Gate, error) {
+	s.Judge.Gates = func(string) ([]gate.Gate, error) {
 		return []gate.Gate{{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}}}, nil
 	}
 	d := &desk{}
 	c, _ = change(t, s, "T2.1", base)
-	if evidence, err := s.Judge(t.Context(), c, d); err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
+	if evidence, err := s.Judge.Pass(t.Context(), c, d); err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
 		t.Fatalf("%+v, %v", evidence, err)
 	}
 	for _, e := range d.known {
@@ -185,15 +185,15 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 // TestWaitForABaseEnds cancels a worker while another one judges the base
 // that both start from.
 func TestWaitForABaseEnds(t *testing.T) {
-	s, base, _ := shoptest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
+	s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
 	first, second := change1(t, s, "T1.1", base), change1(t, s, "T2.1", base)
 	judging, cancel := context.WithCancelCause(t.Context())
 	over := make(chan error, 1)
 	go func() {
-		_, err := s.Judge(judging, first, &desk{})
+		_, err := s.Judge.Pass(judging, first, &desk{})
 		over <- err
 	}()
-	for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ; {
+	for dirt := filepath.Join(s.Site.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ; {
 		if _, err := os.Stat(dirt); err == nil {
 			break
 		}
@@ -202,7 +202,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	waiting, stop := context.WithCancelCause(t.Context())
 	waited := make(chan error, 1)
 	go func() {
-		_, err := s.Judge(waiting, second, &desk{})
+		_, err := s.Judge.Pass(waiting, second, &desk{})
 		waited <- err
 	}()
 	stop(why)
@@ -218,7 +218,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	<-over
 }
 
-func change1(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) shop.Case {
+func change1(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) worker.Case {
 	t.Helper()
 	c, _ := change(t, s, id, base)
 	return c
@@ -227,7 +227,7 @@ func change1(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) shop.C
 // TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
 // reads: what it accepted is accepted.
 func TestAcceptedInTheLastMinute(t *testing.T) {
-	s, base, _ := shoptest.New(t)
+	s, base, _ := workertest.New(t)
 	c, commit := change(t, s, "T1.1", base)
 	const id = "T1.1/coder.1"
 	a := &state.Attempt{
@@ -261,12 +261,12 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		sh("before", read.GoBuild, clean), sh("test", read.Exit, clean+" && "+poison), sh("vet", read.GoVet, clean),
 		sh("lint", read.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", read.Exit, clean),
 	}
-	s, base, _ := shoptest.New(t, gates...)
+	s, base, _ := workertest.New(t, gates...)
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Box = box
+	s.Site.Box = box
 	c, _ := change(t, s, "T1.1", base)
 	for round := range 2 {
 		if err := os.WriteFile(filepath.Join(c.Tree.Dir, "more"), []byte{byte('a' + round)}, 0o600); err != nil {
@@ -275,7 +275,7 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		if _, c.Hash, err = c.Tree.Snapshot(t.Context(), "more"); err != nil {
 			t.Fatal(err)
 		}
-		evidence, err := s.Judge(t.Context(), c, &desk{})
+		evidence, err := s.Judge.Pass(t.Context(), c, &desk{})
 		if err != nil || len(evidence) != len(gates) {
 			t.Fatalf("round %d: %+v, %v", round, evidence, err)
 		}

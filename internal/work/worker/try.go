@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // as a gate may take, and as each says. None begins after the time for all. Told
 // hears what each came to. Nobody has agreed to them yet: where nothing confines
 // them, only those run that the policy allows a planner to run.
-func (b *Bases) Try(ctx context.Context, s *Shop, of Base, gates []gate.Gate, each, all time.Duration, told func(nexus.Evidence) error, d Desk) error {
+func (b *Bases) Try(ctx context.Context, s *Judge, of Base, gates []gate.Gate, each, all time.Duration, told func(nexus.Evidence) error, d Desk) error {
 	done, err := b.wait(ctx)
 	if err != nil {
 		return err
@@ -42,9 +42,9 @@ func (b *Bases) Try(ctx context.Context, s *Shop, of Base, gates []gate.Gate, ea
 		return err
 	}
 	r.Reached, r.Starts = Reached(ctx, d, ""), of.starts(ctx, d)
-	end := s.Now().Add(all)
+	end := s.Site.Now().Add(all)
 	for _, g := range gates {
-		if !s.Now().Before(end) {
+		if !s.Site.Now().Before(end) {
 			break
 		}
 		if !s.mayTry(g, tree.Dir) {
@@ -79,11 +79,11 @@ func twice(ctx context.Context, r gate.Runner, t gate.Tree, g gate.Gate) (nexus.
 	return e, err
 }
 
-func (s *Shop) mayTry(g gate.Gate, dir string) bool {
-	if s.Box.Name() != string(sandbox.Off) {
+func (j *Judge) mayTry(g gate.Gate, dir string) bool {
+	if j.Site.Box.Name() != string(sandbox.Off) {
 		return true
 	}
-	rules := s.may(nexus.Planner)
+	rules := j.Site.may(nexus.Planner)
 	rules.Dir, rules.Open = dir, true // as for the planner's own commands
 	return policy.Rule(g.Command(), rules).Allowed()
 }

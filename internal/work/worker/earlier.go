@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type Old struct {
 // Earlier tries old commands on the tree of a commit, one after the other as
 // long as the time lasts, and records what came of each. One that is red is
 // tried twice. What is known of that tree is taken over.
-func (b *Bases) Earlier(ctx context.Context, s *Shop, commit string, old []Old, within time.Duration, d Desk) ([]nexus.Evidence, error) {
+func (b *Bases) Earlier(ctx context.Context, s *Judge, commit string, old []Old, within time.Duration, d Desk) ([]nexus.Evidence, error) {
 	done, err := b.wait(ctx)
 	if err != nil {
 		return nil, err
@@ -46,14 +46,14 @@ func (b *Bases) Earlier(ctx context.Context, s *Shop, commit string, old []Old, 
 		return nil, err
 	}
 	r.Reached, r.Starts = Reached(ctx, d, ""), Starts(ctx, d, nexus.GateStarted{Base: true})
-	end := s.Now().Add(within)
+	end := s.Site.Now().Add(within)
 	var all []nexus.Evidence
 	for _, o := range old {
 		if e, ok := d.Known(ctx, hash, o.Name); ok && e.Command == o.Command() {
 			all = append(all, e)
 			continue
 		}
-		left := end.Sub(s.Now())
+		left := end.Sub(s.Site.Now())
 		if within > 0 && left < time.Second {
 			break
 		}
@@ -70,8 +70,8 @@ func (b *Bases) Earlier(ctx context.Context, s *Shop, commit string, old []Old, 
 }
 
 // try runs one, and once more when it is red.
-func (o Old) try(ctx context.Context, r gate.Runner, t gate.Tree, s *Shop, left time.Duration) (nexus.Evidence, error) {
-	r.Net = func(string) *egress.Way { return s.Net.Gate(o.As) }
+func (o Old) try(ctx context.Context, r gate.Runner, t gate.Tree, s *Judge, left time.Duration) (nexus.Evidence, error) {
+	r.Net = func(string) *egress.Way { return s.Site.Net.Gate(o.As) }
 	if left > 0 && (s.GateTime <= 0 || left < s.GateTime) {
 		o.Timeout = left
 	}

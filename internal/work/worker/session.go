@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -55,7 +55,7 @@ type Talk struct {
 
 // Converse has a stretch of a conversation, new or begun by another process,
 // and returns how it ended. It has been recorded when it returns.
-func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, err error) {
+func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, err error) {
 	role, ok := s.Roles[t.Role]
 	if !ok {
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
@@ -68,7 +68,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	old := t.Attempt.Session(t.Session)
 	var said []llm.Message
 	if old != nil {
-		if said, err = agent.Recall(s.Blobs, old.Messages); err != nil {
+		if said, err = agent.Recall(s.Site.Blobs, old.Messages); err != nil {
 			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
 		}
 	}
@@ -96,13 +96,13 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
 		System: system, Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
-		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
+		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role), Now: s.Site.Now, Choices: model.Choices(),
 		Hurry: s.Hurry,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old != nil {
 		b.Messages = said
-		opened, err := agent.Reopen(s.Blobs, old.Prompt)
+		opened, err := agent.Reopen(s.Site.Blobs, old.Prompt)
 		if err != nil {
 			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
 		}
@@ -117,7 +117,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	if s.Heard != nil {
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
-	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
+	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs, heard)
 	if closed(); err != nil || len(undone.Files()) == 0 {
 		return o, err
 	}
@@ -138,7 +138,7 @@ func (t Talk) tier(role agent.Role) nexus.Tier {
 }
 
 // offered returns the names of the tools that a role has of our own.
-func (s *Shop) offered(role agent.Role, tier nexus.Tier) []string {
+func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
 	if s.sends(role, tier) {
 		return role.Tools
 	}
@@ -147,7 +147,7 @@ func (s *Shop) offered(role agent.Role, tier nexus.Tier) []string {
 
 // retry says how failed calls of a session are tried again. With a seed its
 // waits are its own, whatever other sessions draw.
-func (s *Shop) retry(t Talk) llm.Policy {
+func (s *Sessions) retry(t Talk) llm.Policy {
 	p := s.Retry
 	if s.Draw != nil {
 		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
@@ -156,7 +156,7 @@ func (s *Shop) retry(t Talk) llm.Policy {
 }
 
 // masked takes keys out of a text.
-func (s *Shop) masked(text string) string {
+func (s *Site) masked(text string) string {
 	if s.Mask == nil {
 		return text
 	}
@@ -170,12 +170,12 @@ type sessionDesk struct {
 	now  func() time.Time
 }
 
-// Record implements [agent.Desk].
+// Record implements [agent.Recorder].
 func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.talk.Record(ctx, facts...)
 }
 
-// Reserve implements [agent.Desk]. The call's time runs from here on.
+// Reserve implements [agent.Recorder]. The call's time runs from here on.
 func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	told, err := d.desk.Reserve(ctx, r, done...)
 	if err == nil {
@@ -188,23 +188,23 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
+func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Now, Mask: s.Mask,
-		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
-		Hidden: files.HiddenRules{Show: s.may(role.Name).Show}, Learn: s.Learn,
-		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.may(role.Name), Given: t.given,
+		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
+		Mark: s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
+		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
+		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.Site.may(role.Name), Given: t.given,
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
-				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
+				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
 				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: trigger.Ambiguity,
 			}
-			return s.stand(ctx, t, d, q)
+			return s.question(ctx, t, d, q)
 		},
 	}
 	if t.scouts != nil {
@@ -217,17 +217,17 @@ func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree
 		}
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.caches().Shell(t.Tree.Dir, cache, s.Kit.Of(t.Tree.Dir).Words())
+	setup, err := s.Judge.caches().Shell(t.Tree.Dir, cache, s.Judge.Kit.Of(t.Tree.Dir).Words())
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = s.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
+	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
-	e.Caches = append(s.Box.Shown(), setup.Writable...) // what was fetched lies in the latter
+	e.Caches = append(s.Site.Box.Shown(), setup.Writable...) // what was fetched lies in the latter
 	if !e.Writes {
 		e.Readable = append(e.Readable, t.Tree.Git)
 	}
-	if !s.Box.Hides() {
+	if !s.Site.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
@@ -241,18 +241,18 @@ func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree
 		e.Rule = tool.BothRules(own, tool.IgnoreRule(root))
 	}
 	if e.Writes && e.Rule != nil {
-		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
 				u.Add(tool.Breaches(files, own))
 			}
-		}, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())
 		}
 		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
 	}
-	if m := s.Kit.Modules(t.Tree.Dir); e.Writes && m != nil {
+	if m := s.Judge.Kit.Modules(t.Tree.Dir); e.Writes && m != nil {
 		e.Rule, e.Undo, e.Note = tool.BothRules(m.Rule, e.Rule), tool.BothUndos(m.TakeBack, e.Undo), m.Note
 	}
 	set, err := tool.New(e, role.Tools...)
@@ -278,20 +278,20 @@ func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree
 // place gives an attempt ports and names of its own, so that what it starts
 // does not meet what another starts. A run without a state directory gives
 // none.
-func (s *Shop) place(t Talk) (vars []string, free func(), err error) {
-	if s.State == "" {
+func (s *Sessions) place(t Talk) (vars []string, free func(), err error) {
+	if s.Site.State == "" {
 		return nil, func() {}, nil
 	}
-	owner := s.mark(t.Tree)
-	own, err := portslot.Take(filepath.Join(filepath.Dir(s.State), "slots"), owner)
+	owner := s.Site.mark(t.Tree)
+	own, err := portslot.Take(filepath.Join(filepath.Dir(s.Site.State), "slots"), owner)
 	if err != nil {
 		return nil, nil, err
 	}
-	return own.Env(owner, s.Box.Hides()), func() { _ = own.Release() }, nil
+	return own.Env(owner, s.Site.Box.Hides()), func() { _ = own.Release() }, nil
 }
 
 // may returns what people add to the policy for a role.
-func (s *Shop) may(role nexus.Role) policy.Rules {
+func (s *Site) may(role nexus.Role) policy.Rules {
 	if s.May == nil {
 		return policy.Rules{}
 	}
@@ -301,8 +301,8 @@ func (s *Shop) may(role nexus.Role) policy.Rules {
 // spare tells the agent's own git to leave alone what its commands cannot open:
 // it would take it for changed, and stop at it. Where that cannot be told, git
 // says what it could not open.
-func (s *Shop) spare(ctx context.Context, t Talk, e tool.Env, names []string) {
-	if len(names) == 0 || !s.Box.Hides() {
+func (s *Sessions) spare(ctx context.Context, t Talk, e tool.Env, names []string) {
+	if len(names) == 0 || !s.Site.Box.Hides() {
 		return
 	}
 	const script = `git ls-files -z --full-name -- "$@" | git update-index -z --skip-worktree --stdin`
@@ -312,7 +312,7 @@ func (s *Shop) spare(ctx context.Context, t Talk, e tool.Env, names []string) {
 			args = append(args, rel)
 		}
 	}
-	_, _ = s.Box.Run(ctx, sandbox.Command{
+	_, _ = s.Site.Box.Run(ctx, sandbox.Command{
 		Args: args, Dir: e.Dir, Env: append(slices.Clone(e.Vars), "GIT_LITERAL_PATHSPECS=1"), Readable: t.Tree.Reads(), Writable: []string{t.Tree.Git},
 		Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
 	})
@@ -325,9 +325,9 @@ const (
 
 // git lets the agent's own git look at the tree, from within the sandbox:
 // what an agent may have done to it reaches nobody else.
-func (s *Shop) git(e tool.Env) func(context.Context, []string) (string, error) {
+func (s *Sessions) git(e tool.Env) func(context.Context, []string) (string, error) {
 	return func(ctx context.Context, args []string) (string, error) {
-		r, err := s.Box.Run(ctx, sandbox.Command{
+		r, err := s.Site.Box.Run(ctx, sandbox.Command{
 			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,
 			Env: append(slices.Clone(e.Vars), "GIT_OPTIONAL_LOCKS=0"), Readable: e.Readable, Writable: e.Writable, Tmp: e.Tmp,
 			Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,

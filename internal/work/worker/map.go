@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 // opening returns what a new conversation begins with: the system prompt, and
 // the first message with what is said of where it is.
-func (s *Shop) opening(ctx context.Context, t Talk, role agent.Role, m Model) (system, first string, err error) {
+func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model) (system, first string, err error) {
 	e, err := s.environment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
 		return "", "", err
@@ -25,12 +25,12 @@ func (s *Shop) opening(ctx context.Context, t Talk, role agent.Role, m Model) (s
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
-	return s.masked(prompt.System(role.Prompt, s.Rules, e)), t.Next + s.masked(here.Text()), nil
+	return s.Site.masked(prompt.System(role.Prompt, s.Rules, e)), t.Next + s.Site.masked(here.Text()), nil
 }
 
 // here returns the map for a role, as the smallest of the models holds it that
 // its session may go on with. It shows the commit that the session starts from.
-func (s *Shop) here(ctx context.Context, t Talk, role agent.Role, m Model) (prompt.Here, error) {
+func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (prompt.Here, error) {
 	if !role.Map || s.Maps == nil {
 		return prompt.Here{}, nil
 	}

@@ -1,4 +1,4 @@
-package shop
+package worker
 
 import (
 	"context"
@@ -51,56 +51,71 @@ func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) er
 	}
 }
 
-// Judge lets the gates judge a tree in their order and stops at the first red
+// Pass lets the gates judge a tree in their order and stops at the first red
 // one. A gate that was red on the base for the same reasons is not red. Each
 // judgement is recorded as it is made.
 //
 // It ends when the run lets its workers go: gates cost nothing to run again.
-func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	spare, stop := d.Spare(ctx, c.Paid)
 	defer stop()
-	evidence, err := s.judge(spare, c, d)
+	r, gates, evidence, err := j.prepare(spare, c, d)
+	if err == nil && evidence == nil {
+		var v nexus.Verdict
+		v, err = r.Pass(spare, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(spare, d))
+		if evidence = v.Evidence; err == nil {
+			evidence, err = j.measure(spare, c, gates, evidence, r.Base, d)
+		}
+	}
 	if err != nil && spare.Err() != nil {
 		err = context.Cause(spare)
 	}
 	return evidence, err
 }
 
-func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+// measure adds what the meter says of a tree that the gates judged.
+func (j *Judge) measure(ctx context.Context, c Case, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
+	evidence, taken := j.Meter.Take(gates, evidence, base)
+	done, err := j.done(ctx, c, evidence, taken, d)
+	return append(evidence, done...), err
+}
+
+// prepare returns what runs the gates on a tree, and which those are. Evidence
+// is why the tree is red before any of them runs.
+func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
-		return nil, err
+		return r, nil, nil, err
 	}
-	spared, e, red, err := s.refused(ctx, c)
+	spared, e, red, err := j.refused(ctx, c)
 	if red && err == nil {
 		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	if red || err != nil {
-		return []nexus.Evidence{e}, err
+		return r, nil, []nexus.Evidence{e}, err
 	}
-	if err := s.touched(ctx, c, d); err != nil {
-		return nil, err
+	if err := j.touched(ctx, c, d); err != nil {
+		return r, nil, nil, err
 	}
-	gates, err := s.Gates(c.Tree.Dir)
-	apart, wrong := s.apart(ctx, c)
+	gates, err = j.Gates(c.Tree.Dir)
+	apart, wrong := j.apart(ctx, c)
 	if err := errors.Join(err, wrong); err != nil {
-		return nil, err
+		return r, nil, nil, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = s.Bases.Judge(ctx, s, Base{c.Base, c.starts()}, s.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
-			return nil, fmt.Errorf("judge the base: %w", err)
+		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
-	if err := s.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, s.Gates, c.Task.Criteria, false, d.Record); err != nil {
-		return nil, err
+	if err := j.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
+		return r, nil, nil, err
 	}
-	r, err := s.Runner(c.Tree, c.Hash)
-	if err != nil {
-		return nil, err
+	if r, err = j.Runner(c.Tree, c.Hash); err != nil {
+		return r, nil, nil, err
 	}
 	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
-	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
-		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	if e, red := j.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+		return r, nil, []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	r.Each = c.Each
 	r.Wanted = append(accept.Texts(c.Task), c.Wanted...)
@@ -110,31 +125,25 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
-			return nil, fmt.Errorf("judge the base: %w", err)
+		if r.Origin, err = j.Bases.origin(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
+			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
-		gates, r.Later = s.some(c, r.Origin.Changed, gates, base)
-		gates = s.Meter.Last(gates, gates, c.Task.ID == "")
+		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
+		gates = j.Meter.Last(gates, gates, c.Task.ID == "")
 	}
 	r.Apart = apart
-	r.Moved = s.moved(c.Base, c.Hash)
+	r.Moved = j.moved(c.Base, c.Hash)
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Starts = Starts(ctx, d, c.starts())
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
-	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
-	if err != nil {
-		return v.Evidence, err
-	}
-	evidence, taken := s.Meter.Take(gates, v.Evidence, r.Base)
-	done, err := s.done(ctx, c, evidence, taken, d)
-	return append(evidence, done...), err
+	return r, gates, nil, nil
 }
 
 // moved returns what says where the lines of a base are in a tree; nil where
 // there is no base.
-func (s *Shop) moved(base, hash string) func(context.Context) (gate.Moves, error) {
+func (j *Judge) moved(base, hash string) func(context.Context) (gate.Moves, error) {
 	if base == "" {
 		return nil
 	}
@@ -144,7 +153,7 @@ func (s *Shop) moved(base, hash string) func(context.Context) (gate.Moves, error
 	return func(ctx context.Context) (gate.Moves, error) {
 		once.Do(func() {
 			var patch string
-			patch, err = s.Trees.Git().Moved(ctx, base, hash)
+			patch, err = j.Trees.Git().Moved(ctx, base, hash)
 			moves = gate.ParseMoves(patch)
 		})
 		return moves, err
@@ -154,26 +163,26 @@ func (s *Shop) moved(base, hash string) func(context.Context) (gate.Moves, error
 // some returns the gates with those that run the tests which the change
 // concerns, where these come first, and whether the others may wait. Where all
 // tests hang on the base, some are what is known of any.
-func (s *Shop) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
+func (j *Judge) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
 	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
-	if !c.Some && !hung || s.Related != PerTask && s.Related != Deferred {
+	if !c.Some && !hung || j.Related != PerTask && j.Related != Deferred {
 		return gates, false
 	}
-	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && s.Related == Deferred
+	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == Deferred
 }
 
 // apart returns what says why a gate does not concern the work on a base.
-func (s *Shop) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
+func (j *Judge) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
 	if c.Base == "" {
 		return nil, nil //nolint:nilnil // each gate judges
 	}
-	changed, err := s.changed(ctx, c.Base, c.Hash)
+	changed, err := j.changed(ctx, c.Base, c.Hash)
 	return func(g gate.Gate) string { return gate.Apart(g, changed, c.Task.Criteria) }, err
 }
 
 // changed returns the files in which two commits or trees differ.
-func (s *Shop) changed(ctx context.Context, from, to string) (files []string, err error) {
-	changes, err := s.Trees.Git().Changed(ctx, from, to)
+func (j *Judge) changed(ctx context.Context, from, to string) (files []string, err error) {
+	changes, err := j.Trees.Git().Changed(ctx, from, to)
 	for _, c := range changes {
 		files = append(files, c.Path)
 	}
@@ -181,8 +190,8 @@ func (s *Shop) changed(ctx context.Context, from, to string) (files []string, er
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.
-func (s *Shop) Waits(ctx context.Context, tree string, d Desk) bool {
-	if s.Related == Deferred {
+func (j *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
+	if j.Related == Deferred {
 		return true
 	}
 	some, first := d.Known(ctx, tree, related.Name)
@@ -202,28 +211,28 @@ func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence,
 }
 
 // Runner returns what runs gates on a tree, which it puts back after each.
-func (s *Shop) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
-	return s.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+func (j *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+	return j.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
 }
 
-func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
-	setup, err := s.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
+func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
+	setup, err := j.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
+		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
 		Own: func(g gate.Gate) (gate.GoSetup, func() error, error) {
-			setup, done, err := s.caches().Own(t.Dir, cache, g)
-			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			setup, done, err := j.caches().Own(t.Dir, cache, g)
+			setup.Env = j.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
 			return setup, done, err
 		},
 		Reset: func(ctx context.Context, bare bool) error {
 			if bare {
-				return errors.Join(t.Exact(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
+				return errors.Join(t.Exact(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
 			}
-			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
+			return errors.Join(t.Reset(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
 		},
 		Wrote: func(ctx context.Context) ([]string, error) {
 			_, now, err := t.Snapshot(ctx, "nexus: after a gate")
@@ -239,16 +248,16 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 			}
 			return files, err
 		},
-		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
+		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).Lacks,
 	}, nil
 }
 
-func (s *Shop) caches() gate.Caches {
-	return gate.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
+func (j *Judge) caches() gate.Caches {
+	return gate.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
 }
 
 // mark names the owner of the processes of a tree.
-func (s *Shop) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+func (s *Site) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
 
 // Bases judges the trees that work starts from, each once for all workers.
 type Bases struct {
@@ -265,7 +274,7 @@ func (b *Bases) start() {
 
 // heat compiles what the gates of a base need, once for each tree, and returns
 // how long that took.
-func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk) (took time.Duration, err error) {
+func (b *Bases) heat(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return 0, nil
@@ -281,13 +290,13 @@ func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk)
 	if err != nil {
 		return 0, err
 	}
-	began := s.Now()
+	began := s.Site.Now()
 	warmed, err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash})
 	if err != nil {
 		return 0, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	if warmed {
-		took = s.Now().Sub(began)
+		took = s.Site.Now().Sub(began)
 	}
 	return took, os.WriteFile(mark, nil, 0o600)
 }
@@ -309,7 +318,7 @@ func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
 // Judge returns the gates of a tree with those of its base, and what each says
 // of the base. A gate that the base has stays, whatever the work deleted. A
 // red one does not end it. One that is apart does not judge; apart may be nil.
-func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
 	commit := of.Commit
 	done, err := b.wait(ctx)
 	if err != nil {
@@ -358,7 +367,7 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, 
 // Look lets the gates that run tests judge a base, one after the other, until
 // one of them has run some. Where none does, or where what they say can be
 // compared with nothing, people are told before a model is paid.
-func (b *Bases) Look(ctx context.Context, s *Shop, of Base, dir string, d Desk) error {
+func (b *Bases) Look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
 	err := b.look(spare, s, of, dir, d)
@@ -371,7 +380,7 @@ func (b *Bases) Look(ctx context.Context, s *Shop, of Base, dir string, d Desk) 
 	return nil
 }
 
-func (b *Bases) look(ctx context.Context, s *Shop, of Base, dir string, d Desk) error {
+func (b *Bases) look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
 	gates, err := s.Gates(dir)
 	if err != nil {
 		return err
@@ -420,10 +429,10 @@ func union(base, now []gate.Gate) []gate.Gate {
 
 // one returns what a gate says of a base: what is known, if that fits, and
 // else what it says now. The first that runs takes what the warm-up took.
-func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
+func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if ok {
-		plain, usable := gate.Plain(e, s.Blobs.Get)
+		plain, usable := gate.Plain(e, s.Site.Blobs.Get)
 		if e.Raw != "" {
 			e = plain
 		}
@@ -456,7 +465,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -497,11 +506,11 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told f
 }
 
 // place makes the worktree of a base. The caller has the turn.
-func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*worktree.Tree, error) {
+func (b *Bases) place(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
 	}
-	tree, err := s.Trees.Add(ctx, s.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	tree, err := s.Trees.Add(ctx, s.Site.Run, nexus.AttemptID("base-"+commit[:12]), commit)
 	if err != nil {
 		return nil, err
 	}
@@ -512,7 +521,7 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
 	tree, err := b.place(ctx, s, of.Commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -531,7 +540,7 @@ func (b *Bases) run(ctx context.Context, s *Shop, of Base, hash string, g gate.G
 
 // fits reports whether evidence is of this very gate, with these tools and
 // dependencies.
-func (b *Bases) fits(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+func (b *Bases) fits(ctx context.Context, s *Judge, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
 	tree, err := b.place(ctx, s, commit, hash)
 	if err != nil {
 		return false, err

@@ -1,5 +1,5 @@
-// Package shoptest opens shops for tests.
-package shoptest
+// Package workertest makes workers for tests.
+package workertest
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// New returns a shop without a wall over a repository of a user's that has one
-// file, named bad, and the user's commit of it. The shop ends with the test.
-func New(tb testing.TB, gates ...gate.Gate) (s *shop.Shop, base string, user git.Repo) {
+// New returns a worker without a wall over a repository of a user's that has one
+// file, named bad, and the user's commit of it. The worker ends with the test.
+func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user git.Repo) {
 	tb.Helper()
 	fine := func(err error) {
 		tb.Helper()
@@ -39,12 +39,14 @@ func New(tb testing.TB, gates ...gate.Gate) (s *shop.Shop, base string, user git
 	fine(err)
 	box, err := sandbox.Find(tb.Context(), sandbox.Off)
 	fine(err)
-	s = &shop.Shop{
-		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at, //nolint:forbidigo // as the program wires it
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.ToolVersions{},
-	}
+	s = worker.New(
+		worker.Site{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
+		trees,
+		worker.Judge{Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Bases: &worker.Bases{}, Versions: &gate.ToolVersions{}},
+		worker.Sessions{},
+	)
 	tb.Cleanup(func() {
-		if err := s.Bases.Close(context.Background()); err != nil {
+		if err := s.Judge.Bases.Close(context.Background()); err != nil {
 			tb.Error(err)
 		}
 		if err := trees.Close(); err != nil {

@@ -1,4 +1,4 @@
-package shop_test
+package worker_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
 // ponderous hands in at once, after a long thought.
@@ -34,22 +34,22 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 // TestSessionTimeIsOfAllRounds lets a session go on after a repair: it has
 // what is left of its time, and not all of it again.
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
-	s, base, _ := shoptest.New(t)
+	s, base, _ := workertest.New(t)
 	c, _ := change(t, s, "T1.1", base)
 	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Roles = roles
-	s.Pick = func(nexus.Role, nexus.Tier, string) (shop.Model, error) {
-		return shop.Model{
+	s.Sessions.Roles = roles
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
+		return worker.Model{
 			Model: ponderous{6 * time.Minute}, Name: "toy/model",
 			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a := &state.Attempt{ID: "T1.1", Task: "T1"}
-		talk := shop.Talk{
+		talk := worker.Talk{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree,
 			Limits: nexus.Limits{SessionTime: 10 * time.Minute},
 			Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -63,7 +63,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 		for i, want := range []nexus.Outcome{nexus.Accepted, nexus.Exhausted} {
 			talk.Next = "round"
 			start := time.Now()
-			o, err := s.Converse(t.Context(), talk, &desk{})
+			o, err := s.Sessions.Converse(t.Context(), talk, &desk{})
 			if err != nil || o.Outcome != want {
 				t.Fatalf("round %d after %s: %s %s, %v", i+1, time.Since(start), o.Outcome, o.Why, err)
 			}
@@ -96,22 +96,22 @@ func (*slow) Ask(context.Context, nexus.QuestionAsked) (string, error) {
 // TestAPersonTakesNoneOfTheTasksTime lets a task that has ten minutes wait an
 // hour for an answer: it goes on.
 func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
-	s, base, _ := shoptest.New(t)
+	s, base, _ := workertest.New(t)
 	c, _ := change(t, s, "T1.1", base)
 	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Roles, s.Now = roles, time.Now
-	s.Pick = func(nexus.Role, nexus.Tier, string) (shop.Model, error) {
-		return shop.Model{
+	s.Sessions.Roles, s.Site.Now = roles, time.Now
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
+		return worker.Model{
 			Model: curious{}, Name: "toy/model",
 			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a, start := &state.Attempt{ID: "T1.1", Task: "T1"}, time.Now()
-		o, err := s.Converse(t.Context(), shop.Talk{
+		o, err := s.Sessions.Converse(t.Context(), worker.Talk{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree, Next: "brief",
 			Left: func() time.Duration { return 10*time.Minute - time.Since(start) + a.Rested },
 			Record: func(_ context.Context, facts ...nexus.Fact) error {
