@@ -27,6 +27,7 @@ func cmake() Stack {
 			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
 		},
 		Outlines: cOutlines,
+		Programs: words("cmake ctest"),
 		Formats:  cFormats,
 		Steps: func() []Step {
 			return []Step{

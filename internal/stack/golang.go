@@ -25,6 +25,7 @@ func golang() Stack {
 			{Files: []string{".golangci.*"}},
 		},
 		Outlines: goOutlines,
+		Programs: words("go gofmt golangci-lint"),
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
 		Formats:  goFormats,
 		find:     goFound,

@@ -22,6 +22,8 @@ func maven() Stack {
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 			{Files: []string{"checkstyle.xml", "detekt.yml"}},
 		},
+		Programs: words("mvn javac"),
+		Settings: []string{"/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk"},
 		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
@@ -61,6 +63,8 @@ func gradle() Stack {
 		Configs: []Config{
 			{Files: []string{"gradle.properties", "*.gradle", "*.gradle.kts", "buildSrc/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 		},
+		Programs: words("gradle gradlew"),
+		Settings: []string{"/etc/gradle"},
 		Verbs:    gradleVerbs,
 		Listings: []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
 		Stores: []Store{

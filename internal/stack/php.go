@@ -36,6 +36,7 @@ func php() Stack {
 		Configs: []Config{
 			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
 		},
+		Settings: []string{"/etc/php"},
 		Verbs:    phpVerbs,
 		Outlines: phpOutlines,
 		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},

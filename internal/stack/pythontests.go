@@ -40,10 +40,10 @@ func pythonTests(s Stack, p project, found []Found, judged func(string) bool) []
 // declared returns the command with which tox or nox runs the tests, and the
 // directory that it changes to.
 func declared(p project) (dir string, words []string) {
-	if dir, calls := Tox(p.read("tox.ini")); len(calls) > 0 && p.lies(dir) {
+	if dir, calls := cmdline.Tox(p.read("tox.ini")); len(calls) > 0 && p.lies(dir) {
 		return dir, calls[0]
 	}
-	if calls := Nox(p.read("noxfile.py")); len(calls) > 0 {
+	if calls := cmdline.Nox(p.read("noxfile.py")); len(calls) > 0 {
 		return "", calls[0]
 	}
 	return "", nil
@@ -53,127 +53,6 @@ func declared(p project) (dir string, words []string) {
 func (p project) lies(dir string) bool {
 	dir = path.Join(p.dir, dir)
 	return dir == "." || slices.ContainsFunc(p.files, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
-}
-
-// tests returns the words of a command that runs tests, as we start it.
-func tests(words []string) ([]string, bool) {
-	for len(words) > 0 && (words[0] == "coverage" || words[0] == "run" || words[0] == "-") {
-		words = words[1:]
-	}
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") && words[0] != "-m" {
-		words = words[1:] // options of what measures
-	}
-	if len(words) > 0 && words[0] == "-m" {
-		words = append([]string{"python3"}, words...)
-	}
-	if len(words) == 0 {
-		return nil, false
-	}
-	if regexp.MustCompile(`^python[\d.]*$`).MatchString(path.Base(words[0])) {
-		if len(words) < 3 || words[1] != "-m" {
-			return nil, false
-		}
-		if words[2] == "unittest" {
-			return append([]string{"python3", "-m", "unittest"}, words[3:]...), true
-		}
-		words = words[2:]
-	}
-	if words[0] != "pytest" && words[0] != "py.test" {
-		return nil, false
-	}
-	return append([]string{"pytest", "-p", "no:cacheprovider"}, words[1:]...), true
-}
-
-// testenv returns what the plain environment of a tox.ini says, by its keys.
-func testenv(text string) map[string][]string {
-	section, key := "", ""
-	values := map[string][]string{}
-	for l := range strings.Lines(text) {
-		l = strings.TrimRight(l, " \t\r\n")
-		trimmed := strings.TrimSpace(l)
-		switch {
-		case trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";"):
-		case strings.HasPrefix(l, "["):
-			section, key = strings.Trim(l, "[]"), ""
-		case l[0] == ' ' || l[0] == '\t':
-			if section == "testenv" && key != "" {
-				values[key] = append(values[key], trimmed)
-			}
-		default:
-			k, v, _ := strings.Cut(l, "=")
-			key = strings.TrimSpace(k)
-			if section == "testenv" {
-				values[key] = nil
-				if v = strings.TrimSpace(v); v != "" {
-					values[key] = []string{v}
-				}
-			}
-		}
-	}
-	return values
-}
-
-// Tox returns the commands of a tox.ini's plain environment that run tests,
-// and the directory that they run in, below that of the file. What cannot be
-// told without tox is left out.
-func Tox(text string) (dir string, calls [][]string) {
-	values := testenv(text)
-	for _, name := range []string{"changedir", "change_dir"} {
-		if v := values[name]; len(v) == 1 {
-			dir = path.Clean(strings.TrimPrefix(strings.TrimPrefix(v[0], "{toxinidir}"), "/"))
-			if dir == ".." || strings.HasPrefix(dir, "../") || strings.ContainsAny(dir, "{}\x00") || path.IsAbs(dir) {
-				return "", nil
-			}
-		}
-	}
-	if dir == "." {
-		dir = ""
-	}
-	posargs := regexp.MustCompile(`\{posargs:?([^{}]*)\}`)
-	for _, l := range values["commands"] {
-		l = posargs.ReplaceAllString(l, "$1")
-		l = strings.NewReplacer("{envpython}", "python3", "{toxinidir}/", up(dir), "{toxinidir}", path.Clean("./"+up(dir))).Replace(l)
-		words, ok := cmdline.Split(l)
-		if !ok || strings.ContainsAny(l, "{}") {
-			continue
-		}
-		if run, ok := tests(words); ok {
-			calls = append(calls, run)
-		}
-	}
-	return dir, calls
-}
-
-// up leads from a directory back to where it is counted from.
-func up(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	return strings.Repeat("../", strings.Count(dir, "/")+1)
-}
-
-// Nox returns the commands of a noxfile.py that run tests, as far as they are
-// plain text.
-func Nox(text string) (calls [][]string) {
-	call := regexp.MustCompile(`session\.run\(([^()]*)\)`)
-	word := regexp.MustCompile(`^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*$`)
-	for _, m := range call.FindAllStringSubmatch(text, -1) {
-		var words []string
-		for arg := range strings.SplitSeq(m[1], ",") {
-			w := word.FindStringSubmatch(arg)
-			switch {
-			case w != nil:
-				words = append(words, w[1]+w[2])
-			case strings.Contains(arg, "session.posargs") || strings.TrimSpace(arg) == "" || strings.Contains(arg, "="):
-			default:
-				words = append(words, "")
-			}
-		}
-		if run, ok := tests(words); ok && !slices.Contains(run, "") {
-			calls = append(calls, run)
-		}
-	}
-	return calls
 }
 
 // elsewhere returns what runs tests that lie in none of the usual places.

@@ -32,6 +32,7 @@ func rust() Stack {
 			},
 			{Files: []string{"clippy.toml"}},
 		},
+		Programs: words("cargo rustc"),
 		Verbs:    rustVerbs,
 		Outlines: rustOutlines,
 		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},

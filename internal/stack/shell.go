@@ -18,7 +18,8 @@ func shellScripts() Stack {
 		Configs: []Config{
 			{Files: []string{".shellcheckrc"}},
 		},
-		Formats: shellFormats,
+		Programs: words("shellcheck"),
+		Formats:  shellFormats,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},

@@ -59,7 +59,8 @@ type Stack struct {
 	Formats func() []read.Format // what its tools print, besides the formats that languages share
 
 	Installs func() []Install // how packages come to be beside their lock file; the first one wins
-	Programs []string         // what commands begin with that need these packages
+	Settings []string         // directories of the system in which its tools keep their settings
+	Programs []string         // what its commands begin with; those need its packages, if any are installed
 
 	Listings []Listing // files that name packages; the first that fits
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user

@@ -196,9 +196,9 @@ func families() []string {
 // others are programs that need no packages of any family here: their own
 // tools fetch what they need, or nothing is fetched.
 func others() []string {
-	all := strings.Fields("go gofmt golangci-lint cargo rustc mvn gradle gradlew cmake ctest dotnet shellcheck javac")
-	for _, f := range families() {
-		all = append(all, stack.Programs(f)...)
+	var all []string
+	for _, s := range stack.All() {
+		all = append(all, s.Programs...)
 	}
 	return all
 }

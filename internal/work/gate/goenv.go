@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -53,7 +54,11 @@ func PrepareGo(dir, cache string) (GoSetup, error) {
 // settings, as far as they are there.
 func SystemSettings() []string {
 	var all []string
-	for _, dir := range []string{"/etc/php", "/etc/alternatives", "/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/gradle"} {
+	dirs := []string{"/etc/alternatives"}
+	for _, s := range stack.All() {
+		dirs = append(dirs, s.Settings...)
+	}
+	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			all = append(all, dir)
 		}
