@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 )
 
 // language is how tests of a language are written.
@@ -148,7 +148,7 @@ func snapshot(file string) bool {
 
 // config reports whether a file says how checks run.
 func config(file string) bool {
-	if file == quarantine.File || jvm(file) || wrapper(file) {
+	if file == flaky.QuarantineFile || jvm(file) || wrapper(file) {
 		return true
 	}
 	base := strings.ToLower(path.Base(file))
