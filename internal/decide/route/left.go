@@ -36,7 +36,7 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// Remaining returns how long a run and the tasks under way will still take, by what
+// Left returns how long a run and the tasks under way will still take, by what
 // the tasks took that landed in it and before it. A task for which there are
 // too few, or that has taken longer than they did, is not in it; then the run's
 // is unknown too.
