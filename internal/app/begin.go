@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -82,7 +81,7 @@ func accept(ctx context.Context, p *Place, c config.Config, o Order) ([]nexus.Fa
 		return nil, err
 	}
 	c.Limits.RunMoney -= o.Spent
-	var past *history.Stats
+	var past *route.Stats
 	if slices.Contains(c.Routing.Order, route.Adaptive) {
 		if past, err = Past(ctx, p.Journal, ""); err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -53,14 +52,14 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 		return err
 	}
 	models.With(a.Keys(), o.tap)
-	past := &history.Stats{}
+	past := &route.Stats{}
 	if p != nil && p.Journal != nil {
 		if known, err := Past(ctx, p.Journal, ""); err == nil { // else an estimate is no reason to fail
 			past = known
 		}
 	}
 	routing := routingOf(settings, past, false)
-	e := past.Estimate(history.Ask{
+	e := past.Estimate(route.EstimateOf{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },
 		Price: func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -57,8 +56,8 @@ func earlier(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]regres
 }
 
 // Past sums up the newest runs of the repository, but one.
-func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*history.Stats, error) {
-	var h history.Stats
+func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stats, error) {
+	var h route.Stats
 	add := func(s *state.State) {
 		if s.Run != but {
 			h.Add(s)
@@ -72,7 +71,7 @@ func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*history.St
 
 // routingOf returns where work begins as it is set, by the past if that is
 // asked. Untested says that the repository has no test.
-func routingOf(c config.Config, past *history.Stats, untested bool) nexus.Routing {
+func routingOf(c config.Config, past *route.Stats, untested bool) nexus.Routing {
 	r := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested}
 	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
 		r.Strategy = s

@@ -1,5 +1,10 @@
 // Package flaky tells from facts which tests could not be trusted: those that
-// failed and passed on one and the same tree, how often, and in which runs.
+// failed and passed on one and the same tree, how often, and in which runs. It
+// also holds the quarantine: tests whose failure does not count for a while, which,
+// why, since when and until when. People keep it, in a file of the repository; it
+// judges agents, so they never write it.
+//
+// A day is a day of UTC, which callers bring along.
 package flaky
 
 import (
@@ -10,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -89,7 +93,7 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 // Suggest returns the tests that were seen flaky and are not in quarantine, the
 // most often seen first. It suggests, and nothing more: who mends a test knows
 // better.
-func (h History) Suggest(r quarantine.Record) []Seen {
+func (h History) Suggest(r QuarantineOn) []Seen {
 	var all []Seen
 	for _, k := range slices.SortedFunc(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		s := *h.seen[k]
@@ -112,7 +116,7 @@ const Enough = 10
 
 // Since returns how often gates with tests judged since an entry began, and how
 // often its test failed then.
-func (h History) Since(e quarantine.Entry) (judged, red int) {
+func (h History) Since(e Entry) (judged, red int) {
 	for _, j := range h.judged {
 		if j.at.Before(e.Since.Time) || e.Gate != "" && j.gate != e.Gate || e.Gate == "" && j.gate != "test" && !strings.HasPrefix(j.gate, "test-") {
 			continue

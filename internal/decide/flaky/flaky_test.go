@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -52,7 +51,7 @@ func TestSuggest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := quarantine.Record{Day: quarantine.On(at(10)), List: quarantine.List{{Test: "c", Reason: "x", Since: quarantine.On(at(9)), Until: quarantine.On(at(20))}}}
+	r := flaky.QuarantineOn{Day: flaky.DayOf(at(10)), List: flaky.Quarantine{{Test: "c", Reason: "x", Since: flaky.DayOf(at(9)), Until: flaky.DayOf(at(20))}}}
 	want := []flaky.Seen{
 		{Test: "a", Gate: "test", Times: 2, Judged: 5, Failed: 2, Runs: 6, In: []nexus.RunID{"r1", "r2"}, First: at(2), Last: at(3)},
 		{Test: "b", Gate: "test", Times: 1, Judged: 5, Failed: 1, Runs: 3, In: []nexus.RunID{"r1"}, First: at(2), Last: at(2)},
@@ -60,7 +59,7 @@ func TestSuggest(t *testing.T) {
 	if diff := cmp.Diff(want, h.Suggest(r)); diff != "" {
 		t.Error(diff)
 	}
-	r.Day = quarantine.On(at(21)) // it is over: the test is suggested again
+	r.Day = flaky.DayOf(at(21)) // it is over: the test is suggested again
 	if got := h.Suggest(r); len(got) != 3 {
 		t.Errorf("%+v", got)
 	}
@@ -75,7 +74,7 @@ func TestSince(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := quarantine.Entry{Test: "m.TestA", Since: quarantine.On(at(5))}
+	e := flaky.Entry{Test: "m.TestA", Since: flaky.DayOf(at(5))}
 	if judged, red := h.Since(e); judged != 4 || red != 2 {
 		t.Error(judged, red)
 	}

@@ -5,6 +5,9 @@
 // that answers wins; the keyword strategy always answers. Only the complexity
 // is a judgement: the tier follows from it by the run's own table, so that a
 // judgement of last week keeps its worth when the table changes.
+//
+// Stats sums up what earlier runs of the repository came to, for choosing
+// tiers and for estimates.
 package route
 
 import (

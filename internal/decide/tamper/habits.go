@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -121,7 +122,7 @@ func snapshot(file string) bool {
 
 // config reports whether a file says how checks run.
 func config(file string) bool {
-	if _, ok := stack.ConfigOf(file); ok || file == quarantine.File {
+	if _, ok := stack.ConfigOf(file); ok || file == flaky.QuarantineFile {
 		return true
 	}
 	base := strings.ToLower(path.Base(file))

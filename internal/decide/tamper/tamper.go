@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
@@ -116,7 +116,7 @@ func (l *look) add(f File, line int, severity nexus.Severity, code, format strin
 func (l *look) file(f File) {
 	d := compare(f)
 	switch {
-	case f.Path == quarantine.File:
+	case f.Path == flaky.QuarantineFile:
 		l.quarantine(f)
 		return
 	case snapshot(f.Path):
@@ -151,11 +151,11 @@ func (l *look) quarantine(f File) {
 	if f.New == nil {
 		return // all of them count
 	}
-	var old quarantine.List
+	var old flaky.Quarantine
 	if f.Old != nil {
-		old, _ = quarantine.Parse([]byte(*f.Old)) // one that cannot be read spares nothing
+		old, _ = flaky.ParseQuarantine([]byte(*f.Old)) // one that cannot be read spares nothing
 	}
-	now, err := quarantine.Parse([]byte(*f.New))
+	now, err := flaky.ParseQuarantine([]byte(*f.New))
 	if err != nil {
 		l.add(f, 0, nexus.Major, Command, "the record of tests in quarantine cannot be read any more")
 	}

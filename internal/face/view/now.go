@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -44,7 +44,7 @@ type Left struct {
 
 // Expect adds what only earlier runs can tell: how long gates take, and how
 // long the run and its tasks will still take. A nil history knows of none.
-func (r *Run) Expect(s *state.State, h *history.Stats, now time.Time) {
+func (r *Run) Expect(s *state.State, h *route.Stats, now time.Time) {
 	if s.Status.Ended() {
 		return
 	}
@@ -64,8 +64,8 @@ func (r *Run) Expect(s *state.State, h *history.Stats, now time.Time) {
 	}
 }
 
-func leftOf(l history.Left) *Left {
-	if l == (history.Left{}) {
+func leftOf(l route.Remaining) *Left {
+	if l == (route.Remaining{}) {
 		return nil
 	}
 	return &Left{l.Low.Round(time.Second).Seconds(), l.High.Round(time.Second).Seconds()}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -65,9 +65,9 @@ func crew(tasks string) []nexus.Fact {
 }
 
 // earlier is a history in which tasks took two to ten minutes, and tests one.
-func earlier(t *testing.T) *history.Stats {
+func earlier(t *testing.T) *route.Stats {
 	t.Helper()
-	var h history.Stats
+	var h route.Stats
 	for _, d := range []int{2, 4, 6, 8, 10} {
 		s := fold(t, append(crew("L"), nexus.RunEnded{Status: nexus.StatusDone}))
 		s.Tasks[0].Worked = time.Duration(d) * time.Minute
@@ -92,7 +92,7 @@ func earlier(t *testing.T) *history.Stats {
 func TestNow(t *testing.T) {
 	s := fold(t, crew("tgmqpbsl-"))
 	now := start.Add(90 * time.Second)
-	for name, h := range map[string]*history.Stats{"now": earlier(t), "now-first": nil} {
+	for name, h := range map[string]*route.Stats{"now": earlier(t), "now-first": nil} {
 		r := Of(s, now)
 		r.Expect(s, h, now)
 		for kind, style := range map[string]Style{"60": {Width: 60, Height: 24}, "100": {Width: 100, Height: 24}, "160": {Width: 160, Height: 24}, "ascii": {Width: 100, ASCII: true}} {

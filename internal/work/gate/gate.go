@@ -28,7 +28,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
@@ -126,7 +126,7 @@ type Runner struct {
 	Wanted []string
 	// Quarantine is the record of tests whose failure people let not count. What
 	// the tree itself says of that is not asked.
-	Quarantine quarantine.Record
+	Quarantine flaky.QuarantineOn
 	// Environment names what the tree was given besides its own files.
 	Environment string
 	// Lacks says why a gate cannot judge: what it needs cannot be had. Nil:

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
@@ -20,26 +20,26 @@ const maxQuarantine = 1 << 20
 
 // QuarantineAt returns the record of a commit or tree, none where it has no such file.
 // One that cannot be read protects nothing, and is an error.
-func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (quarantine.List, error) {
+func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarantine, error) {
 	entry, err := quarantineBlob(ctx, repo, rev)
 	if err != nil || entry == "" {
 		return nil, err
 	}
 	mode, rest, _ := strings.Cut(entry, " ")
 	if mode != "100644" && mode != "100755" {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file", Hint: "A link says nothing: write the record there."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is no file", Hint: "A link says nothing: write the record there."}
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
 	text, _, err := repo.RunTo(ctx, maxQuarantine, "cat-file", "blob", name)
 	if err != nil {
 		return nil, err
 	}
-	return quarantine.Parse([]byte(text))
+	return flaky.ParseQuarantine([]byte(text))
 }
 
 // quarantineBlob returns how a tree names the record, empty where it has none.
 func quarantineBlob(ctx context.Context, repo git.Repo, rev string) (string, error) {
-	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", quarantine.File)
+	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", flaky.QuarantineFile)
 }
 
 // QuarantineChanged reports whether two commits or trees have different records.
@@ -59,25 +59,25 @@ func ReadQuarantine(dir string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	info, err := root.Lstat(quarantine.File)
+	info, err := root.Lstat(flaky.QuarantineFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxQuarantine:
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file of a sensible size", Hint: "A link says nothing: write the record there."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is no file of a sensible size", Hint: "A link says nothing: write the record there."}
 	}
-	return root.ReadFile(quarantine.File)
+	return root.ReadFile(flaky.QuarantineFile)
 }
 
 // QuarantineIn returns the record in a directory.
-func QuarantineIn(dir string) (quarantine.List, error) {
+func QuarantineIn(dir string) (flaky.Quarantine, error) {
 	data, err := ReadQuarantine(dir)
 	if err != nil {
 		return nil, err
 	}
-	return quarantine.Parse(data)
+	return flaky.ParseQuarantine(data)
 }
 
 // TestsIn returns what tells whether a test of a name stands in the files of a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -17,14 +17,14 @@ import (
 
 // flakyRecord is the record that a tree is judged with.
 type flakyRecord struct {
-	quarantine.Record
+	flaky.QuarantineOn
 	Broken error // why it cannot be read, and spares nothing
 }
 
 // readFlaky reads the record of a directory, or, where a change is judged, that of
 // its base: a change cannot excuse its own failures.
 func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecord, error) {
-	s := flakyRecord{Record: quarantine.Record{Day: quarantine.On(now)}}
+	s := flakyRecord{QuarantineOn: flaky.QuarantineOn{Day: flaky.DayOf(now)}}
 	var err error
 	if base == "" {
 		s.List, err = gate.QuarantineIn(dir)
@@ -48,13 +48,13 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 // Judge adds what is to be said of the record itself, if tests ran.
 func (s flakyRecord) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
-	e := nexus.Evidence{Gate: quarantine.Gate, State: nexus.Pass, Tree: workingTree}
+	e := nexus.Evidence{Gate: flaky.QuarantineGate, State: nexus.Pass, Tree: workingTree}
 	switch {
 	case !ran:
 		return all
 	case s.Broken != nil:
 		e.State = nexus.Fail
-		e.Findings = []nexus.Finding{{Gate: quarantine.Gate, File: quarantine.File, Code: quarantine.Gate + ".broken", Message: s.Broken.Error()}}
+		e.Findings = []nexus.Finding{{Gate: flaky.QuarantineGate, File: flaky.QuarantineFile, Code: flaky.QuarantineGate + ".broken", Message: s.Broken.Error()}}
 	case len(s.List) > 0:
 		e.Findings = s.Look(gate.TestsIn(dir))
 	}

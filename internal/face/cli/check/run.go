@@ -330,7 +330,7 @@ func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, 
 		r.Apart = aside(f.gates, files)
 	}
 	s, err = readFlaky(ctx, dir, f.base, a.Now())
-	r.Net, r.Quarantine = grant.Gate, s.Record
+	r.Net, r.Quarantine = grant.Gate, s.QuarantineOn
 	return r, s, err
 }
 

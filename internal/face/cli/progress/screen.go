@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
@@ -37,7 +37,7 @@ type Screen struct {
 	state *state.State
 	drawn int // lines of the block on the terminal
 	over  bool
-	past  *history.Stats // what earlier runs took; nil until they are read
+	past  *route.Stats // what earlier runs took; nil until they are read
 	said  view.Lines
 	heard bool            // somebody can answer here
 	told  map[string]bool // gates that cannot run, which is no news a second time

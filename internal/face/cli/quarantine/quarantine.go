@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -29,7 +28,7 @@ func Commands(a *frame.Console) []*cobra.Command {
 
 // row is an entry with how it stands.
 type row struct {
-	quarantine.Entry
+	flaky.Entry
 	State  string `json:"state"`         // active, expired or to come
 	Why    string `json:"why,omitzero"`  // what is to be said of it
 	Judged int    `json:"judged"`        // judgements of its gate since it began, in runs here
@@ -63,8 +62,8 @@ func top(a *frame.Console) (string, error) {
 }
 
 // stand says how each entry stands.
-func stand(ctx context.Context, a *frame.Console, dir string, list quarantine.List) ([]row, error) {
-	today := quarantine.On(a.Now())
+func stand(ctx context.Context, a *frame.Console, dir string, list flaky.Quarantine) ([]row, error) {
+	today := flaky.DayOf(a.Now())
 	h, err := history(ctx, a)
 	if err != nil {
 		return nil, err
@@ -122,11 +121,11 @@ func history(ctx context.Context, a *frame.Console) (flaky.History, error) {
 }
 
 func addCommand(a *frame.Console) *cobra.Command {
-	var e quarantine.Entry
+	var e flaky.Entry
 	var until string
 	var days int
 	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "put a test into quarantine", func(_ context.Context, args []string) error {
-		e.Test, e.Since = args[0], quarantine.On(a.Now())
+		e.Test, e.Since = args[0], flaky.DayOf(a.Now())
 		e.Reason = strings.TrimSpace(e.Reason)
 		e.Until = e.Since.Plus(days)
 		if until != "" {
@@ -140,11 +139,11 @@ func addCommand(a *frame.Console) *cobra.Command {
 				Hint: "Say --why, and --days N or --until DAY, at most 90 days from now.",
 			}
 		}
-		if err := edit(a, func(data []byte) ([]byte, error) { return quarantine.Add(data, e) }); err != nil {
+		if err := edit(a, func(data []byte) ([]byte, error) { return flaky.AddEntry(data, e) }); err != nil {
 			return err
 		}
 		return a.Answer(e, func(view.Style) string {
-			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nIt counts for others once " + quarantine.File + " is committed.\n"
+			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nIt counts for others once " + flaky.QuarantineFile + " is committed.\n"
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
@@ -165,7 +164,7 @@ func removeCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("remove TEST [--gate GATE]", "take a test out of quarantine: its failure counts again", func(_ context.Context, args []string) error {
 		n := 0
 		err := edit(a, func(data []byte) ([]byte, error) {
-			kept, gone, err := quarantine.Remove(data, args[0], gate)
+			kept, gone, err := flaky.RemoveEntry(data, args[0], gate)
 			if n = gone; err == nil && n == 0 {
 				err = app.NotFound("test in quarantine called", args[0], "nexus quarantine list names them.")
 			}
@@ -203,13 +202,13 @@ func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 	root, err := os.OpenRoot(dir)
 	if err == nil {
 		defer func() { _ = root.Close() }() // the file was closed for itself
-		err = root.MkdirAll(filepath.Dir(quarantine.File), 0o755)
+		err = root.MkdirAll(filepath.Dir(flaky.QuarantineFile), 0o755)
 	}
 	if err == nil {
-		err = root.WriteFile(quarantine.File, now, 0o644)
+		err = root.WriteFile(flaky.QuarantineFile, now, 0o644)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + quarantine.File, Cause: err, Hint: "It must be a file that can be written, in the repository."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + flaky.QuarantineFile, Cause: err, Hint: "It must be a file that can be written, in the repository."}
 	}
 	return nil
 }
@@ -228,7 +227,7 @@ func suggestCommand(a *frame.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		seen := h.Suggest(quarantine.Record{List: list, Day: quarantine.On(a.Now())})
+		seen := h.Suggest(flaky.QuarantineOn{List: list, Day: flaky.DayOf(a.Now())})
 		return a.Answer(map[string][]flaky.Seen{"tests": append([]flaky.Seen{}, seen...)}, func(s view.Style) string { return suggest(s, seen) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	a.JSONFlag(c)

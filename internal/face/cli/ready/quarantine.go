@@ -4,14 +4,13 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // checkQuarantine looks at the record of tests whose failure does not count.
 // There is nothing to say where there is none.
-func checkQuarantine(dir string, today quarantine.Day, h flaky.History) []Check {
+func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
 	list, err := gate.QuarantineIn(dir)
 	if err != nil {
 		return []Check{checked("quarantine", "", err)}
@@ -23,7 +22,7 @@ func checkQuarantine(dir string, today quarantine.Day, h flaky.History) []Check 
 		return Check{Name: "quarantine", State: Notice, Detail: view.Clean(test) + ": " + detail, Hint: hint}
 	}
 	var all []Check
-	for _, f := range (quarantine.Record{List: list, Day: today}).Look(gate.TestsIn(dir)) {
+	for _, f := range (flaky.QuarantineOn{List: list, Day: today}).Look(gate.TestsIn(dir)) {
 		all = append(all, notice(f.Test, f.Message, f.Advice))
 	}
 	for _, e := range list {

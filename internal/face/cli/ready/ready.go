@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -181,7 +180,7 @@ func (l *look) spared(ctx context.Context) {
 			return // the check of the journal says so
 		}
 	}
-	l.add(checkQuarantine(l.place.Repo.Work, quarantine.On(l.app.Now()), h)...)
+	l.add(checkQuarantine(l.place.Repo.Work, flaky.DayOf(l.app.Now()), h)...)
 }
 
 // changes says what the checkout holds that no run will see.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -83,7 +83,7 @@ func JUnit(v Verdict) (string, error) {
 			}
 			if r := (&reason{Message: first, Type: f.Code, Text: strings.TrimSpace(strings.TrimSpace(place(f)+"\n"+f.Message) + "\n" + f.Stack)}); severity(f) == "error" {
 				c.Failure = r
-			} else if f.Code == quarantine.Code {
+			} else if f.Code == flaky.QuarantineCode {
 				c.Skipped = &reason{Message: f.Advice, Type: f.Code, Text: r.Text}
 			}
 			s.add(c)
@@ -203,7 +203,7 @@ func SARIF(v Verdict) (string, error) {
 				text = f.Test + ": " + text
 			}
 			x := sarifResult{RuleID: rule, Level: severity(f), Message: sarifText{text}}
-			if f.Code == quarantine.Code {
+			if f.Code == flaky.QuarantineCode {
 				x.Suppressions = []suppression{{Kind: "external", Status: "accepted", Why: f.Advice}}
 			}
 			if f.File != "" {

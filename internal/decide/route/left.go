@@ -1,4 +1,4 @@
-package history
+package route
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 // them to say how long it will still take.
 const beyond = 2
 
-// Left is how long something will still take: one in ten earlier tasks took
-// less, and one in ten took more. The zero Left is unknown.
-type Left struct {
+// Remaining is how long something will still take: one in ten earlier tasks took
+// less, and one in ten took more. The zero value is unknown.
+type Remaining struct {
 	Low, High time.Duration
 }
 
@@ -40,15 +40,15 @@ func median(all []time.Duration) time.Duration {
 // the tasks took that landed in it and before it. A task for which there are
 // too few, or that has taken longer than they did, is not in it; then the run's
 // is unknown too.
-func (h *Stats) Left(s *state.State, now time.Time) (run Left, tasks map[nexus.TaskID]Left) {
+func (h *Stats) Left(s *state.State, now time.Time) (run Remaining, tasks map[nexus.TaskID]Remaining) {
 	var own Stats
 	own.Add(s)
 	if h == nil {
 		h = &Stats{}
 	}
-	tasks = map[nexus.TaskID]Left{}
-	spans, known := map[nexus.TaskID]Left{}, s.Planned
-	var work Left
+	tasks = map[nexus.TaskID]Remaining{}
+	spans, known := map[nexus.TaskID]Remaining{}, s.Planned
+	var work Remaining
 	var all []nexus.Task
 	for _, t := range s.Tasks {
 		all = append(all, t.Task)
@@ -69,7 +69,7 @@ func (h *Stats) Left(s *state.State, now time.Time) (run Left, tasks map[nexus.T
 		}
 	}
 	if !known || len(spans) == 0 || s.Status != nexus.StatusExecuting {
-		return Left{}, tasks
+		return Remaining{}, tasks
 	}
 	side := time.Duration(max(s.Limits.Parallel, 1))
 	run.Low = max(longest(all, func(t nexus.Task) time.Duration { return spans[t.ID].Low }), work.Low/side)
@@ -78,7 +78,7 @@ func (h *Stats) Left(s *state.State, now time.Time) (run Left, tasks map[nexus.T
 }
 
 // rest returns how long a task will still take that was worked on so long.
-func (h *Stats) rest(own *Stats, t *state.Task, worked time.Duration) (Left, bool) {
+func (h *Stats) rest(own *Stats, t *state.Task, worked time.Duration) (Remaining, bool) {
 	c := nexus.Simple
 	if t.Route != nil {
 		c = t.Route.Complexity
@@ -88,12 +88,12 @@ func (h *Stats) rest(own *Stats, t *state.Task, worked time.Duration) (Left, boo
 		past = slices.Concat(h.all(), own.all())
 	}
 	if len(past) < enough {
-		return Left{}, false
+		return Remaining{}, false
 	}
 	past = slices.DeleteFunc(past, func(e ended) bool { return e.time <= worked })
 	if len(past) < beyond {
-		return Left{}, false
+		return Remaining{}, false
 	}
 	took := spread(past, func(e ended) time.Duration { return e.time })
-	return Left{took[0] - worked, took[2] - worked}, true
+	return Remaining{took[0] - worked, took[2] - worked}, true
 }

@@ -1,4 +1,4 @@
-package history
+package route
 
 import (
 	"cmp"
@@ -36,8 +36,8 @@ func around[T ~int64](v T) span[T] { return span[T]{v / wrong, v, v * wrong} }
 // false where it is not known.
 type Price func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool)
 
-// Ask is what an estimate is made of.
-type Ask struct {
+// EstimateOf is what an estimate is made of.
+type EstimateOf struct {
 	Tasks    []nexus.Task
 	Route    func(nexus.Task) nexus.TaskRouted // how hard a task is, and where it begins
 	Parallel int                               // attempts at once
@@ -49,7 +49,7 @@ type Ask struct {
 // complexity, by all earlier ones where those are too few, and by a rule of
 // thumb where those are too. Without a price of each task there is none of
 // all.
-func (h *Stats) Estimate(a Ask) nexus.Estimate {
+func (h *Stats) Estimate(a EstimateOf) nexus.Estimate {
 	e := nexus.Estimate{Most: a.Most}
 	var money span[nexus.Money]
 	var work span[time.Duration]
@@ -89,15 +89,15 @@ func (h *Stats) Estimate(a Ask) nexus.Estimate {
 	}
 	until := func(i int) int {
 		longest := longest(a.Tasks, func(t nexus.Task) time.Duration { return spans[t.ID][i] })
-		return whole(max(longest, work[i]/time.Duration(max(a.Parallel, 1))))
+		return wholeMinutes(max(longest, work[i]/time.Duration(max(a.Parallel, 1))))
 	}
-	e.Work, e.Minutes, e.Money = whole(work[1]), until(1), money[1]
+	e.Work, e.Minutes, e.Money = wholeMinutes(work[1]), until(1), money[1]
 	e.Low, e.High = nexus.Bound{Minutes: until(0), Money: money[0]}, nexus.Bound{Minutes: until(2), Money: money[2]}
 	return e
 }
 
-// whole returns minutes, rounded up.
-func whole(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
+// wholeMinutes returns minutes, rounded up.
+func wholeMinutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
 
 // minutes returns how long a task is thought to take: as its plan says, or by
 // how hard it is.

@@ -1,4 +1,4 @@
-package quarantine
+package flaky
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ const head = `# Tests whose failure does not count for a while. People keep this
 # may not. See nexus quarantine --help.
 `
 
-// Add returns the text of a record with one more entry; what is there stays as
+// AddEntry returns the text of a record with one more entry; what is there stays as
 // it is. Data is nil where there is none yet.
-func Add(data []byte, e Entry) ([]byte, error) {
+func AddEntry(data []byte, e Entry) ([]byte, error) {
 	if err := e.Check(); err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "See nexus quarantine add --help."}
 	}
@@ -32,7 +32,7 @@ func Add(data []byte, e Entry) ([]byte, error) {
 	}
 	text += fmt.Sprintf("since = %s\nuntil = %s\n", e.Since, e.Until)
 	text += field("owner", e.Owner) + field("issue", e.Issue)
-	all, err := Parse([]byte(text))
+	all, err := ParseQuarantine([]byte(text))
 	if err == nil && (len(all) == 0 || all[len(all)-1] != e) {
 		err = bad("it is written in a way in which nothing can be added: put the entry there by hand")
 	}
@@ -50,10 +50,10 @@ func field(name, text string) string {
 	return string(line)
 }
 
-// Remove returns the text of a record without the entries of a test, those of
+// RemoveEntry returns the text of a record without the entries of a test, those of
 // one gate if one is named, and how many these were.
-func Remove(data []byte, test, gate string) ([]byte, int, error) {
-	all, err := Parse(data)
+func RemoveEntry(data []byte, test, gate string) ([]byte, int, error) {
+	all, err := ParseQuarantine(data)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -81,7 +81,7 @@ func Remove(data []byte, test, gate string) ([]byte, int, error) {
 			kept = append(kept, data[at[0]:end]...)
 		}
 	}
-	left, err := Parse(kept)
+	left, err := ParseQuarantine(kept)
 	if err == nil && !slices.Equal(left, slices.DeleteFunc(slices.Clone(all), gone)) {
 		err = bad("it is written in a way in which nothing can be removed: take the entry out by hand")
 	}

@@ -1,4 +1,4 @@
-package history_test
+package route_test
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -64,7 +64,7 @@ func ran(t *testing.T, c nexus.Complexity, tries ...any) *state.State {
 }
 
 func TestPastCountsWhatTheTierDid(t *testing.T) {
-	var h history.Stats
+	var h route.Stats
 	if len(h.Past()) > 0 {
 		t.Error("an empty past says something")
 	}
@@ -82,11 +82,11 @@ func TestPastCountsWhatTheTierDid(t *testing.T) {
 
 // ask asks for tasks that are all simple and begin at the fast tier, unless
 // they say otherwise. A token costs a billionth of a dollar.
-func ask(tasks ...nexus.Task) history.Ask {
+func ask(tasks ...nexus.Task) route.EstimateOf {
 	for i := range tasks {
 		tasks[i].ID = nexus.TaskID(fmt.Sprint("N", i+1))
 	}
-	return history.Ask{
+	return route.EstimateOf{
 		Tasks: tasks, Parallel: 1, Most: 5 * nexus.Dollar,
 		Route: func(t nexus.Task) nexus.TaskRouted {
 			return nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, nexus.Simple), Tier: cmp.Or(t.Tier, nexus.Fast)}
@@ -100,9 +100,9 @@ func ask(tasks ...nexus.Task) history.Ask {
 // TestThumb holds the rule of thumb, which stands where too few tasks landed.
 func TestThumb(t *testing.T) {
 	const turn = 1500 + 12_000 + 500
-	var h history.Stats
+	var h route.Stats
 	for name, c := range map[string]struct {
-		ask  history.Ask
+		ask  route.EstimateOf
 		want nexus.Estimate
 	}{
 		"by complexity": {ask(nexus.Task{}), nexus.Estimate{
@@ -133,7 +133,7 @@ func TestEstimateSideBySide(t *testing.T) {
 	for parallel, minutes := range map[int]int{0: 45, 1: 45, 2: 30, 8: 30} { // 20 after 10, and 15 apart
 		a := ask(nexus.Task{Minutes: 10}, nexus.Task{Minutes: 20, Needs: []nexus.TaskID{"N1"}}, nexus.Task{})
 		a.Parallel = parallel
-		var h history.Stats
+		var h route.Stats
 		if e := h.Estimate(a); e.Work != 45 || e.Minutes != minutes || e.High.Minutes != 3*minutes {
 			t.Errorf("%d at once: %+v", parallel, e)
 		}
@@ -141,7 +141,7 @@ func TestEstimateSideBySide(t *testing.T) {
 }
 
 func TestEstimateFromThePast(t *testing.T) {
-	var h history.Stats
+	var h route.Stats
 	h.Add(ran(t, nexus.Simple, 1, 2))
 	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 1 || e.Samples != 0 {
 		t.Errorf("two tasks say nothing yet: %+v", e)
@@ -166,9 +166,9 @@ func TestEstimateFromThePast(t *testing.T) {
 // TestEstimateFromUnpaidWork holds that work without a known price tells how
 // long it took, and not that it costs nothing.
 func TestEstimateFromUnpaidWork(t *testing.T) {
-	var h history.Stats
+	var h route.Stats
 	h.Add(ran(t, nexus.Simple, 0, 0, 0, 0))
-	var thumb history.Stats
+	var thumb route.Stats
 	want := thumb.Estimate(ask(nexus.Task{})).Money
 	if e := h.Estimate(ask(nexus.Task{})); e.Money != want || e.Samples != 4 || e.Thumb != 1 || e.Minutes >= 15 {
 		t.Errorf("%+v, want money %s", e, want)

@@ -1,9 +1,4 @@
-// Package quarantine holds the record of tests whose failure does not count for
-// a while: which, why, since when and until when. People keep it, in a file of
-// the repository; it judges agents, so they never write it.
-//
-// A day is a day of UTC, which callers bring along.
-package quarantine
+package flaky
 
 import (
 	"bytes"
@@ -20,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// File is where the record stands, from the root of the repository.
-const File = ".nexus/quarantine.toml"
+// QuarantineFile is where the record stands, from the root of the repository.
+const QuarantineFile = ".nexus/quarantine.toml"
 
-// Longest is the most days that a test may be in quarantine without somebody
+// MaxDays is the most days that a test may be in quarantine without somebody
 // saying anew why.
-const Longest = 90
+const MaxDays = 90
 
 // Bounds of the record.
 const (
@@ -45,14 +40,14 @@ type Entry struct {
 	Issue  string `json:"issue,omitzero"` // where that is followed
 }
 
-// List is a record, in the order of its file. The zero List protects nothing.
-type List []Entry
+// Quarantine is a record, in the order of its file. The zero Quarantine protects nothing.
+type Quarantine []Entry
 
 // Day is a day, at midnight UTC.
 type Day struct{ time.Time }
 
-// On returns the day of a time.
-func On(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
+// DayOf returns the day of a time.
+func DayOf(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
 
 // String writes the day as 2006-01-02.
 func (d Day) String() string { return d.Format(time.DateOnly) }
@@ -88,7 +83,7 @@ func (e Entry) Note() string {
 // Of returns the entry of a test of a gate, active or not. One for a test of Go
 // holds for its subtests, too. An entry that is active on the day comes before
 // one that is not.
-func (l List) Of(gate, test string, day Day) (Entry, bool) {
+func (l Quarantine) Of(gate, test string, day Day) (Entry, bool) {
 	var found Entry
 	ok := false
 	for _, e := range l {
@@ -113,9 +108,9 @@ type wire struct {
 	Issue  string `toml:"issue"`
 }
 
-// Parse reads a record. It is strict: what is not understood protects nothing
+// ParseQuarantine reads a record. It is strict: what is not understood protects nothing
 // and is an error that says where.
-func Parse(data []byte) (List, error) {
+func ParseQuarantine(data []byte) (Quarantine, error) {
 	if len(data) > maxBytes {
 		return nil, bad(fmt.Sprintf("it has %d bytes, more than %d", len(data), maxBytes))
 	}
@@ -129,7 +124,7 @@ func Parse(data []byte) (List, error) {
 	if len(file.Test) > maxEntries {
 		return nil, bad(fmt.Sprintf("it has %d entries, more than %d", len(file.Test), maxEntries))
 	}
-	var all List
+	var all Quarantine
 	for i, w := range file.Test {
 		e, err := w.entry()
 		if err == nil {
@@ -148,7 +143,7 @@ func Parse(data []byte) (List, error) {
 
 func bad(why string) error {
 	return &nexus.Error{
-		Code: nexus.CodeInvalidConfig, Message: File + ": " + why,
+		Code: nexus.CodeInvalidConfig, Message: QuarantineFile + ": " + why,
 		Hint: "Each entry is a table [[test]] with test, reason, since and until, and may have gate, owner and issue; until is at most 90 days after since.",
 	}
 }
@@ -212,8 +207,8 @@ func (e Entry) Check() error {
 		return errors.New("it does not say since when and until when")
 	case e.Until.Before(e.Since.Time):
 		return fmt.Errorf("it ends on %s, before it begins on %s", e.Until, e.Since)
-	case e.Until.After(e.Since.AddDate(0, 0, Longest)):
-		return fmt.Errorf("it lasts from %s until %s, longer than %d days", e.Since, e.Until, Longest)
+	case e.Until.After(e.Since.AddDate(0, 0, MaxDays)):
+		return fmt.Errorf("it lasts from %s until %s, longer than %d days", e.Since, e.Until, MaxDays)
 	}
 	return nil
 }

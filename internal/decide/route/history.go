@@ -1,6 +1,4 @@
-// Package history sums up what earlier runs of a repository came to, for
-// choosing tiers and for estimates.
-package history
+package route
 
 import (
 	"cmp"
@@ -13,13 +11,13 @@ import (
 
 // Stats is what earlier runs came to. The zero Stats knows of none.
 type Stats struct {
-	past  map[kind]nexus.Past
+	past  map[pastKind]nexus.Past
 	tasks map[nexus.Complexity][]ended
 	gates map[string][]time.Duration // how long each took: the median of each run
 }
 
-// kind is what tries are told apart by.
-type kind struct {
+// pastKind is what tries are told apart by.
+type pastKind struct {
 	complexity nexus.Complexity
 	tier       nexus.Tier
 }
@@ -34,7 +32,7 @@ type ended struct {
 // or that a budget ended say nothing of the tier, and do not count.
 func (h *Stats) Add(s *state.State) {
 	if h.past == nil {
-		h.past, h.tasks, h.gates = map[kind]nexus.Past{}, map[nexus.Complexity][]ended{}, map[string][]time.Duration{}
+		h.past, h.tasks, h.gates = map[pastKind]nexus.Past{}, map[nexus.Complexity][]ended{}, map[string][]time.Duration{}
 	}
 	for _, gate := range s.Paced() {
 		h.gates[gate] = append(h.gates[gate], median(s.Pace(gate)))
@@ -65,7 +63,7 @@ func (h *Stats) try(c nexus.Complexity, a *state.Attempt) {
 	default:
 		return
 	}
-	k := kind{c, a.Tier}
+	k := pastKind{c, a.Tier}
 	p := h.past[k]
 	p.Complexity, p.Tier = c, a.Tier
 	p.Tries++

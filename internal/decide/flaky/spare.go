@@ -1,4 +1,4 @@
-package quarantine
+package flaky
 
 import (
 	"slices"
@@ -7,16 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Code is that of findings about tests in quarantine, and Gate the name of what
+// QuarantineCode is that of findings about tests in quarantine, and QuarantineGate the name of what
 // judges the record itself.
 const (
-	Code = "quarantined"
-	Gate = "quarantine"
+	QuarantineCode = "quarantined"
+	QuarantineGate = "quarantine"
 )
 
-// Record is a record on a day. The zero Record spares nothing.
-type Record struct {
-	List List
+// QuarantineOn is the quarantine on a day. The zero value spares nothing.
+type QuarantineOn struct {
+	List Quarantine
 	Day  Day
 }
 
@@ -27,7 +27,7 @@ type Record struct {
 // criterion wants the test, and in a command that is a criterion itself.
 //
 // A failure of a test whose time is over counts, and says so.
-func (r Record) Spare(e nexus.Evidence, gate string, wanted func(test string) bool) nexus.Evidence {
+func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test string) bool) nexus.Evidence {
 	cut := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "more" })
 	if len(r.List) == 0 || strings.HasPrefix(gate, nexus.AcceptGate) {
 		return e
@@ -50,7 +50,7 @@ func (r Record) Spare(e nexus.Evidence, gate string, wanted func(test string) bo
 		case ok && q.Expired(r.Day):
 			found[i].Advice = strings.TrimSpace("Its quarantine ended on " + q.Until.String() + ". " + f.Advice)
 		case ok && q.Active(r.Day) && !cut && f.Code == "test" && !wanted(f.Test):
-			found[i].Severity, found[i].Code, found[i].Advice = nexus.Minor, Code, "In quarantine "+q.Note()+"."
+			found[i].Severity, found[i].Code, found[i].Advice = nexus.Minor, QuarantineCode, "In quarantine "+q.Note()+"."
 			if !slices.Contains(spared, f.Test) {
 				spared = append(spared, f.Test)
 				e.Flaky = append(slices.Clip(e.Flaky), nexus.Flake{Test: f.Test, Failed: 1, Runs: 1, Quarantine: q.Note()})
@@ -79,15 +79,15 @@ func (r Record) Spare(e nexus.Evidence, gate string, wanted func(test string) bo
 // Look judges the record itself: what is over, and what is for no test that is
 // there. There tells whether there is a test of a name; nil: nobody knows. It
 // is ok where there is nothing to say.
-func (r Record) Look(there func(test string) bool) (found []nexus.Finding) {
+func (r QuarantineOn) Look(there func(test string) bool) (found []nexus.Finding) {
 	for _, e := range r.List {
-		f := nexus.Finding{Gate: Gate, File: File, Severity: nexus.Minor, Test: e.Test}
+		f := nexus.Finding{Gate: QuarantineGate, File: QuarantineFile, Severity: nexus.Minor, Test: e.Test}
 		switch {
 		case e.Expired(r.Day):
-			f.Code, f.Message = Gate+".expired", "its quarantine ended on "+e.Until.String()+": its failure counts"
+			f.Code, f.Message = QuarantineGate+".expired", "its quarantine ended on "+e.Until.String()+": its failure counts"
 			f.Advice = "Mend the test, or say with nexus quarantine remove and add why it needs longer."
 		case there != nil && !there(e.Test):
-			f.Code, f.Message = Gate+".unknown", "it is in quarantine, and no test has that name"
+			f.Code, f.Message = QuarantineGate+".unknown", "it is in quarantine, and no test has that name"
 			f.Advice = "Take it out with nexus quarantine remove, or write its name as findings do."
 		default:
 			continue

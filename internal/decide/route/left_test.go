@@ -1,23 +1,23 @@
-package history_test
+package route_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // TestLeftOver says how long a run will still take, or that nobody knows.
 func TestLeftOver(t *testing.T) {
-	var past history.Stats
+	var past route.Stats
 	for _, d := range []int{2, 4, 6, 8, 10} {
 		past.Add(&state.State{Tasks: []*state.Task{{Landed: &nexus.TrainLanded{}, Worked: time.Duration(d) * time.Minute}}})
 	}
 	for name, c := range map[string]struct {
-		past   *history.Stats
+		past   *route.Stats
 		worked time.Duration // on the first of two tasks
 		needs  bool          // the second task needs it
 		want   string

@@ -1,4 +1,4 @@
-package quarantine_test
+package flaky_test
 
 import (
 	"errors"
@@ -9,20 +9,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func day(text string) quarantine.Day {
-	var d quarantine.Day
+func day(text string) flaky.Day {
+	var d flaky.Day
 	if err := d.UnmarshalText([]byte(text)); err != nil {
 		panic(err)
 	}
 	return d
 }
 
-func entry(test string) quarantine.Entry {
-	return quarantine.Entry{Test: test, Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15")}
+func entry(test string) flaky.Entry {
+	return flaky.Entry{Test: test, Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15")}
 }
 
 const record = `# Ours.
@@ -45,8 +45,8 @@ until = 2027-01-30
 `
 
 func TestParse(t *testing.T) {
-	all, err := quarantine.Parse([]byte(record))
-	want := quarantine.List{
+	all, err := flaky.ParseQuarantine([]byte(record))
+	want := flaky.Quarantine{
 		{Test: "tests/test_a.py::test_x[a b]", Gate: "test", Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15"), Owner: "ann", Issue: "#12"},
 		{Test: "example.com/m.TestX", Reason: "the clock", Since: day("2026-11-01"), Until: day("2027-01-30")},
 	}
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 	if note := all[0].Note(); note != "until 2026-11-15: a port is taken (ann, #12)" {
 		t.Error(note)
 	}
-	if all, err := quarantine.Parse(nil); len(all) > 0 || err != nil {
+	if all, err := flaky.ParseQuarantine(nil); len(all) > 0 || err != nil {
 		t.Error(all, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestParseIsStrict(t *testing.T) {
 		"far too large":   {strings.Repeat("#", 300<<10), "bytes, more than"},
 		"a reason no end": {strings.Replace(good, "'b'", "'"+strings.Repeat("b", 1001)+"'", 1), "longer than 1000 bytes"},
 	} {
-		all, err := quarantine.Parse([]byte(tt.text))
+		all, err := flaky.ParseQuarantine([]byte(tt.text))
 		var said *nexus.Error
 		if !errors.As(err, &said) || said.Code != nexus.CodeInvalidConfig || !strings.Contains(said.Message, tt.want) || len(all) > 0 {
 			t.Errorf("%s: %v, %v; want %q", name, all, err, tt.want)
@@ -98,10 +98,10 @@ func TestActive(t *testing.T) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	if d := quarantine.On(time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -3600))); d.String() != "2026-11-16" {
+	if d := flaky.DayOf(time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -3600))); d.String() != "2026-11-16" {
 		t.Error(d)
 	}
-	if (quarantine.Entry{}).Active(day("2026-11-01")) {
+	if (flaky.Entry{}).Active(day("2026-11-01")) {
 		t.Error("an entry that says nothing protects")
 	}
 }
@@ -111,18 +111,18 @@ func TestOf(t *testing.T) {
 	web.Gate, over.Until = "test-web", day("2026-11-02")
 	again := over
 	again.Gate, again.Since, again.Until = "test", day("2026-11-03"), day("2026-11-20")
-	l := quarantine.List{web, over, again, entry("m.TestX")}
+	l := flaky.Quarantine{web, over, again, entry("m.TestX")}
 	for _, tt := range []struct {
 		gate, test string
-		want       quarantine.Entry
+		want       flaky.Entry
 	}{
 		{"test-web", "a", web},
-		{"test", "a", quarantine.Entry{}},
+		{"test", "a", flaky.Entry{}},
 		{"test", "b", again},
 		{"other", "b", over},
 		{"test", "m.TestX/sub", entry("m.TestX")},
-		{"test", "m.TestXY", quarantine.Entry{}},
-		{"test", "", quarantine.Entry{}},
+		{"test", "m.TestXY", flaky.Entry{}},
+		{"test", "", flaky.Entry{}},
 	} {
 		if e, ok := l.Of(tt.gate, tt.test, day("2026-11-10")); e != tt.want || ok != (tt.want.Test != "") {
 			t.Errorf("%s %s: %+v", tt.gate, tt.test, e)
@@ -131,50 +131,50 @@ func TestOf(t *testing.T) {
 }
 
 func TestAddAndRemove(t *testing.T) {
-	text, err := quarantine.Add(nil, entry("it's \"a\" > b\\c"))
+	text, err := flaky.AddEntry(nil, entry("it's \"a\" > b\\c"))
 	if err != nil || !strings.HasPrefix(string(text), "# Tests whose") {
 		t.Fatal(err, string(text))
 	}
 	more := entry("x")
 	more.Gate, more.Owner, more.Issue = "test", "ann", "https://example.com/1"
-	if text, err = quarantine.Add(text, more); err != nil {
+	if text, err = flaky.AddEntry(text, more); err != nil {
 		t.Fatal(err)
 	}
-	all, err := quarantine.Parse(text)
-	if diff := cmp.Diff(quarantine.List{entry("it's \"a\" > b\\c"), more}, all); diff != "" || err != nil {
+	all, err := flaky.ParseQuarantine(text)
+	if diff := cmp.Diff(flaky.Quarantine{entry("it's \"a\" > b\\c"), more}, all); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if _, err := quarantine.Add(text, more); err == nil || !strings.Contains(err.Error(), "x has one already") {
+	if _, err := flaky.AddEntry(text, more); err == nil || !strings.Contains(err.Error(), "x has one already") {
 		t.Error(err)
 	}
 	long := entry("y")
 	long.Until = long.Since.Plus(91)
-	if _, err := quarantine.Add(text, long); err == nil {
+	if _, err := flaky.AddEntry(text, long); err == nil {
 		t.Error("91 days")
 	}
-	less, n, err := quarantine.Remove(text, "x", "")
+	less, n, err := flaky.RemoveEntry(text, "x", "")
 	if err != nil || n != 1 || strings.Contains(string(less), "ann") || !strings.Contains(string(less), "# Tests whose") {
 		t.Error(n, err, string(less))
 	}
-	if _, n, err := quarantine.Remove(text, "x", "other"); n != 0 || err != nil {
+	if _, n, err := flaky.RemoveEntry(text, "x", "other"); n != 0 || err != nil {
 		t.Error(n, err)
 	}
-	kept, n, err := quarantine.Remove([]byte(record), "tests/test_a.py::test_x[a b]", "")
+	kept, n, err := flaky.RemoveEntry([]byte(record), "tests/test_a.py::test_x[a b]", "")
 	if err != nil || n != 1 || !strings.HasPrefix(string(kept), "# Ours.\n") || !strings.Contains(string(kept), "TestX") {
 		t.Error(n, err, string(kept))
 	}
 	inline := "test = [{test = 'a', reason = 'b', since = 2026-11-01, until = 2026-11-02}]\n"
-	if _, _, err := quarantine.Remove([]byte(inline), "a", ""); err == nil {
+	if _, _, err := flaky.RemoveEntry([]byte(inline), "a", ""); err == nil {
 		t.Error("an inline table was taken out")
 	}
-	if _, err := quarantine.Add([]byte(inline), entry("b")); err == nil {
+	if _, err := flaky.AddEntry([]byte(inline), entry("b")); err == nil {
 		t.Error("a table was put behind inline ones")
 	}
 }
 
 func TestSpare(t *testing.T) {
-	at := func(text string) quarantine.Record {
-		return quarantine.Record{List: quarantine.List{entry("a"), entry("b")}, Day: day(text)}
+	at := func(text string) flaky.QuarantineOn {
+		return flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("b")}, Day: day(text)}
 	}
 	today := at("2026-11-10")
 	fails := func(findings ...nexus.Finding) nexus.Evidence {
@@ -183,7 +183,7 @@ func TestSpare(t *testing.T) {
 	a, b, c := nexus.Finding{Code: "test", Test: "a", Message: "no"}, nexus.Finding{Code: "test", Test: "b", Message: "no"}, nexus.Finding{Code: "test", Test: "c", Message: "no"}
 	panics := nexus.Finding{Code: "panic", Test: "a", Message: "nil"}
 	for name, tt := range map[string]struct {
-		record quarantine.Record
+		record flaky.QuarantineOn
 		gate   string
 		e      nexus.Evidence
 		wanted string
@@ -194,7 +194,7 @@ func TestSpare(t *testing.T) {
 		"two":                             {today, "test", fails(a, b), "", nexus.Pass, 2},
 		"one that is not":                 {today, "test", fails(a, c), "", nexus.Fail, 1},
 		"none":                            {today, "test", fails(c), "", nexus.Fail, 0},
-		"no record":                       {quarantine.Record{Day: day("2026-11-10")}, "test", fails(a), "", nexus.Fail, 0},
+		"no record":                       {flaky.QuarantineOn{Day: day("2026-11-10")}, "test", fails(a), "", nexus.Fail, 0},
 		"its time is over":                {at("2026-11-16"), "test", fails(a), "", nexus.Fail, 0},
 		"its time has not come":           {at("2026-10-31"), "test", fails(a), "", nexus.Fail, 0},
 		"a panic":                         {today, "test", fails(panics), "", nexus.Fail, 0},
@@ -232,7 +232,7 @@ func TestSpare(t *testing.T) {
 }
 
 func TestLook(t *testing.T) {
-	r := quarantine.Record{List: quarantine.List{entry("a"), entry("gone")}, Day: day("2026-11-10")}
+	r := flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("gone")}, Day: day("2026-11-10")}
 	there := func(test string) bool { return test == "a" }
 	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" {
 		t.Errorf("%+v", found)
@@ -251,7 +251,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("[[test]]\ntest = 'a'\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n", "a")
 	f.Add("[[ test ]]\ntest = '''\n[[test]]\n'''\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n", "\n")
 	f.Fuzz(func(t *testing.T, text, test string) {
-		all, err := quarantine.Parse([]byte(text))
+		all, err := flaky.ParseQuarantine([]byte(text))
 		if err != nil {
 			if len(all) > 0 {
 				t.Fatal("what is not understood protects")
@@ -259,19 +259,19 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, e := range all {
-			if e.Check() != nil || e.Until.Sub(e.Since.Time) > quarantine.Longest*24*time.Hour {
+			if e.Check() != nil || e.Until.Sub(e.Since.Time) > flaky.MaxDays*24*time.Hour {
 				t.Fatalf("%+v", e)
 			}
-			if left, n, err := quarantine.Remove([]byte(text), e.Test, e.Gate); err == nil {
-				rest, err := quarantine.Parse(left)
+			if left, n, err := flaky.RemoveEntry([]byte(text), e.Test, e.Gate); err == nil {
+				rest, err := flaky.ParseQuarantine(left)
 				if err != nil || len(rest)+n != len(all) {
 					t.Fatalf("%d of %d left, %v", len(rest), len(all), err)
 				}
 			}
 		}
-		e := quarantine.Entry{Test: test, Reason: test, Since: day("2026-11-01"), Until: day("2026-11-02")}
-		if more, err := quarantine.Add([]byte(text), e); err == nil {
-			now, err := quarantine.Parse(more)
+		e := flaky.Entry{Test: test, Reason: test, Since: day("2026-11-01"), Until: day("2026-11-02")}
+		if more, err := flaky.AddEntry([]byte(text), e); err == nil {
+			now, err := flaky.ParseQuarantine(more)
 			if err != nil || fmt.Sprint(now) != fmt.Sprint(append(all, now[len(now)-1])) {
 				t.Fatalf("%v, %v", now, err)
 			}
