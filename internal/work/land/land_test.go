@@ -181,7 +181,9 @@ func (r *train) refused(v state.View, f nexus.Fact, why string) nexus.TrainRefus
 	return got
 }
 
-func script(name, text string) gate.Gate { return gate.Gate{Name: name, Args: []string{"sh", "-c", text}} }
+func script(name, text string) gate.Gate {
+	return gate.Gate{Name: name, Args: []string{"sh", "-c", text}}
+}
 
 // TestTheTreeThatWasAcceptedLands without another look, and what its author
 // submitted is its message; unless not all its tests ran.
