@@ -269,6 +269,14 @@ func TestAMergedTreeIsJudged(t *testing.T) {
 	}
 }
 
+// TestWhatLandedMeanwhileIsNotHeldAgainstAChange is red on the tip already.
+func TestWhatLandedMeanwhileIsNotHeldAgainstAChange(t *testing.T) {
+	r := newTrain(t, script("lint", "[ -e two ] && cat bad && exit 1; exit 0"))
+	v := r.accepted(map[string]string{"one": "1\n"})
+	r.meanwhile(&v, map[string]string{"two": "2\n"})
+	r.landed(v, r.land(v), "bad", "one", "two")
+}
+
 // TestWhatNoGateJudgedLandsOnlyWhereItMay is a merged tree without a gate.
 func TestWhatNoGateJudgedLandsOnlyWhereItMay(t *testing.T) {
 	for _, c := range []struct {
@@ -318,10 +326,14 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 			}
 			at := r.commit(v.Attempt.Tree, c.message, parent)
 			r.move(at, r.base)
+			left, _ := r.Trees.Add(t.Context(), "r", v.Merge.ID, r.base)
 			facts, err := Land(t.Context(), r.Shop, v, r.desk)
 			if c.mine {
 				if err != nil || len(facts) != 1 || facts[0].(nexus.TrainLanded).Commit != at {
 					t.Error(facts, err)
+				}
+				if _, err := os.Stat(left.Dir); !os.IsNotExist(err) {
+					t.Error("the worktree of the landing is still there", err)
 				}
 				return
 			}

@@ -57,6 +57,7 @@ type given struct {
 	Approved bool                `json:"approved"`
 	Summary  string              `json:"summary"`
 	Findings []map[string]string `json:"findings,omitempty"`
+	Agreed   []string            `json:"agreed,omitempty"`
 }
 
 // TestAConflictGoesToTheMerger and what it made of it lands when the gates and
@@ -108,6 +109,43 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 				t.Error("no review of it is on record")
 			}
 		})
+	}
+}
+
+// TestWhatAMergeLacksIsExplainedAndAgreedTo by name, or it does not land.
+func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
+	for _, agreed := range []bool{false, true} {
+		r := newTrain(t, script("lint", "exit 0"))
+		r.nobody(nexus.CodeNoKey)
+		v := r.conflicted()
+		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, nil)
+		r.refused(v, r.land(v), "does not explain") // which says what it lacks
+		var explains []nexus.Explanation
+		for _, f := range r.desk.facts {
+			if f, ok := f.(nexus.GateJudged); ok && f.Attempt == v.Merge.ID {
+				for _, f := range f.Evidence.Findings {
+					explains = append(explains, nexus.Explanation{Name: f.Name, Why: "theirs is right"})
+				}
+			}
+		}
+		if len(explains) == 0 {
+			t.Fatal("nothing is missing")
+		}
+		said := given{Approved: true, Summary: "fine"}
+		if agreed {
+			for _, e := range explains {
+				said.Agreed = append(said.Agreed, e.Name)
+			}
+		}
+		v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
+		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, said)
+		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.Submission{Summary: "Theirs, in bad.", Explains: explains})
+		v.Merge.Sessions[1].SessionStarted.Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
+		if f := r.land(v); agreed {
+			r.landed(v, f, "bad", "one", "two")
+		} else {
+			r.refused(v, f, "the reviewer rejects what the merger made of it")
+		}
 	}
 }
 
