@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -168,5 +169,76 @@ func TestUnweighed(t *testing.T) {
 	}
 	if _, err := m.Get("nothing"); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Error(err)
+	}
+}
+
+// TestUnion lets what judged the base go on judging, but for packages that are
+// gone and gates that nobody asks for.
+func TestUnion(t *testing.T) {
+	b := &base{tree: t.TempDir(), now: t.TempDir()}
+	gittest.Write(t, b.tree, map[string]string{"go.mod": "module m\n\ngo 1.24\n", "m.go": "package m\n"})
+	had, err := pickGates(b.tree, config.Gates{}, nil)
+	if err != nil || len(had) < 2 {
+		t.Fatal(had, err)
+	}
+	names := func(all []gate.Gate) (names []string) {
+		for _, g := range all {
+			names = append(names, g.Name)
+		}
+		return names
+	}
+	own := gate.Gate{Name: had[0].Name, Args: []string{"own"}}
+	got, err := b.union(config.Gates{}, nil, []gate.Gate{own})
+	if d := cmp.Diff(names(had), names(got)); d != "" || err != nil || got[0].Args[0] != "own" {
+		t.Error(d, err)
+	}
+	if got, err := b.union(config.Gates{}, []string{had[1].Name}, nil); err != nil || len(got) != 1 || got[0].Name != had[1].Name {
+		t.Error(names(got), err)
+	}
+	b.now = filepath.Join(b.now, "gone")
+	if got, err := b.union(config.Gates{}, nil, []gate.Gate{own}); err != nil || len(got) != 1 {
+		t.Error(names(got), err)
+	}
+}
+
+// TestSuspect says last what a change takes away from its judges, which nobody
+// but a person can say is right.
+func TestSuspect(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q")
+	test := "package m\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error() }\n"
+	gittest.Write(t, dir, map[string]string{"m_test.go": test, "m.go": "package m\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "base")
+	ran := []nexus.Evidence{{Gate: "lint", State: nexus.Pass}}
+	look := func(f checkFlags, all []nexus.Evidence, alone bool) []nexus.Evidence {
+		t.Helper()
+		got, err := suspect(t.Context(), &frame.Console{}, f, dir, slices.Clip(all), alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got[len(all):]
+	}
+	gittest.Write(t, dir, map[string]string{"m.go": "package m\n\nvar x = 1\n"})
+	if got := look(checkFlags{base: "HEAD"}, ran, false); len(got) != 1 || got[0].State != nexus.Pass || got[0].Why != "" {
+		t.Errorf("code: %+v", got)
+	}
+	if got := look(checkFlags{base: "HEAD"}, nil, false); len(got) > 0 {
+		t.Errorf("nothing ran: %+v", got)
+	}
+	if got := look(checkFlags{base: "HEAD"}, nil, true); len(got) != 1 {
+		t.Errorf("asked for alone: %+v", got)
+	}
+	gittest.Write(t, dir, map[string]string{"m_test.go": "package m\n"})
+	if got := look(checkFlags{base: "HEAD"}, ran, false); len(got) != 1 || got[0].State != nexus.Unverifiable || len(got[0].Findings) == 0 || got[0].Tree != workingTree {
+		t.Errorf("a test is gone: %+v", got)
+	}
+	if got := look(checkFlags{base: "HEAD"}, nil, false); len(got) != 1 || got[0].State != nexus.Unverifiable {
+		t.Errorf("a test is gone and nothing ran: %+v", got)
+	}
+	for name, f := range map[string]checkFlags{"no base": {}, "others are asked for": {base: "HEAD", gates: []string{"lint"}}} {
+		if got := look(f, ran, false); len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
