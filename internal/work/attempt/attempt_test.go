@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
 // desk keeps what is recorded, and may do something when it hears of a fact.
@@ -86,24 +86,24 @@ func (d *desk) told() string {
 
 // job is a task that a coder has submitted its first round of.
 type job struct {
-	*shop.Shop
+	*worker.Worker
 	t    *testing.T
 	base string
 	desk *desk
 	view state.View
 }
 
-// newJob has files on the base besides the shop's.
+// newJob has files on the base besides the worker's.
 func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
 	t.Helper()
-	s, base, _ := shoptest.New(t, gates...)
-	j := &job{Shop: s, t: t, base: base, desk: &desk{}}
+	s, base, _ := workertest.New(t, gates...)
+	j := &job{Worker: s, t: t, base: base, desk: &desk{}}
 	if len(onBase) > 0 {
 		j.base, _ = j.tree("base", base, onBase)
 	}
-	s.Roles = map[nexus.Role]agent.Role{nexus.Coder: {}, nexus.Tester: {}, nexus.Verifier: {}, nexus.Reviewer: {}}
-	s.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (shop.Model, error) {
-		return shop.Model{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
+	s.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Coder: {}, nexus.Tester: {}, nexus.Verifier: {}, nexus.Reviewer: {}}
+	s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
+		return worker.Model{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
 	}
 	j.view = state.View{
 		Run: "r", Tip: j.base, Goal: nexus.GoalAccepted{Base: j.base}, Limits: nexus.Limits{Rounds: 5, Same: 3},
@@ -154,7 +154,7 @@ func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	result, err := j.Blobs.Put(data)
+	result, err := j.Site.Blobs.Put(data)
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 }
 
 func (j *job) work() ([]nexus.Fact, error) {
-	return attempt.Work(j.t.Context(), j.Shop, j.view, j.desk)
+	return attempt.Work(j.t.Context(), j.Worker, j.view, j.desk)
 }
 
 // ended works, and returns how the attempt ended.
@@ -184,7 +184,7 @@ func (j *job) ended() nexus.AttemptEnded {
 }
 
 // dir is the attempt's worktree.
-func (j *job) dir() string { return filepath.Join(j.State, "trees", "r", "T1.1", "tree") }
+func (j *job) dir() string { return filepath.Join(j.Site.State, "trees", "r", "T1.1", "tree") }
 
 func (j *job) files(rev string) string {
 	j.t.Helper()
@@ -405,7 +405,7 @@ func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 		began := time.Unix(1700000000, 0)
 		j.view.Limits.TaskTime, j.view.Attempt.Active = time.Hour, began
 		j.view.Attempt.Rested = time.Minute // that does not count
-		j.Now = func() time.Time { return began.Add(time.Hour + time.Minute - left) }
+		j.Site.Now = func() time.Time { return began.Add(time.Hour + time.Minute - left) }
 		f := j.ended()
 		if want := map[bool]nexus.Outcome{true: nexus.Accepted, false: nexus.Exhausted}[left > 0]; f.Outcome != want || f.Commit != j.view.Attempt.Snapshot.Commit {
 			t.Errorf("with %s left: %+v", left, f)

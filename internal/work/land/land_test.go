@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
 // desk keeps what is recorded, and knows what it was told gates said.
@@ -58,7 +58,7 @@ func (d *desk) judged(name string) []string {
 
 // train is a run whose branch is at the user's commit.
 type train struct {
-	*shop.Shop
+	*worker.Worker
 	t    *testing.T
 	base string
 	desk *desk
@@ -66,8 +66,8 @@ type train struct {
 
 func newTrain(t *testing.T, gates ...gate.Gate) *train {
 	t.Helper()
-	s, base, _ := shoptest.New(t, gates...)
-	s.Now = func() time.Time { return time.Unix(1700000000, 0) }
+	s, base, _ := workertest.New(t, gates...)
+	s.Site.Now = func() time.Time { return time.Unix(1700000000, 0) }
 	r := &train{s, t, base, &desk{}}
 	r.move(base, "")
 	return r
@@ -107,7 +107,7 @@ func (r *train) tree(id nexus.AttemptID, from string, files map[string]string) (
 // commit puts a tree on parents, as what somebody committed.
 func (r *train) commit(hash, message string, parents ...string) string {
 	r.t.Helper()
-	commit, err := r.Trees.Commit(r.t.Context(), hash, parents, message, r.Now())
+	commit, err := r.Trees.Commit(r.t.Context(), hash, parents, message, r.Site.Now())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -136,11 +136,11 @@ func (r *train) meanwhile(v *state.View, files map[string]string) {
 
 func (r *train) land(v state.View) nexus.Fact {
 	r.t.Helper()
-	facts, err := Land(r.t.Context(), r.Shop, v, r.desk)
+	facts, err := Land(r.t.Context(), r.Worker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		r.t.Fatal(facts, err)
 	}
-	if _, err := os.Stat(filepath.Join(r.State, "trees", "r", string(v.Merge.ID))); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(r.Site.State, "trees", "r", string(v.Merge.ID))); !os.IsNotExist(err) {
 		r.t.Errorf("the worktree of the landing is still there: %v", err)
 	}
 	return facts[0]
@@ -191,20 +191,20 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 	passed, failed := nexus.Evidence{State: nexus.Pass}, nexus.Evidence{State: nexus.Fail}
 	for _, c := range []struct {
 		name    string
-		related shop.Related
+		related worker.Related
 		known   map[string]nexus.Evidence // of its tree
 		red     bool                      // the gate is asked
 	}{
-		{"all ran", shop.PerTask, map[string]nexus.Evidence{"test": passed, related.Name: passed}, false},
-		{"none apart", shop.Whole, nil, false},
-		{"only some ran", shop.Whole, map[string]nexus.Evidence{related.Name: passed}, true},
-		{"only some ran, and failed", shop.Whole, map[string]nexus.Evidence{related.Name: failed}, false},
-		{"others wait for this", shop.Deferred, nil, true},
+		{"all ran", worker.PerTask, map[string]nexus.Evidence{"test": passed, related.Name: passed}, false},
+		{"none apart", worker.Whole, nil, false},
+		{"only some ran", worker.Whole, map[string]nexus.Evidence{related.Name: passed}, true},
+		{"only some ran, and failed", worker.Whole, map[string]nexus.Evidence{related.Name: failed}, false},
+		{"others wait for this", worker.Deferred, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t, script("lint", "test ! -e one || exit 1"))
 			v := r.accepted(map[string]string{"one": ""})
-			r.Related, r.desk.known = c.related, map[string]nexus.Evidence{}
+			r.Judge.Related, r.desk.known = c.related, map[string]nexus.Evidence{}
 			for name, e := range c.known {
 				e.Tree = v.Attempt.Tree
 				r.desk.known[e.Tree+name] = e
@@ -236,7 +236,7 @@ func (r *train) session(of nexus.AttemptID, role nexus.Role, o nexus.Outcome, ha
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	result, err := r.Blobs.Put(data)
+	result, err := r.Site.Blobs.Put(data)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 			at := r.commit(v.Attempt.Tree, c.message, parent)
 			r.move(at, r.base)
 			left, _ := r.Trees.Add(t.Context(), "r", v.Merge.ID, r.base)
-			facts, err := Land(t.Context(), r.Shop, v, r.desk)
+			facts, err := Land(t.Context(), r.Worker, v, r.desk)
 			if c.mine {
 				if err != nil || len(facts) != 1 || facts[0].(nexus.TrainLanded).Commit != at {
 					t.Error(facts, err)
@@ -368,7 +368,7 @@ func TestALandingIsReadBack(t *testing.T) {
 		{"the tip as its second parent", r.commit(hash, "fine\n", foreign, r.base), r.commit(hash, "fine\n", foreign, r.base), false},
 	} {
 		r.move(c.at, r.tip())
-		l := &landing{Shop: r.Shop, view: v, a: v.Attempt, m: v.Merge, desk: r.desk, ref: Ref("r")}
+		l := &landing{Worker: r.Worker, view: v, a: v.Attempt, m: v.Merge, desk: r.desk, ref: Ref("r")}
 		f, err := l.confirm(t.Context(), c.commit, hash)
 		if (err == nil) != c.fine || c.fine && f.Commit != c.commit || !c.fine && f.Commit != "" {
 			t.Errorf("%s: %+v, %v", c.name, f, err)
@@ -385,7 +385,7 @@ func TestAGraftedParentDoesNotLand(t *testing.T) {
 	foreign := r.commit(other, "foreign\n", r.base)
 	made := r.commit(v.Attempt.Tree, Message("r", v.Task.Task, "T1.1", tool.Submission{}), v.Tip) // the very commit
 	gittest.Write(t, r.Trees.Git().Dir, map[string]string{"info/grafts": made + " " + foreign + "\n"})
-	facts, err := Land(t.Context(), r.Shop, v, r.desk)
+	facts, err := Land(t.Context(), r.Worker, v, r.desk)
 	if err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "the tip was") {
 		t.Error(facts, err)
 	}

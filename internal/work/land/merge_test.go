@@ -12,15 +12,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // nobody lets no model be asked, with an error.
 func (r *train) nobody(code nexus.Code) {
-	r.Roles = map[nexus.Role]agent.Role{nexus.Merger: {}, nexus.Reviewer: {}}
-	r.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (shop.Model, error) {
-		return shop.Model{}, &nexus.Error{Code: code, Message: "no model for the " + string(role)}
+	r.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Merger: {}, nexus.Reviewer: {}}
+	r.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
+		return worker.Model{}, &nexus.Error{Code: code, Message: "no model for the " + string(role)}
 	}
 }
 
@@ -156,7 +156,7 @@ func TestWhatTheMergerGotWrongIsARoundMore(t *testing.T) {
 	r.nobody(nexus.CodeNoKey)
 	v := r.conflicted()
 	r.resolved(v, 1, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Summary: "no", Findings: []map[string]string{{"severity": "major", "message": "no"}}})
-	facts, err := Land(t.Context(), r.Shop, v, r.desk)
+	facts, err := Land(t.Context(), r.Worker, v, r.desk)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.Contains(err.Error(), "merger") || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
 	}
@@ -181,7 +181,7 @@ func TestNobodyMerges(t *testing.T) {
 	}
 	v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
 	r.nobody(nexus.CodeBudget)
-	if facts, err := Land(t.Context(), r.Shop, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 || r.tip() != v.Tip {
+	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
 	}
 }
@@ -203,7 +203,7 @@ func TestHome(t *testing.T) {
 	for _, red := range []bool{false, true} {
 		r := newTrain(t, script("lint", `test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
 		v := r.home(map[string]string{"two": "2\n"})
-		facts, err := Home(t.Context(), r.Shop, v, r.desk)
+		facts, err := Home(t.Context(), r.Worker, v, r.desk)
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -244,7 +244,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		r := newTrain(t, script("lint", "exit 0"))
 		r.nobody(code)
 		v := r.home(map[string]string{"bad": "theirs\n"})
-		facts, err := Home(t.Context(), r.Shop, v, r.desk)
+		facts, err := Home(t.Context(), r.Worker, v, r.desk)
 		if !refused {
 			if err == nil || len(facts) > 0 {
 				t.Error(code, facts, err)
@@ -257,7 +257,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		if f, ok := facts[0].(nexus.LandingRefused); !ok || f.Onto != v.Merge.Base || !strings.HasPrefix(f.Why, "nobody can merge bad: ") {
 			t.Errorf("%s: %+v", code, facts[0])
 		}
-		if _, err := os.Stat(filepath.Join(r.State, "trees", "r", "home")); !os.IsNotExist(err) {
+		if _, err := os.Stat(filepath.Join(r.Site.State, "trees", "r", "home")); !os.IsNotExist(err) {
 			t.Errorf("%s: the worktree is still there: %v", code, err)
 		}
 	}
