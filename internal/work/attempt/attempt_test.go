@@ -114,18 +114,13 @@ func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
 }
 
 // tree returns a commit with files beside those of a commit, and its tree.
-func (j *job) tree(id nexus.AttemptID, from string, files map[string]string, gone ...string) (commit, hash string) {
+func (j *job) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	j.t.Helper()
 	w, err := j.Trees.Add(j.t.Context(), "r", id, from)
 	if err != nil {
 		j.t.Fatal(err)
 	}
 	gittest.Write(j.t, w.Dir, files)
-	for _, name := range gone {
-		if err := os.Remove(filepath.Join(w.Dir, name)); err != nil {
-			j.t.Fatal(err)
-		}
-	}
 	if commit, hash, err = w.Snapshot(j.t.Context(), "work"); err != nil {
 		j.t.Fatal(err)
 	}
@@ -133,10 +128,10 @@ func (j *job) tree(id nexus.AttemptID, from string, files map[string]string, gon
 }
 
 // written lets the coder have submitted files in its n-th round.
-func (j *job) written(n int, files map[string]string, gone ...string) {
+func (j *job) written(n int, files map[string]string) {
 	j.t.Helper()
 	a := j.view.Attempt
-	commit, hash := j.tree("T1.1", j.base, files, gone...)
+	commit, hash := j.tree("T1.1", j.base, files)
 	if a.Of(nexus.Coder) == nil {
 		j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
 	}
@@ -195,8 +190,8 @@ func (j *job) files(rev string) string {
 	return strings.Join(strings.Fields(out), " ")
 }
 
-func script(name, text string) gate.Gate {
-	return gate.Gate{Name: name, Args: []string{"sh", "-c", text}}
+func lint(text string) gate.Gate {
+	return gate.Gate{Name: "lint", Args: []string{"sh", "-c", text}}
 }
 
 func approved() map[string]any { return map[string]any{"approved": true, "summary": "fine"} }
@@ -206,7 +201,7 @@ var one = map[string]string{"one": "1\n"}
 // TestWhatWasJudgedIsAccepted goes on after the coder submitted: the gates judge
 // its snapshot, a reviewer reads it, and that very tree is the work.
 func TestWhatWasJudgedIsAccepted(t *testing.T) {
-	j := newJob(t, nil, script("lint", "test -e one"))
+	j := newJob(t, nil, lint("test -e one"))
 	j.written(1, one)
 	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 	snap := j.view.Attempt.Snapshot
@@ -250,7 +245,7 @@ func TestATreeThatChangedAfterItWasJudgedIsNotAccepted(t *testing.T) {
 		{"in a file that was judged", "one", func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, nil, script("lint", "test -e one"))
+			j := newJob(t, nil, lint("test -e one"))
 			j.written(1, one)
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			j.desk.heard = func(f nexus.Fact) {
@@ -269,7 +264,7 @@ func TestATreeThatChangedAfterItWasJudgedIsNotAccepted(t *testing.T) {
 // TestTheTreeIsPinnedBeforeItIsJudged where no snapshot is on record yet, and so
 // is what appeared in it until then.
 func TestTheTreeIsPinnedBeforeItIsJudged(t *testing.T) {
-	j := newJob(t, nil, script("lint", "test -e one"))
+	j := newJob(t, nil, lint("test -e one"))
 	j.written(1, one)
 	a := j.view.Attempt
 	start := a.Snapshot
@@ -298,7 +293,7 @@ func TestAProcessThatDiedIsGoneOnFrom(t *testing.T) {
 		{"after the verdict", true, "review true, snapshot"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, nil, script("lint", "test ! -e dirt && test -e one"))
+			j := newJob(t, nil, lint("test ! -e dirt && test -e one"))
 			j.written(1, one)
 			a := j.view.Attempt
 			left, err := j.Trees.Add(t.Context(), "r", a.ID, j.base)
@@ -321,7 +316,7 @@ func TestAProcessThatDiedIsGoneOnFrom(t *testing.T) {
 // TestARedTreeGoesBackToItsWriter in a new round that names the gate, until its
 // rounds are used up or the failure does not change.
 func TestARedTreeGoesBackToItsWriter(t *testing.T) {
-	red := script("lint", "test -e one || exit 0; echo one:1:1: no; exit 1")
+	red := lint("test -e one || exit 0; echo one:1:1: no; exit 1")
 	j := newJob(t, nil, red)
 	j.written(1, one)
 	facts, err := j.work()
@@ -388,7 +383,7 @@ func TestOnlyOwnTestsAreRed(t *testing.T) {
 
 // TestAnUntouchedTreeIsNotAccepted though the gates pass it.
 func TestAnUntouchedTreeIsNotAccepted(t *testing.T) {
-	j := newJob(t, nil, script("lint", "exit 0"))
+	j := newJob(t, nil, lint("exit 0"))
 	j.written(1, nil)
 	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 	if f := j.ended(); f.Outcome != nexus.Unverified || f.Why != state.Unchanged {
@@ -399,7 +394,7 @@ func TestAnUntouchedTreeIsNotAccepted(t *testing.T) {
 // TestATaskWhoseTimeIsOverEnds and keeps the work.
 func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 	for _, left := range []time.Duration{time.Minute, 0, -time.Minute} {
-		j := newJob(t, nil, script("lint", "exit 0"))
+		j := newJob(t, nil, lint("exit 0"))
 		j.written(1, one)
 		j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 		began := time.Unix(1700000000, 0)
@@ -431,7 +426,7 @@ func TestWhatAnEarlierAttemptLeftIsMergedOntoTheBase(t *testing.T) {
 		{"conflicts and is no attempt's", map[string]string{"one": "other\n"}, "", false, "", "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, nil, script("lint", "exit 0"))
+			j := newJob(t, nil, lint("exit 0"))
 			a := j.view.Attempt
 			a.Since, a.From, a.Asked = j.base, c.from, c.asked
 			a.Start, _ = j.tree("T1.0", j.base, one)
@@ -465,7 +460,7 @@ func TestWhatAnEarlierAttemptLeftIsMergedOntoTheBase(t *testing.T) {
 
 // TestOldFailuresAreNotHeldAgainstTheWork is red on the base already.
 func TestOldFailuresAreNotHeldAgainstTheWork(t *testing.T) {
-	j := newJob(t, nil, script("lint", "cat bad; exit 1"))
+	j := newJob(t, nil, lint("cat bad; exit 1"))
 	j.written(1, one)
 	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 	if f := j.ended(); f.Outcome != nexus.Accepted {

@@ -13,7 +13,7 @@ import (
 // for once more, and without any the work is not accepted.
 func TestAReview(t *testing.T) {
 	no := map[string]any{"approved": false, "summary": "no", "findings": []map[string]string{{"severity": "critical", "message": "no"}}}
-	j := newJob(t, nil, script("lint", "exit 0"))
+	j := newJob(t, nil, lint("exit 0"))
 	j.written(1, one)
 	j.over(nexus.Reviewer, 1, nexus.Accepted, no)
 	facts, err := j.work()
@@ -27,7 +27,7 @@ func TestAReview(t *testing.T) {
 		t.Error("no review says that it sends the work back")
 	}
 
-	j = newJob(t, nil, script("lint", "exit 0"))
+	j = newJob(t, nil, lint("exit 0"))
 	j.written(1, one)
 	j.over(nexus.Reviewer, 1, nexus.Accepted, "nonsense")
 	j.over(nexus.Reviewer, 2, nexus.Accepted, approved())
@@ -35,7 +35,7 @@ func TestAReview(t *testing.T) {
 		t.Errorf("%+v: %s", f, j.desk.told())
 	}
 
-	j = newJob(t, nil, script("lint", "exit 0"))
+	j = newJob(t, nil, lint("exit 0"))
 	j.written(1, one)
 	j.over(nexus.Reviewer, 1, nexus.Exhausted, nil)
 	j.over(nexus.Reviewer, 2, nexus.Exhausted, nil)
@@ -43,7 +43,7 @@ func TestAReview(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 
-	j = newJob(t, nil, script("lint", "exit 0"))
+	j = newJob(t, nil, lint("exit 0"))
 	j.written(1, one)
 	j.over(nexus.Reviewer, 1, nexus.Refused, nil)
 	if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 {
@@ -55,7 +55,7 @@ func TestAReview(t *testing.T) {
 // verifier is asked about it.
 func TestWhatTakesTestsAwayIsSuspected(t *testing.T) {
 	test := "package m\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error() }\n"
-	j := newJob(t, map[string]string{"old_test.go": test}, script("lint", "exit 0"))
+	j := newJob(t, map[string]string{"old_test.go": test}, lint("exit 0"))
 	j.written(1, map[string]string{"one": "", "old_test.go": "package m\n"})
 	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 	facts, err := j.work()
@@ -89,7 +89,7 @@ func TestAVerifier(t *testing.T) {
 		{"no money", nexus.Refused, nil, "", nexus.CodeBudget},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, map[string]string{"old_test.go": test}, script("lint", "exit 0"))
+			j := newJob(t, map[string]string{"old_test.go": test}, lint("exit 0"))
 			j.written(1, map[string]string{"one": "", "old_test.go": "package m\n"})
 			j.over(nexus.Verifier, 1, c.outcome, c.handin)
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())

@@ -45,11 +45,11 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 	return ctx, func() {}
 }
 
-// judged returns the trees that a gate judged for the task that lands.
-func (d *desk) judged(name string) []string {
+// judged returns the trees that lint judged for the task that lands.
+func (d *desk) judged() []string {
 	var all []string
 	for _, f := range d.facts {
-		if f, ok := f.(nexus.GateJudged); ok && f.Task == "T1" && f.Evidence.Gate == name {
+		if f, ok := f.(nexus.GateJudged); ok && f.Task == "T1" && f.Evidence.Gate == "lint" {
 			all = append(all, f.Evidence.Tree)
 		}
 	}
@@ -181,8 +181,8 @@ func (r *train) refused(v state.View, f nexus.Fact, why string) nexus.TrainRefus
 	return got
 }
 
-func script(name, text string) gate.Gate {
-	return gate.Gate{Name: name, Args: []string{"sh", "-c", text}}
+func lint(text string) gate.Gate {
+	return gate.Gate{Name: "lint", Args: []string{"sh", "-c", text}}
 }
 
 // TestTheTreeThatWasAcceptedLands without another look, and what its author
@@ -202,7 +202,7 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 		{"others wait for this", worker.Deferred, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newTrain(t, script("lint", "test ! -e one || exit 1"))
+			r := newTrain(t, lint("test ! -e one || exit 1"))
 			v := r.accepted(map[string]string{"one": ""})
 			r.Judge.Related, r.desk.known = c.related, map[string]nexus.Evidence{}
 			for name, e := range c.known {
@@ -218,8 +218,8 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 				return
 			}
 			got := r.landed(v, f, "bad", "one")
-			if got.Tree != v.Attempt.Tree || got.Resolved || len(r.desk.judged("lint")) > 0 {
-				t.Errorf("%+v, judged %v", got, r.desk.judged("lint"))
+			if got.Tree != v.Attempt.Tree || got.Resolved || len(r.desk.judged()) > 0 {
+				t.Errorf("%+v, judged %v", got, r.desk.judged())
 			}
 			message, err := r.Trees.Git().Run(t.Context(), "show", "-s", "--format=%B", got.Commit)
 			if want := "Write one\n\nIt is new.\n\nNexus-Task: T1\nNexus-Attempt: r/T1.1"; err != nil || strings.TrimSpace(message) != want {
@@ -250,7 +250,7 @@ func (r *train) session(of nexus.AttemptID, role nexus.Role, o nexus.Outcome, ha
 // or goes back with what was found in it.
 func TestAMergedTreeIsJudged(t *testing.T) {
 	for _, red := range []bool{false, true} {
-		r := newTrain(t, script("lint", `test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
+		r := newTrain(t, lint(`test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
 		v := r.accepted(map[string]string{"one": "1\n"})
 		r.meanwhile(&v, map[string]string{"two": "2\n"})
 		f := r.land(v)
@@ -263,7 +263,7 @@ func TestAMergedTreeIsJudged(t *testing.T) {
 		} else {
 			tree = r.landed(v, f, "bad", "one", "two").Tree
 		}
-		if got := r.desk.judged("lint"); !slices.Equal(got, []string{tree}) || tree == v.Attempt.Tree {
+		if got := r.desk.judged(); !slices.Equal(got, []string{tree}) || tree == v.Attempt.Tree {
 			t.Errorf("red %v: judged %v, want %s", red, got, tree)
 		}
 	}
@@ -271,7 +271,7 @@ func TestAMergedTreeIsJudged(t *testing.T) {
 
 // TestWhatLandedMeanwhileIsNotHeldAgainstAChange is red on the tip already.
 func TestWhatLandedMeanwhileIsNotHeldAgainstAChange(t *testing.T) {
-	r := newTrain(t, script("lint", "[ -e two ] && cat bad && exit 1; exit 0"))
+	r := newTrain(t, lint("[ -e two ] && cat bad && exit 1; exit 0"))
 	v := r.accepted(map[string]string{"one": "1\n"})
 	r.meanwhile(&v, map[string]string{"two": "2\n"})
 	r.landed(v, r.land(v), "bad", "one", "two")

@@ -74,13 +74,13 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 		gate     gate.Gate
 		refused  string // why; empty: it lands
 	}{
-		{"resolved", both, nexus.Accepted, fine, 1, script("lint", "exit 0"), ""},
-		{"not finished", both, nexus.Exhausted, fine, 1, script("lint", "exit 0"), "the merger did not finish"},
-		{"rejected", both, nexus.Accepted, given{Summary: "it drops one", Findings: []map[string]string{{"severity": "critical", "message": "no"}}}, 3, script("lint", "exit 0"), "did not get it right in 3 rounds: the reviewer rejects what the merger made of it: it drops one"},
-		{"not reviewed", both, nexus.Accepted, "nonsense", 1, script("lint", "exit 0"), "is not reviewed"},
-		{"red", both, nexus.Accepted, fine, 3, script("lint", `grep -q mine bad && grep -q theirs bad && echo "bad:1:1: no" && exit 1; exit 0`), "did not get it right in 3 rounds: the merged tree does not pass: gate lint"},
-		{"marks left", map[string]string{"bad": "<<<<<<< a\nmine\n=======\ntheirs\n>>>>>>> b\n"}, nexus.Accepted, fine, 3, script("lint", "exit 0"), "bad still has conflict markers"},
-		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, script("lint", "exit 0"), "the result lacks what the merger does not explain"},
+		{"resolved", both, nexus.Accepted, fine, 1, lint("exit 0"), ""},
+		{"not finished", both, nexus.Exhausted, fine, 1, lint("exit 0"), "the merger did not finish"},
+		{"rejected", both, nexus.Accepted, given{Summary: "it drops one", Findings: []map[string]string{{"severity": "critical", "message": "no"}}}, 3, lint("exit 0"), "did not get it right in 3 rounds: the reviewer rejects what the merger made of it: it drops one"},
+		{"not reviewed", both, nexus.Accepted, "nonsense", 1, lint("exit 0"), "is not reviewed"},
+		{"red", both, nexus.Accepted, fine, 3, lint(`grep -q mine bad && grep -q theirs bad && echo "bad:1:1: no" && exit 1; exit 0`), "did not get it right in 3 rounds: the merged tree does not pass: gate lint"},
+		{"marks left", map[string]string{"bad": "<<<<<<< a\nmine\n=======\ntheirs\n>>>>>>> b\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "bad still has conflict markers"},
+		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "the result lacks what the merger does not explain"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t, c.gate)
@@ -88,7 +88,7 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 			v := r.conflicted()
 			r.resolved(v, c.rounds, c.files, c.outcome, c.reviewed)
 			if c.rounds > 1 {
-				v.Merge.Sessions[1].SessionStarted.Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
+				v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
 			}
 			tree := v.Merge.Snapshot.Tree
 			f := r.land(v)
@@ -101,7 +101,7 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 			if got := r.landed(v, f, "bad", "one", "two"); got.Tree != tree || !got.Resolved {
 				t.Errorf("%+v", got)
 			}
-			if got := r.desk.judged("lint"); !slices.Equal(got, []string{tree}) {
+			if got := r.desk.judged(); !slices.Equal(got, []string{tree}) {
 				t.Errorf("the gates judged %v", got)
 			}
 			i := slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok })
@@ -115,7 +115,7 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 // TestWhatAMergeLacksIsExplainedAndAgreedTo by name, or it does not land.
 func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 	for _, agreed := range []bool{false, true} {
-		r := newTrain(t, script("lint", "exit 0"))
+		r := newTrain(t, lint("exit 0"))
 		r.nobody(nexus.CodeNoKey)
 		v := r.conflicted()
 		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, nil)
@@ -140,7 +140,7 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 		v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
 		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, said)
 		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.Submission{Summary: "Theirs, in bad.", Explains: explains})
-		v.Merge.Sessions[1].SessionStarted.Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
+		v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
 		if f := r.land(v); agreed {
 			r.landed(v, f, "bad", "one", "two")
 		} else {
@@ -152,7 +152,7 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 // TestWhatTheMergerGotWrongIsARoundMore that says which gate was red, as long as
 // there are any.
 func TestWhatTheMergerGotWrongIsARoundMore(t *testing.T) {
-	r := newTrain(t, script("lint", "exit 0"))
+	r := newTrain(t, lint("exit 0"))
 	r.nobody(nexus.CodeNoKey)
 	v := r.conflicted()
 	r.resolved(v, 1, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Summary: "no", Findings: []map[string]string{{"severity": "major", "message": "no"}}})
@@ -173,7 +173,7 @@ func TestWhatTheMergerGotWrongIsARoundMore(t *testing.T) {
 // TestNobodyMerges where no model can be asked: a provider that fails is no
 // fault of the work.
 func TestNobodyMerges(t *testing.T) {
-	r := newTrain(t, script("lint", "exit 0"))
+	r := newTrain(t, lint("exit 0"))
 	v := r.conflicted()
 	r.nobody(nexus.CodeProvider)
 	if got := r.refused(v, r.land(v), "no model for the merger"); !got.Broken || got.Conflict {
@@ -201,7 +201,7 @@ func (r *train) home(theirs map[string]string) state.View {
 // TestHome merges onto the target's commit and leaves the run's branch alone.
 func TestHome(t *testing.T) {
 	for _, red := range []bool{false, true} {
-		r := newTrain(t, script("lint", `test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
+		r := newTrain(t, lint(`test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
 		v := r.home(map[string]string{"two": "2\n"})
 		facts, err := Home(t.Context(), r.Worker, v, r.desk)
 		if err != nil || len(facts) != 1 {
@@ -241,7 +241,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		nexus.CodeNoKey: true, nexus.CodeNoProvider: true, nexus.CodeModelUnknown: true, nexus.CodeAuth: true, nexus.CodeNotRecorded: true,
 		nexus.CodeBudget: false,
 	} {
-		r := newTrain(t, script("lint", "exit 0"))
+		r := newTrain(t, lint("exit 0"))
 		r.nobody(code)
 		v := r.home(map[string]string{"bad": "theirs\n"})
 		facts, err := Home(t.Context(), r.Worker, v, r.desk)
