@@ -214,6 +214,13 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if err := l.Worker.Trees.Move(ctx, l.ref, commit, l.view.Tip); err != nil {
 		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
 	}
+	return l.confirm(ctx, commit, hash)
+}
+
+// confirm reads back what the branch points at: the commit that was made, with
+// the tree that passed, right on the tip.
+func (l *landing) confirm(ctx context.Context, commit, hash string) (nexus.TrainLanded, error) {
+	none := nexus.TrainLanded{}
 	at, err := l.Worker.Trees.Git().Resolve(ctx, l.ref)
 	if err != nil {
 		return none, err

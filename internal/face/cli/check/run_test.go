@@ -1,0 +1,244 @@
+package check
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// TestEnds lets nothing but a pass end well.
+func TestEnds(t *testing.T) {
+	for state, want := range map[nexus.GateState]error{
+		nexus.Pass: nil, nexus.Fail: frame.ExitError(frame.CodeFailed), nexus.Timeout: frame.ExitError(frame.CodeFailed),
+		nexus.Flaky: frame.ExitError(frame.CodeFailed), nexus.MissingAsset: frame.ExitError(frame.CodeFailed),
+		nexus.NotRun: frame.ExitError(frame.CodePartial), nexus.Environmental: frame.ExitError(frame.CodePartial), nexus.Unverifiable: frame.ExitError(frame.CodePartial),
+		"unheard of": frame.ExitError(frame.CodePartial),
+	} {
+		if got := ends(state); !errors.Is(got, want) {
+			t.Errorf("%s: %v, want %v", state, got, want)
+		}
+	}
+}
+
+// TestPickGates picks by name and by what a gate does, in the order of all, and
+// knows of no others.
+func TestPickGates(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Write(t, dir, map[string]string{"go.mod": "module m\n\ngo 1.24\n", "m.go": "package m\n"})
+	all, err := pickGates(dir, config.Gates{}, nil)
+	if err != nil || len(all) < 2 {
+		t.Fatal(all, err)
+	}
+	last := all[len(all)-1].Name
+	got, err := pickGates(dir, config.Gates{}, []string{last, all[0].Name})
+	if err != nil || len(got) != 2 || got[0].Name != all[0].Name || got[1].Name != last {
+		t.Error(got, err)
+	}
+	if got, err := pickGates(dir, config.Gates{}, []string{last, "nothing"}); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || len(got) > 0 {
+		t.Error(got, err)
+	}
+	if _, alone, err := (checkFlags{gates: []string{"tamper"}}).pick(dir, config.Gates{}); !alone || err != nil {
+		t.Error("the look at the judges is not asked for alone", err)
+	}
+	if got, alone, err := (checkFlags{}).pick(dir, config.Gates{}); alone || err != nil || len(got) != len(all) {
+		t.Error(got, alone, err)
+	}
+	if got, alone, err := (checkFlags{gates: []string{"tamper", last}}).pick(dir, config.Gates{}); alone || err != nil || len(got) != 1 || got[0].Name != last {
+		t.Error(got, alone, err)
+	}
+}
+
+// TestAsideOnlyWhatIsNotNamed keeps gates from judging what does not concern
+// them, but for those that somebody asks for by name.
+func TestAsideOnlyWhatIsNotNamed(t *testing.T) {
+	g := gate.Gate{Name: "build-web", Dir: "web", Only: []string{"web/**"}}
+	files := []string{"api/a.go"}
+	why := gate.Apart(g, files, nil)
+	if why == "" {
+		t.Fatal("the gate concerns everything; the test says nothing")
+	}
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{{nil, why}, {[]string{"lint"}, why}, {[]string{"build-web"}, ""}, {[]string{"lint", "build"}, ""}} {
+		if got := aside(c.names, files)(g); got != c.want {
+			t.Errorf("%v: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// TestOutsideOf keeps what is made to judge a tree out of it.
+func TestOutsideOf(t *testing.T) {
+	for cache, want := range map[string]string{
+		"/home/u/.cache/nexus/x": "/home/u/.cache/nexus/x", "/src/.cache/x": filepath.Join(os.TempDir(), "nexus-x"), "/src2/x": "/src2/x",
+	} {
+		if got := outsideOf("/src", cache); got != want {
+			t.Errorf("%s: %s, want %s", cache, got, want)
+		}
+	}
+}
+
+// TestDress puts the tests of now beside the code of the base, and keeps those
+// that stood there.
+func TestDress(t *testing.T) {
+	b := &base{at: t.TempDir(), tree: t.TempDir(), now: t.TempDir(), tests: []string{"p/a_test.go", "p/gone_test.go", "new/n_test.go", "p/never_test.go"}}
+	gittest.Write(t, b.tree, map[string]string{"p/a.go": "old", "p/a_test.go": "old", "p/gone_test.go": "old", "p/help_test.go": "old"})
+	gittest.Write(t, b.now, map[string]string{"p/a.go": "now", "p/a_test.go": "now", "p/help_test.go": "now", "new/n_test.go": "now"})
+	if got := b.original(); got != b.tree {
+		t.Errorf("before: %s", got)
+	}
+	for range 2 { // the second time is for nothing
+		if err := b.dress(); err != nil {
+			t.Fatal(err)
+		}
+		gittest.Write(t, b.now, map[string]string{"p/a_test.go": "later"})
+	}
+	read := func(dir string, names ...string) map[string]string {
+		got := map[string]string{}
+		for _, name := range names {
+			if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+				got[name] = string(data)
+			}
+		}
+		return got
+	}
+	names := []string{"p/a.go", "p/a_test.go", "p/gone_test.go", "p/help_test.go", "new/n_test.go", "p/never_test.go"}
+	if d := cmp.Diff(map[string]string{"p/a.go": "old", "p/a_test.go": "now", "p/help_test.go": "old", "new/n_test.go": "now"}, read(b.tree, names...)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]string{"p/a_test.go": "old", "p/gone_test.go": "old", "p/help_test.go": "old"}, read(b.original(), names...)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestTurns asks for no second run of tests that do not end, or that say nothing
+// of this change.
+func TestTurns(t *testing.T) {
+	b := &base{known: map[string]nexus.Evidence{"hung": {State: nexus.Timeout}, "test": {State: nexus.Fail}}}
+	test := gate.Gate{Name: "test", Tests: true}
+	for _, c := range []struct {
+		name string
+		b    *base
+		g    gate.Gate
+		now  nexus.Evidence
+		want bool
+	}{
+		{"tests", b, test, nexus.Evidence{State: nexus.Pass}, true},
+		{"no base", nil, test, nexus.Evidence{State: nexus.Pass}, false},
+		{"no tests", b, gate.Gate{Name: "test"}, nexus.Evidence{State: nexus.Pass}, false},
+		{"some tests", b, gate.Gate{Name: "test", Tests: true, Of: "all"}, nexus.Evidence{State: nexus.Pass}, false},
+		{"apart", b, test, nexus.Evidence{State: nexus.NotRun, Apart: true}, false},
+		{"hung now", b, test, nexus.Evidence{State: nexus.Timeout}, false},
+		{"hung before", b, gate.Gate{Name: "hung", Tests: true}, nexus.Evidence{State: nexus.Pass}, false},
+	} {
+		if got := c.b.turns(c.g, c.now); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestUnweighed returns what a gate said before it was held against a base, if
+// that is of the same gate.
+func TestUnweighed(t *testing.T) {
+	m := outputs{}
+	name, err := m.Put([]byte(`{"gate":"test","state":"fail"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := nexus.Evidence{Gate: "test", State: nexus.Pass, Raw: name, Output: name, All: name}
+	if got := m.Unweighed(e); got.State != nexus.Fail {
+		t.Errorf("%+v", got)
+	}
+	for _, other := range []nexus.Evidence{{Gate: "lint", State: nexus.Pass, Raw: name}, {Gate: "test", State: nexus.Pass}, {Gate: "test", State: nexus.Pass, Raw: "nothing"}} {
+		if got := m.Unweighed(other); got.State != nexus.Pass || got.Gate != other.Gate {
+			t.Errorf("%+v", got)
+		}
+	}
+	if got := plainOutput([]nexus.Evidence{e})[0]; got.Raw+got.Output+got.All != "" || got.State != nexus.Pass {
+		t.Errorf("%+v", got)
+	}
+	if _, err := m.Get("nothing"); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		t.Error(err)
+	}
+}
+
+// TestUnion lets what judged the base go on judging, but for packages that are
+// gone and gates that nobody asks for.
+func TestUnion(t *testing.T) {
+	b := &base{tree: t.TempDir(), now: t.TempDir()}
+	gittest.Write(t, b.tree, map[string]string{"go.mod": "module m\n\ngo 1.24\n", "m.go": "package m\n"})
+	had, err := pickGates(b.tree, config.Gates{}, nil)
+	if err != nil || len(had) < 2 {
+		t.Fatal(had, err)
+	}
+	names := func(all []gate.Gate) (names []string) {
+		for _, g := range all {
+			names = append(names, g.Name)
+		}
+		return names
+	}
+	own := gate.Gate{Name: had[0].Name, Args: []string{"own"}}
+	got, err := b.union(config.Gates{}, nil, []gate.Gate{own})
+	if d := cmp.Diff(names(had), names(got)); d != "" || err != nil || got[0].Args[0] != "own" {
+		t.Error(d, err)
+	}
+	if got, err := b.union(config.Gates{}, []string{had[1].Name}, nil); err != nil || len(got) != 1 || got[0].Name != had[1].Name {
+		t.Error(names(got), err)
+	}
+	b.now = filepath.Join(b.now, "gone")
+	if got, err := b.union(config.Gates{}, nil, []gate.Gate{own}); err != nil || len(got) != 1 {
+		t.Error(names(got), err)
+	}
+}
+
+// TestSuspect says last what a change takes away from its judges, which nobody
+// but a person can say is right.
+func TestSuspect(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q")
+	test := "package m\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error() }\n"
+	gittest.Write(t, dir, map[string]string{"m_test.go": test, "m.go": "package m\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "base")
+	ran := []nexus.Evidence{{Gate: "lint", State: nexus.Pass}}
+	look := func(f checkFlags, all []nexus.Evidence, alone bool) []nexus.Evidence {
+		t.Helper()
+		got, err := suspect(t.Context(), &frame.Console{}, f, dir, slices.Clip(all), alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got[len(all):]
+	}
+	gittest.Write(t, dir, map[string]string{"m.go": "package m\n\nvar x = 1\n"})
+	if got := look(checkFlags{base: "HEAD"}, ran, false); len(got) != 1 || got[0].State != nexus.Pass || got[0].Why != "" {
+		t.Errorf("code: %+v", got)
+	}
+	if got := look(checkFlags{base: "HEAD"}, nil, false); len(got) > 0 {
+		t.Errorf("nothing ran: %+v", got)
+	}
+	if got := look(checkFlags{base: "HEAD"}, nil, true); len(got) != 1 {
+		t.Errorf("asked for alone: %+v", got)
+	}
+	gittest.Write(t, dir, map[string]string{"m_test.go": "package m\n"})
+	if got := look(checkFlags{base: "HEAD"}, ran, false); len(got) != 1 || got[0].State != nexus.Unverifiable || len(got[0].Findings) == 0 || got[0].Tree != workingTree {
+		t.Errorf("a test is gone: %+v", got)
+	}
+	if got := look(checkFlags{base: "HEAD"}, nil, false); len(got) != 1 || got[0].State != nexus.Unverifiable {
+		t.Errorf("a test is gone and nothing ran: %+v", got)
+	}
+	for name, f := range map[string]checkFlags{"no base": {}, "others are asked for": {base: "HEAD", gates: []string{"lint"}}} {
+		if got := look(f, ran, false); len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

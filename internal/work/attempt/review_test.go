@@ -1,0 +1,116 @@
+package attempt_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestAReview that says no sends the work back, one that cannot be read is asked
+// for once more, and without any the work is not accepted.
+func TestAReview(t *testing.T) {
+	no := map[string]any{"approved": false, "summary": "no", "findings": []map[string]string{{"severity": "critical", "message": "no"}}}
+	j := newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.over(nexus.Reviewer, 1, nexus.Accepted, no)
+	facts, err := j.work()
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 {
+		t.Error(facts, err)
+	}
+	if got, want := j.desk.told(), "gate lint pass, verdict pass, review false, round 2 coder review"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { r, ok := f.(nexus.ReviewGiven); return ok && r.SendsBack }); i < 0 {
+		t.Error("no review says that it sends the work back")
+	}
+
+	j = newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.over(nexus.Reviewer, 1, nexus.Accepted, "nonsense")
+	j.over(nexus.Reviewer, 2, nexus.Accepted, approved())
+	if f := j.ended(); f.Outcome != nexus.Accepted || j.desk.told() != "gate lint pass, verdict pass, review false, review true" {
+		t.Errorf("%+v: %s", f, j.desk.told())
+	}
+
+	j = newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.over(nexus.Reviewer, 1, nexus.Exhausted, nil)
+	j.over(nexus.Reviewer, 2, nexus.Exhausted, nil)
+	if f := j.ended(); f.Outcome != nexus.Unverified || !strings.HasPrefix(f.Why, "not reviewed: ") {
+		t.Errorf("%+v", f)
+	}
+
+	j = newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.over(nexus.Reviewer, 1, nexus.Refused, nil)
+	if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 {
+		t.Error(facts, err)
+	}
+}
+
+// TestWhatTakesTestsAwayIsSuspected before the verdict is on record, and then a
+// verifier is asked about it.
+func TestWhatTakesTestsAwayIsSuspected(t *testing.T) {
+	test := "package m\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error() }\n"
+	j := newJob(t, map[string]string{"old_test.go": test}, lint("exit 0"))
+	j.written(1, map[string]string{"one": "", "old_test.go": "package m\n"})
+	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+	facts, err := j.work()
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.Contains(err.Error(), "verifier") || len(facts) > 0 {
+		t.Error(facts, err)
+	}
+	if got, want := j.desk.told(), "gate lint pass, tamper, verdict pass"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestAVerifier says whether what the work does to its judges is right: what it
+// says is about the tree that was judged, and without a word from it the work is
+// not accepted.
+func TestAVerifier(t *testing.T) {
+	test := "package m\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error() }\n"
+	says := func(legitimate bool) map[string]any {
+		return map[string]any{"approved": legitimate, "criteria": []any{}, "quality": map[string]any{"rating": "good"}, "reasoning": "so", "testModifications": map[string]any{"files": []string{"old_test.go"}, "legitimate": legitimate, "reasoning": "so"}}
+	}
+	for _, c := range []struct {
+		name    string
+		outcome nexus.Outcome
+		handin  any
+		want    nexus.Outcome // empty: it does not end
+		code    nexus.Code
+	}{
+		{"right", nexus.Accepted, says(true), nexus.Accepted, ""},
+		{"wrong", nexus.Accepted, says(false), "", nexus.CodeNoKey}, // the coder's next round
+		{"not read", nexus.Accepted, "nonsense", nexus.Unverified, ""},
+		{"not finished", nexus.Exhausted, nil, nexus.Unverified, ""},
+		{"no money", nexus.Refused, nil, "", nexus.CodeBudget},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := newJob(t, map[string]string{"old_test.go": test}, lint("exit 0"))
+			j.written(1, map[string]string{"one": "", "old_test.go": "package m\n"})
+			j.over(nexus.Verifier, 1, c.outcome, c.handin)
+			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+			facts, err := j.work()
+			if c.want == "" {
+				if !errors.Is(err, &nexus.Error{Code: c.code}) || len(facts) > 0 {
+					t.Error(facts, err)
+				}
+			} else if err != nil || len(facts) != 1 || facts[0].(nexus.AttemptEnded).Outcome != c.want {
+				t.Errorf("%+v, %v: %s", facts, err, j.desk.told())
+			}
+			i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.WorkVerified); return ok })
+			if c.code == nexus.CodeBudget {
+				if i >= 0 {
+					t.Error("a verifier without money gave a verdict")
+				}
+				return
+			}
+			if i < 0 || j.desk.facts[i].(nexus.WorkVerified).Tree != j.view.Attempt.Snapshot.Tree || j.desk.facts[i].(nexus.WorkVerified).Attempt != "T1.1" {
+				t.Errorf("%+v", j.desk.facts)
+			}
+		})
+	}
+}
