@@ -197,7 +197,7 @@ func TestRules(t *testing.T) {
 	for name := range fatInterfaces {
 		named = append(named, strings.TrimSuffix(name, path.Ext(name)))
 	}
-	named = slices.AppendSeq(slices.AppendSeq(named, maps.Keys(smallPackages)), maps.Keys(wideLines))
+	named = append(slices.AppendSeq(named, maps.Keys(smallPackages)), wideLines...)
 	for _, floors := range may {
 		named = append(named, floors...)
 	}

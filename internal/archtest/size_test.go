@@ -18,6 +18,7 @@ const (
 	maxColumns = 140  // runes; a tab is one
 	maxCode    = 3000 // lines of code of a package: a smoke alarm, since a package is as large as its idea
 	maxMethods = 5    // of an interface
+	minRows    = 4    // of a list or a map in a function that is a table
 )
 
 // source is a file of Go, as the rules on sizes see it.
@@ -29,8 +30,8 @@ type source struct {
 	interfaces map[string]int // with more than maxMethods, and how many
 }
 
-// measure reads a file. A table, which is a package's variable or constant,
-// is data: its lines are as long, and as many, as what it lists.
+// measure reads a file. A table is data: its lines are as long, and as many,
+// as what it lists.
 func measure(name, text string) (source, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -38,14 +39,7 @@ func measure(name, text string) (source, error) {
 		return source{}, err
 	}
 	s := source{lines: strings.Count(text, "\n")}
-	table := map[int]bool{}
-	for _, d := range file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && (g.Tok == token.VAR || g.Tok == token.CONST) {
-			for n := fset.Position(g.Pos()).Line; n <= fset.Position(g.End()).Line; n++ {
-				table[n] = true
-			}
-		}
-	}
+	table := tables(fset, file)
 	lines := strings.Split(text, "\n")
 	for n := range codeLines(fset, text) {
 		if table[n] {
@@ -70,6 +64,37 @@ func measure(name, text string) (source, error) {
 		return true
 	})
 	return s, nil
+}
+
+// tables holds the numbers of the lines of data: what a package's variable or
+// constant, or a list or a map of minRows lines and more, holds. A function in
+// it is code.
+func tables(fset *token.FileSet, file *ast.File) map[int]bool {
+	table := map[int]bool{}
+	mark := func(n ast.Node, is bool) {
+		for at := fset.Position(n.Pos()).Line; at <= fset.Position(n.End()).Line; at++ {
+			table[at] = is
+		}
+	}
+	for _, d := range file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && (g.Tok == token.VAR || g.Tok == token.CONST) {
+			mark(g, true)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool { // from the outside in
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			_, list := n.Type.(*ast.ArrayType)
+			_, byKey := n.Type.(*ast.MapType)
+			if (list || byKey) && fset.Position(n.End()).Line-fset.Position(n.Pos()).Line >= minRows {
+				mark(n, true)
+			}
+		case *ast.FuncLit:
+			mark(n, false)
+		}
+		return true
+	})
+	return table
 }
 
 // codeLines holds the numbers of the lines that have a token on them.
@@ -116,6 +141,16 @@ func overdrawn(found, excused map[string]int) []string {
 	return wrong
 }
 
+// listed makes the list of packages with wide lines an exception for as many
+// as there are; [maxWide] bounds them all.
+func listed(found map[string]int) map[string]int {
+	excused := map[string]int{}
+	for _, name := range wideLines {
+		excused[name] = found[name]
+	}
+	return excused
+}
+
 // TestMeasure shows each bound on small sources, at it and over it.
 func TestMeasure(t *testing.T) {
 	long := strings.Repeat("x", maxColumns)
@@ -127,7 +162,11 @@ func TestMeasure(t *testing.T) {
 		{"comments are free", "// Package a.\n/*\n" + long + "x\n*/\npackage a\n\n// " + long + "\nfunc f() {} // f\n", source{lines: 8, code: 2}},
 		{"tables are free", "package a\n\nvar t = []string{\n\t\"" + long + "\",\n\t\"b\",\n}\n", source{lines: 6, code: 1}},
 		{"a variable in a function is code", "package a\n\nfunc f() {\n\tvar s = \"" + long + "\"\n}\n", source{lines: 5, code: 4, wide: []int{4}}},
-		{"as wide as it may be", "package a\n\nfunc " + long[7:] + "(){}\n", source{lines: 3, code: 2, wide: []int{3}}},
+		{"a list of some length is a table", "package a\n\nfunc f() []string {\n\treturn []string{\n\t\t\"" + long + "\",\n\t\t\"b\",\n\t\t\"c\",\n\t}\n}\n", source{lines: 9, code: 3}},
+		{"a short list is code", "package a\n\nfunc f() []string {\n\treturn []string{\n\t\t\"" + long + "\",\n\t}\n}\n", source{lines: 7, code: 6, wide: []int{5}}},
+		{"a function in a table is code", "package a\n\nvar t = []func(){\n\tfunc() {\n\t\tf(\"" + long + "\")\n\t},\n}\n", source{lines: 7, code: 4, wide: []int{5}}},
+		{"as wide as it may be", "package a\n\nfunc " + long[10:] + "(){}\n", source{lines: 3, code: 2}},
+		{"wider", "package a\n\nfunc " + long[7:] + "(){}\n", source{lines: 3, code: 2, wide: []int{3}}},
 		{"a raw string has many lines", "package a\n\nfunc f() string {\n\treturn `a\nb\nc`\n}\n", source{lines: 7, code: 6}},
 		{"five methods", "package a\n\ntype i interface {\n\ta()\n\tb()\n\tc()\n\td()\n\te()\n}\n", source{lines: 9, code: 8}},
 		{"six methods", "package a\n\ntype i interface { a(); b(); c(); d(); e(); f() }\n", source{lines: 3, code: 2, interfaces: map[string]int{"i": 6}}},
@@ -191,9 +230,16 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	t.Logf("product: %d lines of code in %d packages; harnesses: %d in %d", product, packages, harness, harnesses)
+	total := 0
+	for _, n := range wide {
+		total += n
+	}
+	if total > maxWide || total < maxWide-maxWide/20 {
+		t.Errorf("%d lines of code have more than %d columns; maxWide, %d, is to be a little above that, and may only shrink", total, maxColumns, maxWide)
+	}
 	for rule, wrong := range map[string][]string{
 		fmt.Sprintf("files of more than %d lines", maxFile):                            overdrawn(long, longFiles),
-		fmt.Sprintf("packages with lines of code of more than %d columns", maxColumns): overdrawn(wide, wideLines),
+		fmt.Sprintf("packages with lines of code of more than %d columns", maxColumns): overdrawn(wide, listed(wide)),
 		fmt.Sprintf("packages of more than %d lines of code", maxCode):                 overdrawn(large, nil),
 		fmt.Sprintf("interfaces of more than %d methods", maxMethods):                  overdrawn(fat, fatInterfaces),
 	} {
