@@ -25,13 +25,6 @@ type Report = raw.Report
 // Test is a test and how it ended.
 type Test = raw.Test
 
-// Output reads the output of a tool that ran in the root of a tree. Format
-// "exit" asks for no tests; see [Set.Read].
-func (s Set) Output(format string, stdout, stderr []byte, exit int) (nexus.GateState, []nexus.Finding, nexus.Counts) {
-	r := s.Read(Input{Format: format, Stdout: stdout, Stderr: stderr, Exit: exit})
-	return r.State, r.Findings, r.Counts
-}
-
 // Read reads the output of a tool. A format that is not known is [Exit].
 func (s Set) Read(in Input) Report {
 	f, ok := s.Find(in.Format)

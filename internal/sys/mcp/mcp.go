@@ -189,14 +189,6 @@ func (c *Session) progress(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// Revision returns the protocol's revision that is spoken.
-func (c *Session) Revision() string {
-	if r := c.session.InitializeResult(); r != nil {
-		return r.ProtocolVersion
-	}
-	return ""
-}
-
 // Close ends the connection, and the server where we started it.
 func (c *Session) Close() {
 	late := time.AfterFunc(cmp.Or(c.server.patience, patience), c.cut)

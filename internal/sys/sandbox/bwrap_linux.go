@@ -85,7 +85,8 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 }
 
 func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
-	// The kernel kills a child whose parent *thread* ends: it is held.
+	// The kernel kills a child whose parent *thread* ends. Holding the thread
+	// until the child is gone keeps it from ending early.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -196,9 +197,11 @@ func (b *Box) openFiles(copies []string) ([]*os.File, error) {
 	return files, nil
 }
 
-// status is what bubblewrap tells, a line of JSON at a time.
+// status is what bubblewrap tells, a line of JSON at a time. The line with an
+// exit code comes only when the command was really started.
 type status struct {
-	// ready is called once, when the first process waits to be let go.
+	// ready is called once, when the first process waits to be let go; boxed is
+	// false where the number is another's.
 	ready func(first int, boxed bool) error
 	text  []byte
 	pid   int // of the first process
@@ -235,7 +238,8 @@ func (s *status) got(p []byte) {
 	}
 }
 
-// end kills what is left of the box, and reports whether it is gone.
+// end kills what is left of the box, where bubblewrap was killed before it
+// could, and reports whether it is gone.
 func (s *status) end(limit time.Duration) bool {
 	if !s.seen {
 		return true

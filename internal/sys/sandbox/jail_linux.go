@@ -23,7 +23,7 @@ import (
 
 // runJail runs a command in a jail that is this program itself.
 func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
-	runtime.LockOSThread() // as in runBwrap
+	runtime.LockOSThread() // the command dies with the thread that started it; see runBwrap
 	defer runtime.UnlockOSThread()
 
 	mark := newMark(c.Mark)

@@ -107,7 +107,8 @@ func (w *watch) look() {
 	w.kill()
 }
 
-// ended removes a command's group, and reports whether it was killed for using too much.
+// ended removes a command's group, and reports whether it was killed because it
+// used too much, by us or by the kernel.
 func (w *watch) ended(ctx context.Context, g *cgroup.Group, r *Result) bool {
 	if g.End() && w.over == "" && ctx.Err() == nil {
 		w.over = OverMemory
@@ -118,7 +119,9 @@ func (w *watch) ended(ctx context.Context, g *cgroup.Group, r *Result) bool {
 	return r.Over != ""
 }
 
-// overDisk reports whether the command wrote more than it may.
+// overDisk reports whether the command wrote more than it may. The files are
+// counted only when the disk says that somebody did; those that have no name
+// any more are found by the disk alone, when it is nearly full.
 func (w *watch) overDisk() bool {
 	for i, dir := range w.dirs {
 		free := proc.Free(dir)

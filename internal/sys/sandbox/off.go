@@ -23,7 +23,7 @@ const boxHome = "nexus-box-"
 // When this process is killed the command dies with it, and what it had
 // started stays until somebody calls [Sweep].
 func runOff(ctx context.Context, c Command) (Result, error) {
-	runtime.LockOSThread() // as in runBwrap
+	runtime.LockOSThread() // the command dies with the thread that started it; see runBwrap
 	defer runtime.UnlockOSThread()
 
 	path, err := program(c)

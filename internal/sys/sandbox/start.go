@@ -38,7 +38,8 @@ func (o *outputs) startAs(a *attendant, cmd *exec.Cmd, stdin io.Reader, how *sys
 	return began, ended, err
 }
 
-// grace is how long to read on when the command has ended, where nobody is left.
+// grace is how long to read on when the command has ended. Where somebody who
+// could not be killed still holds a pipe there is no waiting.
 func grace(gone bool) time.Duration {
 	if gone {
 		return proc.Grace

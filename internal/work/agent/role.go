@@ -144,7 +144,7 @@ func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, err
 	return roles, nil
 }
 
-// ParseRole reads a role's file: YAML front matter between two lines of
+// parseRole reads a role's file: YAML front matter between two lines of
 // three dashes, then the prompt.
 //
 //	---
@@ -156,15 +156,6 @@ func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, err
 //	map: true
 //	---
 //	You review ...
-func ParseRole(name nexus.Role, data []byte) (Role, error) {
-	r, err := parseRole(data, Role{})
-	if err != nil {
-		return Role{}, badRole(name, err)
-	}
-	r.Name = name
-	return r, nil
-}
-
 func parseRole(data []byte, usual Role) (Role, error) {
 	if len(data) > maxRole {
 		return Role{}, fmt.Errorf("the file has %d bytes, the most is %d", len(data), maxRole)

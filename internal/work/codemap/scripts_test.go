@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,6 +60,28 @@ func TestScripts(t *testing.T) {
 		}
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestHostileScripts looks at files that would block or lead elsewhere.
+func TestHostileScripts(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "Makefile")
+	if err := syscall.Mkfifo(filepath.Join(dir, "package.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(outside, []byte("build:\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "Makefile")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "justfile"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{dir, filepath.Join(dir, "nowhere")} {
+		if got := codemap.Scripts(d); len(got) > 0 {
+			t.Errorf("%s: %+v", d, got)
 		}
 	}
 }

@@ -19,9 +19,6 @@ type Order struct {
 	Yes   bool // a person agreed to the plan
 	JSONL bool // events instead of a report
 	Once  bool // nothing is kept, so the report names no next command
-
-	on string
-	pr bool
 }
 
 // OrderFlags are the flags of every command that conducts a run.
@@ -38,23 +35,10 @@ func StartFlags(c *cobra.Command, o *Order) {
 	f := c.Flags()
 	f.BoolVarP(&o.Yes, "yes", "y", false, "agree to the plan and start, without being asked")
 	f.StringVar(&o.Seed, "seed", "", "whole `NUMBER` that names and waits are drawn from, to repeat a run")
-	f.StringVar(&o.on, "on", "local", "`WHERE` it runs; only local is there")
-	f.BoolVar(&o.pr, "pr", false, "not there: nothing is pushed; see --land")
 }
 
-// Check refuses what an order asks for and nobody can do.
+// Check refuses a seed that is no number.
 func (o *Order) Check() error {
-	switch {
-	case o.on == "temporal":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on=temporal is not there yet", Hint: "Leave --on out: the run survives crashes here too, nexus resume goes on with it."}
-	case o.on != "local" && o.on != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on knows no " + view.Quote(o.on), Hint: "Use local."}
-	case o.pr:
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--pr is not there yet: nothing is pushed",
-			Hint: "Leave it out: the result is the branch nexus/RUN, which you can push and open a pull request from. --land moves the target branch here along.",
-		}
-	}
 	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed wants a whole number, not " + view.Quote(o.Seed), Hint: "Such as --seed 7."}
 	}

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -29,3 +30,12 @@ func TestStorm(t *testing.T) {
 }
 
 func BenchmarkTurn(b *testing.B) { conform.Bench(b, model) }
+
+func TestConfigHidesItsKey(t *testing.T) {
+	c := openai.Config{Key: "sk-secret", BaseURL: "http://a"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if got := fmt.Sprintf(verb, c); got != "openai(http://a)" {
+			t.Errorf("%s prints %s", verb, got)
+		}
+	}
+}

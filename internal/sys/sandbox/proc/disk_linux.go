@@ -11,7 +11,7 @@ import (
 )
 
 // Free returns how many bytes a user may still write on the disk of a
-// directory, 0 where unknown.
+// directory, 0 where unknown: what the kernel keeps back for root is not free.
 func Free(dir string) int64 {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {
@@ -34,7 +34,7 @@ func Written(dir string, since time.Time, limit int64) (sum int64) {
 			return nil //nolint:nilerr // as above
 		}
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && time.Unix(s.Ctim.Unix()).After(since) {
-			sum += s.Blocks * 512
+			sum += s.Blocks * 512 // the kernel's unit, whatever the disk's; a file with holes takes only what it holds
 		}
 		if sum > limit {
 			return fs.SkipAll

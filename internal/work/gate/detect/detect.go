@@ -177,25 +177,6 @@ func Accept(c nexus.Criterion) (gate.Gate, bool) {
 	return fromLine(name, strings.TrimSpace(c.Check)), true
 }
 
-// Acceptance returns the gates that show the criteria beyond gates, each once,
-// and the criteria that no gate can show and a person must.
-func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate, open []nexus.Criterion) {
-	for _, c := range criteria {
-		name := strings.TrimSpace(c.Check)
-		if slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Name == name }) {
-			continue
-		}
-		g, ok := Accept(c)
-		switch {
-		case !ok:
-			open = append(open, c)
-		case !slices.ContainsFunc(more, func(m gate.Gate) bool { return m.Command() == g.Command() }):
-			more = append(more, g)
-		}
-	}
-	return more, open
-}
-
 // fromLine makes a gate from a command line. What Go's own tools say is
 // understood; anything else, and anything that needs a shell, is judged by
 // its exit code.

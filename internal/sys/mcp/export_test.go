@@ -1,0 +1,9 @@
+package mcp
+
+// Revision returns the protocol's revision that is spoken.
+func (c *Session) Revision() string {
+	if r := c.session.InitializeResult(); r != nil {
+		return r.ProtocolVersion
+	}
+	return ""
+}
