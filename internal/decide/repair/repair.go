@@ -215,7 +215,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case nexus.Fail, nexus.Timeout:
 		return again(t, a, l)
 	}
-	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}
+	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
 }
 
 // notRun decides where a gate that decides did not run.

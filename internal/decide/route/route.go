@@ -104,7 +104,7 @@ func manual(r nexus.Routing) Func {
 		case t.Complexity != "":
 			f.Why = fmt.Sprintf("the plan says %s", t.Complexity)
 		case r.Kinds[kind] != "":
-			f.Tier, f.Why = r.Kinds[kind], fmt.Sprintf("tasks of kind %s begin there", kind)
+			f.Tier, f.Why = r.Kinds[kind], fmt.Sprintf("tasks of kind %s start there", kind)
 		default:
 			return nexus.TaskRouted{}, false
 		}
