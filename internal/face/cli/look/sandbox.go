@@ -42,7 +42,7 @@ func sandboxCommand(a *frame.Console) *cobra.Command {
 	exec.Flags().StringVar(&mode, "network", "off", "`MODE` of the network: off; list, which is network.allow and network.presets; or presets and hosts with commas between")
 	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "longest `TIME`, such as 90s; none if not given")
 	limits.flags(exec)
-	a.Knobs(exec, "sandbox")
+	a.SettingFlags(exec, "sandbox")
 	return a.Parent("sandbox", "run commands confined", exec)
 }
 

@@ -92,7 +92,7 @@ func toolCallCommand(a *frame.Console) *cobra.Command {
 	c.Args = frame.Takes(2, 2)
 	c.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
 	c.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` whose tools and rights hold")
-	a.Knobs(c, "sandbox")
+	a.SettingFlags(c, "sandbox")
 	return c
 }
 

@@ -44,7 +44,7 @@ func doctorCommand(a *frame.Console) *cobra.Command {
 	f.BoolVar(&fix, "fix", false, "mend what can be mended: what dead processes left, and who may read the state")
 	f.BoolVar(&light, "light", false, "only what is told at once: no program is started in the sandbox, no provider is asked")
 	f.StringVar(&file, "plan", "", "look at the tasks of this plan `FILE` too: their sizes, needs and criteria")
-	a.Knobs(c, "strict", "skip", "sandbox", "target")
+	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
 	a.JSONFlag(c)
 	return c
 }
