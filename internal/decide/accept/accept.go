@@ -1,9 +1,8 @@
 // Package accept says of each criterion of a run's tasks whether it is met on
 // the tree that landed, and by which evidence.
 //
-// Nothing is met by somebody's word: without evidence of that very tree a
-// criterion is unknown. A person may waive one, with a reason, which makes it
-// no more met than it was.
+// A claim never meets a criterion: without evidence for that very tree it is
+// unknown. A person may waive one with a reason, which does not make it met.
 package accept
 
 import (

@@ -1,6 +1,6 @@
-// Package assess says how the work on a task goes: how far it is, whether the
-// way works, what stands in it, and what would be next. It reads what was
-// recorded and asks nobody.
+// Package assess estimates how the work on a task goes: its progress, whether
+// the approach works, what blocks it, and the next step. It reads only what was
+// recorded.
 package assess
 
 import (

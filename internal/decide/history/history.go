@@ -1,5 +1,5 @@
-// Package history sums up what earlier runs of a repository came to, for
-// choosing tiers and for estimates.
+// Package history sums up the results of earlier runs of a repository. Tiers
+// and estimates are based on it.
 package history
 
 import (

@@ -1,8 +1,8 @@
-// Package quarantine holds the record of tests whose failure does not count for
-// a while: which, why, since when and until when. People keep it, in a file of
-// the repository; it judges agents, so they never write it.
+// Package quarantine holds the tests whose failures are ignored until a date,
+// with the reason. People keep them in a file of the repository; agents never
+// write it, because it decides how they are judged.
 //
-// A day is a day of UTC, which callers bring along.
+// A day is a day in UTC, which callers pass in.
 package quarantine
 
 import (

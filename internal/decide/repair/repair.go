@@ -1,5 +1,5 @@
 // Package repair decides what follows in an attempt: who writes next, when
-// the gates run, when somebody reviews, and when trying on is no use.
+// the gates run, when a reviewer reads, and when more rounds are no use.
 //
 // An attempt ends early, whatever budget is left, on the third equal failure,
 // on the third equal tree, when the number of findings keeps growing, and on

@@ -1,6 +1,6 @@
-// Package tamper looks at what a change does to what judges it: tests that are
-// gone, skipped or look less closely, expectations that follow the code,
-// snapshots that were written anew, runners that no longer run everything, and
+// Package tamper finds changes to the tests and gates that judge a change:
+// tests that are deleted, skipped or check less, expectations that follow the
+// code, rewritten snapshots, runners that no longer run everything, and
 // failures that are swallowed.
 //
 // It reads text by the habits of common stacks and proves nothing: a change of

@@ -1,5 +1,5 @@
-// Package trigger says why people are asked, how much hangs on the answer, and
-// what becomes of a question that nobody answers.
+// Package trigger lists why people are asked, how serious each question is, and
+// what happens without an answer.
 package trigger
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"

@@ -1,5 +1,5 @@
-// Package diagnose finds out why a criterion is not met on what landed, though
-// the task that it is of did: whether the work is wrong, or the check.
+// Package diagnose finds out why a criterion is not met although its task has
+// landed: whether the work is wrong, or the check.
 //
 // Runs of the check on what landed before decide where they can: they tell
 // the first commit on which it is red, and whether that commit touched the
