@@ -1,9 +1,8 @@
 // Package accept says of each criterion of a run's tasks whether it is met on
 // the tree that landed, and by which evidence.
 //
-// Nothing is met by somebody's word: without evidence of that very tree a
-// criterion is unknown. A person may waive one, with a reason, which makes it
-// no more met than it was.
+// A claim never meets a criterion: without evidence for that very tree it is
+// unknown. A person may waive one with a reason, which does not make it met.
 package accept
 
 import (
@@ -241,7 +240,7 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	case task.Status != nexus.Landed:
 		r.Why = fmt.Sprintf("%s has not landed: it is %s", task.ID, s.StatusOf(task))
 	case tree == "":
-		r.Why = "what landed was not judged as a whole yet"
+		r.Why = "the result was not judged as a whole yet"
 	case !ok && command:
 		r.Why = "its command did not run on the tree that landed"
 	case !ok:
@@ -283,10 +282,10 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 	s, fresh := task.Shows(n)
 	switch {
 	case s.Number == 0:
-		r.Why = fmt.Sprintf("gate %s passes, and nothing on record says what in it bears on this criterion", e.Gate)
+		r.Why = fmt.Sprintf("gate %s passes, but nothing recorded relates it to this criterion", e.Gate)
 		return
 	case !fresh:
-		r.Why = "it said something else when its evidence was weighed"
+		r.Why = "its text has changed since its evidence was judged"
 		return
 	}
 	r.Shown = &s
@@ -326,14 +325,14 @@ func (r *Row) told(s *state.State, task *state.Task, n int) {
 	case c.Number == 0, gate != "" && (!current || r.State != Unknown && !c.Proved):
 		return
 	case gate != "" && !c.Proved && c.Command != "":
-		r.Why += "; its test counts for nothing: " + c.Why
+		r.Why += "; its test does not count: " + c.Why
 	case !current:
 		r.Stale, r.State, r.Evidence = true, Unknown, nil
 		r.Why = "its check is stale: it was written when the criterion or its task said something else"
 	case c.Command == "":
 		r.Why = "no machine can check it: " + c.Why
 	case !c.Proved:
-		r.Why = fmt.Sprintf("its test counts for nothing: %s", c.Why)
+		r.Why = fmt.Sprintf("its test does not count: %s", c.Why)
 	}
 	r.Test, r.File = c.Test, c.File
 }

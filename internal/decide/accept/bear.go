@@ -167,7 +167,7 @@ func Unshown(t nexus.Task, weighed []nexus.CriterionShown, checks []nexus.Criter
 			if c.Proved || c.Command == "" && c.Why != "" {
 				continue // shown by a command of its own, or left to people for a reason
 			}
-			text += "; the check that was written for it counts for nothing: " + c.Why
+			text += "; the check that was written for it does not count: " + c.Why
 		}
 		if open = append(open, s.Number); why == "" {
 			why = fmt.Sprintf("%s is unknown: %s. Name a command that shows it (nexus revise %s TEXT --check COMMAND), or sign it (nexus approve %s --why TEXT)",
@@ -431,7 +431,7 @@ func (w Work) nothing(gate string) string {
 	}
 	said := fmt.Sprintf("gate %s passes, and that does not bear on this criterion", gate)
 	if passed > 0 {
-		said = fmt.Sprintf("%d tests passed, and none of them bears on this criterion", passed)
+		said = fmt.Sprintf("%d tests passed, and none of them relates to this criterion", passed)
 	}
 	why := []string{"none failed before the work began and passes now"}
 	switch p := w.Without; {

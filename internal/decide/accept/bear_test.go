@@ -50,7 +50,7 @@ func TestWeigh(t *testing.T) {
 		by          nexus.Bearing
 		why         string
 	}{
-		"a comment, and a green suite":          {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them bears on this criterion: none failed before the work began and passes now; the change has no test"},
+		"a comment, and a green suite":          {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them relates to this criterion: none failed before the work began and passes now; the change has no test"},
 		"a comment, and a red suite":            {both(said(297, "m.TestA", "m.TestB"), old(297, "m.TestA", "m.TestB")), "it works", "test", "", "2 fail as they did before"},
 		"a comment, and a named test":           {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work began"},
 		"half of what it names":                 {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA and TestB pass", "test", "", "m.TestB failed before"},
@@ -275,8 +275,8 @@ func TestBears(t *testing.T) {
 		"nobody named it":    {func(_ *state.Task, e *nexus.Evidence) { e.Missing = []string{"TestNew"} }, accept.Met, ""},
 		"another fails":      {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestOld"} }, accept.Met, ""},
 		"it is flaky":        {func(_ *state.Task, e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "TestNew"}} }, accept.Unmet, "fails"},
-		"an earlier program": {func(t *state.Task, _ *nexus.Evidence) { t.Attempts[0].Weighed.Criteria = nil }, accept.Unknown, "nothing on record"},
-		"another text":       {func(t *state.Task, _ *nexus.Evidence) { t.Criteria[0].Text = "more" }, accept.Unknown, "something else"},
+		"an earlier program": {func(t *state.Task, _ *nexus.Evidence) { t.Attempts[0].Weighed.Criteria = nil }, accept.Unknown, "nothing recorded"},
+		"another text":       {func(t *state.Task, _ *nexus.Evidence) { t.Criteria[0].Text = "more" }, accept.Unknown, "text has changed"},
 		"nothing bore on it": {func(t *state.Task, _ *nexus.Evidence) {
 			t.Attempts[0].Weighed.Criteria[0].By, t.Attempts[0].Weighed.Criteria[0].Why = "", "297 tests passed"
 		}, accept.Unknown, "297 tests passed"},

@@ -160,7 +160,7 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	order := "The work is wrong, and the check is right. Change the work, so that what landed since stays true as well."
 	switch f.Kind {
 	case nexus.FaultInTest:
-		t.Title = fmt.Sprintf("Mend the check of %s", f.Criterion)
+		t.Title = fmt.Sprintf("Fix the check of %s", f.Criterion)
 		order = "The check is wrong, and the work is right. Change the check so that it asks what the criterion says, no less, and leave the work as it is. A verifier reads why."
 		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !stack.ServesTests(name) }) {
 			t.Kind, t.Strategy, t.Reason = nexus.TestTask, "", ""
@@ -232,7 +232,7 @@ func fixes(s *state.State, id string) []Fix {
 	return all
 }
 
-// InVain says for each criterion that is still unmet what was to mend it,
+// InVain says for each criterion that is still unmet what was to fix it,
 // empty where nothing was tried.
 func InVain(s *state.State) string {
 	var parts []string
@@ -247,7 +247,7 @@ func InVain(s *state.State) string {
 			}
 		}
 		if len(names) > 0 {
-			parts = append(parts, fmt.Sprintf("%s was to be mended by %s", r.ID, strings.Join(names, " and ")))
+			parts = append(parts, fmt.Sprintf("%s was to be fixed by %s", r.ID, strings.Join(names, " and ")))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -105,7 +105,7 @@ func TestAnew(t *testing.T) {
 	}{
 		"it landed":        {func(*state.Task, *nexus.CriterionCheck) {}, accept.Met, "", 1},
 		"it did not land":  {func(fix *state.Task, _ *nexus.CriterionCheck) { fix.Status, fix.Landed = nexus.Parked, nil }, accept.Unknown, "stale", 1},
-		"it was not shown": {func(_ *state.Task, k *nexus.CriterionCheck) { k.Proved, k.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing: it passes without", 1},
+		"it was not shown": {func(_ *state.Task, k *nexus.CriterionCheck) { k.Proved, k.Why = false, "it passes without the work" }, accept.Unknown, "does not count: it passes without", 1},
 		"said before":      {func(_ *state.Task, k *nexus.CriterionCheck) { k.Of = "another" }, accept.Unknown, "stale", 1},
 		"revised again":    {nil, accept.Unknown, "stale", 0},
 	} {
@@ -214,7 +214,7 @@ func TestChecks(t *testing.T) {
 		stale bool
 	}{
 		"proved":     {func(*nexus.CriterionCheck, *nexus.Task) {}, accept.Met, "", false},
-		"not proved": {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Proved, c.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing", false},
+		"not proved": {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Proved, c.Why = false, "it passes without the work" }, accept.Unknown, "does not count", false},
 		"left to people": {func(c *nexus.CriterionCheck, _ *nexus.Task) {
 			*c = nexus.CriterionCheck{Number: 1, Of: c.Of, Why: "taste"}
 		}, accept.Unknown, "no machine can check it: taste", false},

@@ -1,6 +1,6 @@
-// Package assess says how the work on a task goes: how far it is, whether the
-// way works, what stands in it, and what would be next. It reads what was
-// recorded and asks nobody.
+// Package assess estimates how the work on a task goes: its progress, whether
+// the approach works, what blocks it, and the next step. It reads only what was
+// recorded.
 package assess
 
 import (
@@ -17,7 +17,7 @@ type Course string
 
 // The courses, the best first.
 const (
-	Working    Course = "working"         // less is wrong than before, or it has just begun
+	Working    Course = "working"         // less is wrong than before, or it has just started
 	Struggling Course = "struggling"      // as much is wrong as before
 	Stuck      Course = "stuck"           // the same failure, or the same tree, again
 	WrongWay   Course = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
@@ -114,17 +114,17 @@ func course(a *state.Attempt) (Course, string) {
 	}
 	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
 	if len(judged) < 2 {
-		return Working, "it has just begun"
+		return Working, "it has just started"
 	}
 	last, before := judged[len(judged)-1], judged[len(judged)-2]
 	switch {
 	case turned >= 2:
-		return WrongWay, fmt.Sprintf("reviews turned it down %d times", turned)
+		return WrongWay, fmt.Sprintf("reviews rejected it %d times", turned)
 	case last.Verdict.State == nexus.Pass:
-		return Working, "the gates are content"
+		return Working, "the gates pass"
 	case repair.Stuck(a, 2) != "":
 		if grown := repair.Growing(a); grown >= 2 {
-			return WrongWay, fmt.Sprintf("more is wrong each time, %d times in a row", grown)
+			return WrongWay, fmt.Sprintf("the number of findings grew %d times in a row", grown)
 		}
 		return Stuck, repair.Stuck(a, 2)
 	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
@@ -159,7 +159,7 @@ func next(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Step {
 
 // Text says it in a line.
 func (a *Assessment) Text() string {
-	text := fmt.Sprintf("%d %% of what judges it is content, %s (%s), next: %s", a.Progress, a.Course, a.Why, a.Next)
+	text := fmt.Sprintf("%d %% of its checks pass, %s (%s), next: %s", a.Progress, a.Course, a.Why, a.Next)
 	for _, b := range a.Blockers {
 		text += fmt.Sprintf("; %s: %s", b.Kind, b.Text)
 	}

@@ -45,18 +45,18 @@ func TestOf(t *testing.T) {
 		next     assess.Step
 		why      string
 	}{
-		{"begun", nil, nil, 0, assess.Working, assess.GoOn, "just begun"},
-		{"red once", []*state.Round{judged("a", "build", "x")}, nil, 0, assess.Working, assess.GoOn, "just begun"},
+		{"begun", nil, nil, 0, assess.Working, assess.GoOn, "just started"},
+		{"red once", []*state.Round{judged("a", "build", "x")}, nil, 0, assess.Working, assess.GoOn, "just started"},
 		{"less", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "x")}, nil, 33, assess.Working, assess.GoOn, "less is wrong"},
 		{"a gate further", []*state.Round{judged("a", "build", "x"), judged("b", "test", "y", "z")}, nil, 33, assess.Working, assess.GoOn, "less is wrong"},
 		{"a gate back", []*state.Round{judged("a", "lint", "x"), judged("b", "build", "y")}, nil, 0, assess.Struggling, assess.GoOn, "red again"},
-		{"green", []*state.Round{judged("a", "test", "x"), judged("b", "")}, nil, 75, assess.Working, assess.GoOn, "content"},
+		{"green", []*state.Round{judged("a", "test", "x"), judged("b", "")}, nil, 75, assess.Working, assess.GoOn, "pass"},
 		{"red again", []*state.Round{judged("a", ""), judged("b", "test", "x")}, nil, 25, assess.Struggling, assess.GoOn, "red again"},
 		{"as much", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "z", "y")}, nil, 33, assess.Struggling, assess.GoOn, "2 findings of test, and 2 before"},
 		{"the same", []*state.Round{judged("a", "test", "x"), judged("b", "test", "x")}, nil, 33, assess.Stuck, assess.Another, "the same test failure"},
 		{"more and more", []*state.Round{judged("a", "test", "1"), judged("b", "test", "2", "3"), judged("c", "test", "4", "5", "6")}, nil, 33, assess.WrongWay, assess.Another, "2 times in a row"},
-		{"turned down", []*state.Round{turnedDown("a"), turnedDown("b")}, nil, 75, assess.WrongWay, assess.Another, "turned it down 2 times"},
-		{"accepted", []*state.Round{judged("a", "")}, func(_ *state.State, _ *state.Task, a *state.Attempt) { a.Outcome = nexus.Accepted }, 100, assess.Working, assess.GoOn, "begun"},
+		{"turned down", []*state.Round{turnedDown("a"), turnedDown("b")}, nil, 75, assess.WrongWay, assess.Another, "rejected it 2 times"},
+		{"accepted", []*state.Round{judged("a", "")}, func(_ *state.State, _ *state.Task, a *state.Attempt) { a.Outcome = nexus.Accepted }, 100, assess.Working, assess.GoOn, "started"},
 		{"landed", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status = nexus.Landed }, 100, assess.Working, assess.GoOn, ""},
 		{"skipped", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status = nexus.Skipped }, 0, assess.Working, assess.Abort, ""},
 		{"parked", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status = nexus.Parked }, 0, assess.Working, assess.Help, ""},

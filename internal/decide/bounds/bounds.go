@@ -1,5 +1,5 @@
-// Package bounds holds a change to the definition of done: what was measured
-// goes in, and what passes a bound comes out. It asks no model.
+// Package bounds checks a change against the definition of done: it takes what
+// was measured and returns what is over a limit. It asks no model.
 package bounds
 
 import (

@@ -14,7 +14,7 @@ func covered(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure strin
 	c := m.Cover
 	switch {
 	case c == nil:
-		return nil, "nobody measured it: no stack of the tree says how; done.coverage_command does"
+		return nil, "not measured: Nexus does not know how for this project; set done.coverage_command"
 	case c.Why != "":
 		return nil, c.Why
 	}

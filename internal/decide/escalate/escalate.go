@@ -1,4 +1,4 @@
-// Package escalate says of a task that waits for a person, or failed, or that
+// Package escalate reports on a task that waits for a person, or failed, or that
 // landed and whose criterion is not met all the same, what was tried, what went
 // wrong last, and what could be done next.
 package escalate
@@ -145,7 +145,7 @@ func line(r *state.Round, found []Fault) string {
 		text += " because of " + r.Cause
 	}
 	if len(found) == 0 {
-		return text + ": nothing against it"
+		return text + ": no findings"
 	}
 	first, _, _ := strings.Cut(found[0].Message, "\n")
 	return fmt.Sprintf("%s: %s: %s", text, found[0].From, first)
@@ -187,41 +187,41 @@ func suggest(s *state.State, t *state.Task) []string {
 	case t.OverCap != nil:
 		all = append(all, "raise the budget of the task, then nexus retry "+id+" and nexus resume")
 	case t.Replan != nil:
-		all = append(all, "plan it anew, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
+		all = append(all, "make a new plan for it, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
 	case a == nil:
 	case asks(s, t) != "":
-		all = append(all, "say yes or no to what it asks: nexus approve "+asks(s, t)+" or nexus reject "+asks(s, t)+", then nexus resume")
+		all = append(all, "answer its question: nexus approve "+asks(s, t)+" or nexus reject "+asks(s, t)+", then nexus resume")
 	case a.Broken, a.Outcome == "" && a.Refusals == 0:
-		all = append(all, "not the work failed but what it runs on: see nexus doctor, and nexus logs for what came before")
+		all = append(all, "the work did not fail, the environment did: run nexus doctor, and see nexus logs for what happened before")
 	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
-		all = append(all, "it is green alone and red once merged: nexus show "+id+" says with what, and what landed meanwhile may be at fault")
+		all = append(all, "it passes alone and fails once merged: nexus show "+id+" has the failure, which may come from what landed meanwhile")
 	case len(t.Refused) > 0 && a.Category != nexus.VerifierRejected:
-		all = append(all, "a verifier refused its work: read what it says in nexus show "+id+", then say what it should do with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
+		all = append(all, "a verifier refused its work: read why in nexus show "+id+", then give directions with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
 	case a.Category == nexus.IsolationViolation:
 		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
 	case a.Category == nexus.VerifierRejected:
-		all = append(all, "read what the verifier says against the tests in nexus show "+id+": either the task must say that they change, or they must stay")
+		all = append(all, "read why the verifier rejects the tests in nexus show "+id+": either the task must say that they change, or they must stay")
 	case a.Category == nexus.GreenfieldNoTests:
-		all = append(all, "nobody wrote a test: name in the task where tests go, or give it the strategy no-test with a reason")
+		all = append(all, "no tests were written: name in the task where tests go, or give it the strategy no-test with a reason")
 	case a.Outcome == nexus.Conflicted:
-		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it meets")
+		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it conflicts with")
 	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && hangs(a):
-		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
+		all = append(all, "close what keeps the test runner from exiting, as nexus show "+id+" says, or let the command of the gate force an exit; nexus check shows whether that helps")
 	case a.Category == nexus.Disputed:
-		all = append(all, "read what both say in nexus show "+id+", then say who is right with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
+		all = append(all, "read both sides in nexus show "+id+", then decide with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
 	case a.Outcome == nexus.Unverified:
 		all = append(all, untold(t))
 	case a.Outcome == nexus.Inapplicable:
-		all = append(all, "mend the environment first: nexus doctor")
+		all = append(all, "fix the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
-		all = append(all, "answer what the agent says it lacks: nexus tell "+id+" TEXT")
+		all = append(all, "give the agent what it says is missing: nexus tell "+id+" TEXT")
 	case a.Outcome == nexus.NoProgress:
-		all = append(all, "the same failure came again and again: say what the agent does not see with nexus tell "+id+" TEXT, or split the task")
+		all = append(all, "the same failure came back several times: tell the agent what it misses with nexus tell "+id+" TEXT, or split the task")
 	case a.Outcome == nexus.Exhausted:
 		all = append(all, "the task is too large for its limits: split it, or raise limits.rounds or limits.task_time")
 	}
 	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed && a != nil && a.Outcome != "" {
-		all = append(all, "begin at a stronger tier: "+string(next))
+		all = append(all, "start at a stronger tier: "+string(next))
 	}
 	var waits []string
 	for _, other := range s.Tasks {
@@ -229,7 +229,7 @@ func suggest(s *state.State, t *state.Task) []string {
 			waits = append(waits, string(other.ID))
 		}
 	}
-	again := "nexus retry " + id + ", then nexus resume, goes on with it" + Start(t)
+	again := "nexus retry " + id + ", then nexus resume, continues it" + Start(t)
 	if len(waits) > 0 {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
@@ -253,9 +253,9 @@ func Start(t *state.Task) string {
 // untold returns what to do where nothing could tell whether the work is right.
 func untold(t *state.Task) string {
 	if n := accepted(t); n > 0 && state.CauseOf(t.Current()) == state.CauseCheck {
-		return fmt.Sprintf("replace the check that could not tell: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
+		return fmt.Sprintf("replace the check that gave no answer: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
 	}
-	return "give the task a criterion with a command that can tell, or look at nexus diff " + string(t.ID) + " yourself"
+	return "give the task a criterion with a command that shows it, or look at nexus diff " + string(t.ID) + " yourself"
 }
 
 // accepted returns the number of the criterion whose check could not tell; 0
@@ -306,7 +306,7 @@ func (r Report) Text() string {
 			fmt.Fprintf(&b, "    %s\n", round)
 		}
 	}
-	b.WriteString("what could be done\n")
+	b.WriteString("what you can do\n")
 	for _, s := range r.Suggestions {
 		fmt.Fprintf(&b, "  %s\n", s)
 	}

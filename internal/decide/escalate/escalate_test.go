@@ -98,9 +98,9 @@ tried
     coder: test: old
     coder because of test: test: want 3, have 2
     coder because of test: test: want 3, have 2
-what could be done
-  the same failure came again and again: say what the agent does not see with nexus tell T1 TEXT, or split the task
-  nexus retry T1, then nexus resume, goes on with it
+what you can do
+  the same failure came back several times: tell the agent what it misses with nexus tell T1 TEXT, or split the task
+  nexus retry T1, then nexus resume, continues it
   nexus skip T1 leaves it out
 `
 	if got := r.Text(); got != want {

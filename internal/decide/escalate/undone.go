@@ -42,9 +42,9 @@ func undone(s *state.State, t *state.Task) *Report {
 	r.Reason = strings.Join(why, "; ")
 	r.Suggestions = []string{
 		"read what the fixes changed and what the check asks: perhaps two tasks contradict each other, and one must say so",
-		"mend it by hand on the branch of the run",
-		"more rounds: nexus resume with acceptance.fixes raised, once something is different",
-		fmt.Sprintf("nexus approve %s --why TEXT does without it", names[0]),
+		"fix it by hand on the run's branch",
+		"allow more rounds once something has changed: raise acceptance.fixes, then nexus resume",
+		fmt.Sprintf("nexus approve %s --why TEXT waives it", names[0]),
 	}
 	return r
 }

@@ -197,7 +197,7 @@ func (e Entry) Check() error {
 		case len(x.text) > maxText:
 			return fmt.Errorf("its %s is longer than %d bytes", x.name, maxText)
 		case !utf8.ValidString(x.text) || strings.ContainsFunc(x.text, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }):
-			return fmt.Errorf("its %s has characters that nobody sees", x.name)
+			return fmt.Errorf("its %s has invisible characters", x.name)
 		}
 	}
 	switch {

@@ -77,7 +77,7 @@ func TestParseIsStrict(t *testing.T) {
 		"too long":        {strings.Replace(good, "until = 2026-11-02", "until = 2027-01-31", 1), "longer than 90 days"},
 		"backwards":       {strings.Replace(good, "until = 2026-11-02", "until = 2026-10-02", 1), "before it begins"},
 		"twice":           {good + good, "a has one already"},
-		"hidden letters":  {strings.Replace(good, "'a'", `"a\u0007"`, 1), "characters that nobody sees"},
+		"hidden letters":  {strings.Replace(good, "'a'", `"a\u0007"`, 1), "has invisible characters"},
 		"another kind":    {strings.Replace(good, "'a'", "7", 1), "line 2, column"},
 		"far too many":    {strings.Repeat(good, 501), "more than 500"},
 		"far too large":   {strings.Repeat("#", 300<<10), "bytes, more than"},

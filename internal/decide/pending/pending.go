@@ -276,7 +276,7 @@ func (e *LateError) Error() string {
 	case "":
 		return "answered already: it is " + text
 	case "fallback":
-		return "too late: nobody answered in time, and it fell back to: " + text
+		return "too late: there was no answer in time, and the fallback was used: " + text
 	default:
 		return "answered already by " + legible.Show(e.By) + ": " + text
 	}

@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 	for tape, want := range map[string]string{
 		"": "nothing of that name waits for an answer",
 		ask + "question.answered id=q1 text=no by=\"file:ada\"\n":                              "answered already by file:ada: no",
-		ask + "question.answered id=q1 text=y by=fallback\n":                                   "too late: nobody answered in time, and it fell back to: y",
+		ask + "question.answered id=q1 text=y by=fallback\n":                                   "too late: there was no answer in time, and the fallback was used: y",
 		ask + "request.made request.verb=answer request.id=q1 request.text=a request.by=web\n": "answered already by web: a",
 		ask: "",
 	} {

@@ -1,6 +1,6 @@
 // Package regress says which criteria of earlier runs are tried again before a
-// run begins, and what came of it. What is red then was red before the run did
-// anything: it is told, and held against nobody.
+// run starts, and with which result. What fails then failed before the run did
+// anything: it is reported and counts against no task.
 package regress
 
 import (

@@ -80,7 +80,7 @@ func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session,
 	case back && (r.Verdict == nil || r.Verdict.Tree != green.Tree):
 		return Step{Move: Judge}
 	case !back && s.Outcome != nexus.Accepted:
-		return forgo("whoever was to write it did not finish: " + cmp.Or(s.Why, string(s.Outcome)))
+		return forgo("its author did not finish: " + cmp.Or(s.Why, string(s.Outcome)))
 	case !back && facts.Meddled != "":
 		return forgo("it came with a change of " + facts.Meddled + ", which was there before")
 	case r.Verdict == nil:

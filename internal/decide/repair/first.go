@@ -104,7 +104,7 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	case v == nil:
 		return Step{Move: Verify}
 	case !v.Read && (r.Suspect != nil || stands):
-		why := "it touches what judges it, and nobody said whether that is right"
+		why := "it changes its own tests or gates, and no verifier approved that"
 		if stands {
 			why = "a verifier refused the work, and none has said that it is right now"
 		}

@@ -140,7 +140,7 @@ func TestTestsFirst(t *testing.T) {
 		},
 		"nobody says whether it is right": {
 			a: with(nexus.TestAfter, append(join(wrote(1, coder, ""), suspect(), verdict(nexus.Pass, "")), nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested,
-			want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected, Why: "it touches what judges it, and nobody said whether that is right: no verdict"},
+			want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected, Why: "it changes its own tests or gates, and no verifier approved that: no verdict"},
 		},
 		"red, and it is mended first": {
 			a: with(nexus.TestAfter, join(wrote(1, coder, ""), suspect(), verdict(nexus.Fail, "test"))...), facts: tested,

@@ -1,5 +1,5 @@
 // Package repair decides what follows in an attempt: who writes next, when
-// the gates run, when somebody reviews, and when trying on is no use.
+// the gates run, when a reviewer reads, and when more rounds are no use.
 //
 // An attempt ends early, whatever budget is left, on the third equal failure,
 // on the third equal tree, when the number of findings keeps growing, and on
@@ -215,7 +215,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case nexus.Fail, nexus.Timeout:
 		return again(t, a, l)
 	}
-	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}
+	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
 }
 
 // notRun decides where a gate that decides did not run.

@@ -130,7 +130,7 @@ func TestNext(t *testing.T) {
 		"no gate ran on docs":             {task: nexus.Task{Kind: nexus.DocsTask}, a: at(join(first, verdict(nexus.NotRun, ""))...), want: repair.Step{Move: repair.Review}},
 		"a gate that nobody understands":  {a: at(join(first, verdict(nexus.Unverifiable, "lint"))...), want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "gate lint: unverifiable: so"}},
 		"a broken environment":            {a: at(join(first, verdict(nexus.Environmental, "build"))...), want: repair.Step{Move: repair.End, Outcome: nexus.Inapplicable, Why: "gate build: environmental: so"}},
-		"the zero verdict is no pass":     {a: at(join(first, verdict("", ""))...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "the gates said nothing"}},
+		"the zero verdict is no pass":     {a: at(join(first, verdict("", ""))...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "the gates gave no result"}},
 		"a timeout is repaired":           {a: at(join(first, verdict(nexus.Timeout, "test"))...), want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"}},
 		"red goes to the coder": {
 			a:    at(join(first, red("vet", "t1", "unused x"))...),

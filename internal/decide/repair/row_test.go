@@ -184,7 +184,7 @@ func (s stand) judged(r *state.Round) string {
 	case nexus.Environmental, nexus.MissingAsset, nexus.Flaky, nexus.Unverifiable:
 		return name
 	default:
-		return "the gates said nothing"
+		return "the gates gave no result"
 	}
 	if s.a.Strategy == nexus.TDDSimple && r.Proof == nil && s.a.Proof != nil && s.a.Proof.Proof == nexus.ProofRed {
 		name += ", and its tests were seen red"

@@ -1,5 +1,5 @@
-// Package route chooses how hard a task is taken to be, and at which tier
-// work on it begins.
+// Package route estimates how hard a task is, and chooses the tier at which
+// work on it starts.
 //
 // The strategies are asked in the order that the run was given, and the first
 // that answers wins; the keyword strategy always answers. Only the complexity
@@ -107,7 +107,7 @@ func manual(r nexus.Routing) Func {
 		case t.Complexity != "":
 			f.Why = fmt.Sprintf("the plan says %s", t.Complexity)
 		case r.Kinds[kind] != "":
-			f.Tier, f.Why = r.Kinds[kind], fmt.Sprintf("tasks of kind %s begin there", kind)
+			f.Tier, f.Why = r.Kinds[kind], fmt.Sprintf("tasks of kind %s start there", kind)
 		default:
 			return nexus.TaskRouted{}, false
 		}

@@ -94,7 +94,7 @@ func exhausted(s *state.State, t *state.Task) string {
 		}
 		return used
 	case l.TaskTime > 0 && t.Spell() >= l.TaskTime:
-		return fmt.Sprintf("its %s are over; the work is kept", l.TaskTime)
+		return fmt.Sprintf("its time limit of %s is reached; the work is kept", l.TaskTime)
 	}
 	return ""
 }
@@ -111,7 +111,7 @@ func late(s *state.State, t *state.Task) bool {
 func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	tries := t.At(t.Tier)
 	if n := len(tries); n >= broken && allBroken(tries[n-broken:]) {
-		return park(t, fmt.Sprintf("the machinery failed %d times: %s", broken, a.Why))
+		return park(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
 	}
 	if a.Category == nexus.GreenfieldNoTests && strategy.Next(t) == a.Strategy {
 		return escalate(s, t, a, park) // it was lite already: more of the same tier would write no test either
@@ -189,7 +189,7 @@ func closed(s *state.State, tier nexus.Tier) bool {
 
 // replan says for a person why an agent wants its task to be planned anew.
 func replan(f nexus.ReplanAsked) string {
-	text := "it is to be planned anew: " + f.Reason
+	text := "it needs a new plan: " + f.Reason
 	for _, b := range f.Blockers {
 		text += "; " + b
 	}

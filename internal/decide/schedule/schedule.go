@@ -97,7 +97,7 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 		}
 	}
 	if s.Drain == nil && s.Limits.RunTime > 0 && s.Worked(now) >= s.Limits.RunTime {
-		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's %s are over", s.Limits.RunTime)})
+		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
 	}
 	return nil
 }
@@ -265,11 +265,11 @@ func end(s *state.State) []nexus.Fact {
 	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
 	case open == 0 && (s.Published == nil || s.Published.Branch == ""):
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and could not be published: " + published(s)})
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but could not be published: " + published(s)})
 	case open == 0 && s.Result == nil:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree was not judged"})
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree was not judged"})
 	case open == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree does not pass: " + unmended(s)})
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree does not pass: " + unmended(s)})
 	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s, nil)})
 	}
@@ -292,7 +292,7 @@ func waiting(s *state.State, asks []*state.Question) string {
 	return text + summary(s, of)
 }
 
-// unmended says why the last tree does not pass, and what was to mend it.
+// unmended says why the last tree does not pass, and what was to fix it.
 func unmended(s *state.State) string {
 	if tried := accept.InVain(s); tried != "" {
 		return s.Result.Verdict.Why + "; " + tried
@@ -302,7 +302,7 @@ func unmended(s *state.State) string {
 
 func published(s *state.State) string {
 	if s.Published == nil {
-		return "nobody tried"
+		return "not tried"
 	}
 	return cmp.Or(s.Published.Why, "no branch was made")
 }

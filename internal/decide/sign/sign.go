@@ -1,5 +1,5 @@
-// Package sign says which criteria of a run a person has to look at, writes
-// them as a checklist, reads an edited one, and makes a plan of what people
+// Package sign lists the criteria of a run that a person must look at, writes
+// them as a checklist, reads an edited one, and makes a plan from what people
 // found wrong.
 package sign
 

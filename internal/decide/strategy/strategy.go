@@ -1,6 +1,6 @@
 // Package strategy chooses in which order an attempt writes code and tests,
-// says who may touch what while it does, and what is tried where a strategy
-// came to nothing.
+// says who may change which files meanwhile, and what to try when a strategy
+// fails.
 package strategy
 
 import (

@@ -1,6 +1,6 @@
-// Package tamper looks at what a change does to what judges it: tests that are
-// gone, skipped or look less closely, expectations that follow the code,
-// snapshots that were written anew, runners that no longer run everything, and
+// Package tamper finds changes to the tests and gates that judge a change:
+// tests that are deleted, skipped or check less, expectations that follow the
+// code, rewritten snapshots, runners that no longer run everything, and
 // failures that are swallowed.
 //
 // It reads text by the habits of common stacks and proves nothing: a change of
@@ -141,7 +141,7 @@ func (l *look) file(f File) {
 	}
 	for _, a := range d.added {
 		if l.suppresses.MatchString(a.text) {
-			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to look away: %s", short(a.text))
+			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to ignore something: %s", short(a.text))
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (l *look) test(f File, d diff) {
 			l.add(f, a.number, nexus.Minor, Mocked, "it replaces %s, which this change is about", what)
 		}
 		if !comment(a.text) && l.reports.MatchString(a.text) {
-			l.add(f, a.number, nexus.Major, Swallowed, "it has a say in what runs and how that is told: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Swallowed, "it affects which tests run and how they report: %s", short(a.text))
 		}
 	}
 	if f.Old == nil {
@@ -288,7 +288,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 	case len(weak) > 0 && closely < len(strong):
 		l.add(f, weak[0].number, nexus.Major, Loosened, "it looks less closely: %s instead of %s", short(weak[0].text), short(strong[0].text))
 	default:
-		l.add(f, 0, nexus.Minor, Expectation, "%s, first: %s", count(len(lost), "assertion is another one", "assertions are other ones"), short(lost[0].text))
+		l.add(f, 0, nexus.Minor, Expectation, "%s, first: %s", count(len(lost), "assertion changed", "assertions changed"), short(lost[0].text))
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package trigger says why people are asked, how much hangs on the answer, and
-// what becomes of a question that nobody answers.
+// Package trigger lists why people are asked, how serious each question is, and
+// what happens without an answer.
 package trigger
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -52,12 +52,12 @@ type Trigger struct {
 func All() []Trigger {
 	agree, task := []string{"yes", "no"}, []string{"retry", "skip"}
 	return []Trigger{
-		{Ambiguity, Green, Continue, nil, "an agent wants to know something; it goes on with the fallback that it named"},
+		{Ambiguity, Green, Continue, nil, "an agent wants to know something; it continues with the fallback that it named"},
 		{Review, Yellow, Skip, task, "a task waits for a person's judgement; it stays parked"},
 		{Retries, Yellow, Skip, task, "a task failed after all that may be tried; it stays failed"},
 		{Cost, Red, Abort, task, "a task's budget is used up; nothing more is spent on it"},
 		{Conflict, Red, Abort, task, "work does not merge with what landed; it stays out"},
-		{Security, Red, Abort, agree, "an agent asks leave for a command; it is not run, the task is parked, and the question stays open"},
+		{Security, Red, Abort, agree, "an agent asks for permission to run a command; it is not run, the task is parked, and the question stays open"},
 		{Publish, Red, Abort, agree, "what landed is to be published; it is kept, not published, and the question stays open"},
 	}
 }
@@ -74,7 +74,7 @@ func Find(name string) Trigger {
 			return t
 		}
 	}
-	return Trigger{name, Red, Abort, []string{"yes", "no"}, "nobody knows what it is; nothing is done"}
+	return Trigger{name, Red, Abort, []string{"yes", "no"}, "unknown trigger; nothing is done"}
 }
 
 // Stays reports whether a question of that trigger stays open when nobody

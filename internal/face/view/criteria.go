@@ -76,7 +76,7 @@ func shows(r accept.Row) string {
 	}
 	for _, x := range r.Fixes {
 		if x.Status != "" {
-			parts = append(parts, fmt.Sprintf("%s was to mend it and is %s", x.Task, x.Status))
+			parts = append(parts, fmt.Sprintf("%s was to fix it and is %s", x.Task, x.Status))
 		}
 	}
 	if w := r.Waived; w != nil {

@@ -1,5 +1,5 @@
-// Package sentlog remembers what was told to whom, in a file, so that a process
-// that takes over from another does not say it again.
+// Package sentlog records in a file which messages were sent to whom, so that a
+// process that takes over from another does not send them again.
 package sentlog
 
 import (

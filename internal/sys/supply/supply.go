@@ -1,6 +1,6 @@
-// Package supply keeps what is dear to make and the same for many trees, such
-// as installed dependencies: each set is made once, under a key that says all
-// that it depends on, is never written again, and is lent to trees.
+// Package supply keeps sets of files that are expensive to make and the same for
+// many trees, such as installed dependencies: each set is made once, under a key
+// of everything it depends on, is never written again, and is lent to trees.
 //
 //	<dir>/<key>/files    the set, in the places that it has in a tree
 //	<dir>/<key>/about    what is known of it

@@ -152,7 +152,7 @@ func (w *work) late() string {
 	if left := w.left(); left == nil || left() > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the task's %s are over; the work is kept", w.view.Limits.TaskTime)
+	return fmt.Sprintf("the task's time limit of %s is reached; the work is kept", w.view.Limits.TaskTime)
 }
 
 // facts says what the attempt changed so far.

@@ -91,7 +91,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 		old = w.a.Session(id)
 	}
 	said := map[string]Opinion{}
-	why := "nobody said where the fault lies: " + string(old.Outcome)
+	why := "the verifier did not name the cause: " + string(old.Outcome)
 	if old.Outcome == nexus.Accepted && old.Result != "" {
 		data, err := w.Worker.Site.Blobs.Get(old.Result)
 		if err != nil {
@@ -101,7 +101,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 		for _, o := range all {
 			said[o.Criterion] = o
 		}
-		why = "nobody said where the fault lies"
+		why = "the verifier did not name the cause"
 		if bad != nil {
 			why = bad.Error()
 		}
@@ -113,7 +113,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 			continue
 		}
 		x.fault.Kind = nexus.FaultInSource // so that the check stays as it is
-		x.fault.Why = strings.TrimSpace(x.fault.Why + " It is taken to be right: " + why + ".")
+		x.fault.Why = strings.TrimSpace(x.fault.Why + " The check is assumed to be right: " + why + ".")
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package diagnose finds out why a criterion is not met on what landed, though
-// the task that it is of did: whether the work is wrong, or the check.
+// Package diagnose finds out why a criterion is not met although its task has
+// landed: whether the work is wrong, or the check.
 //
 // Runs of the check on what landed before decide where they can: they tell
 // the first commit on which it is red, and whether that commit touched the
@@ -215,12 +215,12 @@ func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) 
 		check = check || slices.Contains(f.Judges, c.Path)
 		tests = tests && stack.ServesTests(c.Path)
 	}
-	seen := fmt.Sprintf("Its check passes on %.12s, of %s, and is red from %.12s on, of %s", green.Commit, green.Task, red.Commit, red.Task)
+	seen := fmt.Sprintf("Its check passes on %.12s, of %s, and fails from %.12s on, of %s", green.Commit, green.Task, red.Commit, red.Task)
 	switch {
 	case !check:
-		f.Kind, f.By, f.Why = nexus.FaultInSource, ByEvidence, seen+", which left the check as it was."
+		f.Kind, f.By, f.Why = nexus.FaultInSource, ByEvidence, seen+", which did not change the check."
 	case tests:
-		f.Kind, f.By, f.Why = nexus.FaultInTest, ByEvidence, seen+", which changed nothing but tests, the check among them."
+		f.Kind, f.By, f.Why = nexus.FaultInTest, ByEvidence, seen+", which changed only tests, this check among them."
 	default:
 		f.Why = seen + ", which changed the check and the work."
 		x.diff, err = w.Worker.Trees.Git().Diff(ctx, red.Parent, red.Commit)

@@ -45,7 +45,7 @@ func Home(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 	}
 	facts, err := l.land(ctx)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && unable(e.Code) {
-		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: "nobody can merge " + strings.Join(l.made.Conflicts, ", ") + ": " + e.Message}}, l.tidy(ctx)
+		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: "cannot merge " + strings.Join(l.made.Conflicts, ", ") + ": " + e.Message}}, l.tidy(ctx)
 	}
 	if err != nil {
 		return nil, err

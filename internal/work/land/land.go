@@ -160,10 +160,10 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 	}
 	f := &nexus.TrainRefused{
 		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
-		Why: fmt.Sprintf("gate %s is red once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
+		Why: fmt.Sprintf("gate %s fails once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
 	}
 	if hash == l.a.Tree {
-		f.Why = fmt.Sprintf("gate %s, which waited for the landing, is red: %s", sum.Gate, sum.Why)
+		f.Why = fmt.Sprintf("gate %s, which runs at the landing, fails: %s", sum.Gate, sum.Why)
 	}
 	for _, e := range evidence {
 		f.Findings = append(f.Findings, e.Findings...)

@@ -67,7 +67,7 @@ func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, erro
 		case bad.final:
 			return "", l.conflict(bad.line()), nil
 		case len(l.m.Rounds) >= most:
-			return "", l.conflict(fmt.Sprintf("the merger did not get it right in %d rounds: %s", len(l.m.Rounds), bad.line())), nil
+			return "", l.conflict(fmt.Sprintf("the merger did not succeed in %d rounds: %s", len(l.m.Rounds), bad.line())), nil
 		}
 	}
 }

@@ -194,20 +194,20 @@ func unknown(g gate.Gate, e nexus.Evidence, how string) string {
 	}
 	test := strings.TrimPrefix(g.Name, ofTests)
 	if missing, ok := strings.CutPrefix(e.Why, "sh: "); ok && e.State == nexus.Environmental {
-		return fmt.Sprintf("nobody knows what the tests of gate %s go through: %s", test, missing)
+		return fmt.Sprintf("the coverage of gate %s is unknown: %s", test, missing)
 	}
 	why := e.Why
 	if why == "" && len(e.Findings) > 0 {
 		why = e.Findings[0].Message
 	}
-	return fmt.Sprintf("nobody knows what the tests of gate %s go through: %s: %s: %s", test, how, e.State, why)
+	return fmt.Sprintf("the coverage of gate %s is unknown: %s: %s: %s", test, how, e.State, why)
 }
 
 // Partly says that only the tests of some gates were measured, of those that
 // the tree has. Of new lines beside the tests of others nothing is told.
 func (c *Change) Partly(rows []gate.Gate, measured func(gate.Gate) bool) {
 	if c.Taken.Cover == nil {
-		c.Taken.Cover = &bounds.Cover{Why: "nobody measured it: no gate that was asked for has tests of which a stack says how; done.coverage_command does"}
+		c.Taken.Cover = &bounds.Cover{Why: "not measured: none of these gates has tests that Nexus can measure; set done.coverage_command"}
 	}
 	c.about = func(file string) bool {
 		deepest, ours := -1, false

@@ -99,8 +99,8 @@ func TestSeveralReports(t *testing.T) {
 		"and before":         {of(measured("test", first), measured("test-web", second)), of(measured("test", first), measured("test-web", none)), "lines 50.0 % (+25.0)", nexus.Pass},
 		"before, of one":     {of(measured("test", first), measured("test-web", second)), of(measured("test-web", second)), "lines 50.0 %", nexus.Pass},
 		"before, of another": {of(measured("test", first), measured("test-web", second)), of(measured("test", first)), "lines 50.0 %", nexus.Pass},
-		"one lacks a tool":   {of(lacks, measured("test-web", first)), nil, "the tests of gate test go through: c8: not there; lines 50.0 %", nexus.Unverifiable},
-		"another lacks one":  {of(measured("test-web", first), lacks), nil, "the tests of gate test go through: c8: not there; lines 50.0 %", nexus.Unverifiable},
+		"one lacks a tool":   {of(lacks, measured("test-web", first)), nil, "the coverage of gate test is unknown: c8: not there; lines 50.0 %", nexus.Unverifiable},
+		"another lacks one":  {of(measured("test-web", first), lacks), nil, "the coverage of gate test is unknown: c8: not there; lines 50.0 %", nexus.Unverifiable},
 		"one is red":         {of(red), nil, "the tool of test: fail", nexus.Unverifiable},
 		"tests alone":        {of(measured("test-web", tests)), nil, "tells of no file of the tree but of tests: the tool of test-web", nexus.Unverifiable},
 	} {

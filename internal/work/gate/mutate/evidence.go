@@ -22,13 +22,13 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: x.File, Line: x.Line, Severity: severity, Code: "mutation." + code(x.Operator),
 			Message: fmt.Sprintf("no test notices when %s becomes %s (%s)", short(x.Was), short(x.Now), x.Operator),
-			Advice:  "let a test fail with this fault, or say why nobody could see it",
+			Advice:  "let a test fail with this fault, or say why it cannot be observed",
 		})
 	}
 	for _, m := range r.unseen() {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: m.File, Line: m.Line, Severity: nexus.Minor, Code: CodeUnseen,
-			Message: fmt.Sprintf("not looked at: nobody knows whether a test notices when %s becomes %s (%s)", short(m.Was), short(m.Now), m.Operator),
+			Message: fmt.Sprintf("not tried: it is unknown whether a test notices when %s becomes %s (%s)", short(m.Was), short(m.Now), m.Operator),
 			Advice:  "look at the tests of this line yourself; mutation.time gives more time",
 		})
 	}

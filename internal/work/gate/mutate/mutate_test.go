@@ -293,7 +293,7 @@ func TestTrialTold(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		for _, f := range e.Findings {
-			if f.Code != mutate.CodeUnseen || f.Line == 0 || !strings.HasPrefix(f.Message, "not looked at: ") {
+			if f.Code != mutate.CodeUnseen || f.Line == 0 || !strings.HasPrefix(f.Message, "not tried: ") {
 				t.Errorf("%+v", f)
 			}
 		}

@@ -207,7 +207,7 @@ func (s *survey) touched(g goGraph) (code, tests map[string]bool, why string) {
 		case path.Ext(f) == ".md" || path.Base(f) == "LICENSE" || strings.HasPrefix(f, ".github/"):
 		case s.foreign(f):
 		default:
-			return nil, nil, "nobody knows which tests " + f + " concerns"
+			return nil, nil, "cannot tell which tests " + f + " concerns"
 		}
 	}
 	return code, tests, ""
