@@ -67,7 +67,7 @@ func limitKeys() []Key {
 	const told = "it decides when you are told"
 	const dear = "the project's file may lower it, not raise it"
 	return []Key{
-		one("limits.parallel", kind.Whole(1, 256), "attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
+		one("limits.parallel", kind.Whole(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
 		many("limits.per_role.*", kind.Whole(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
 		one("limits.turns", kind.Whole(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
 		one("limits.rounds", kind.Whole(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),

@@ -49,7 +49,7 @@ func (k copied) draw(s view.Style) string {
 }
 
 func backupCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("backup DIR", "copy the journal and what its events name to a new directory", func(ctx context.Context, args []string) error {
+	c := a.Command("backup DIR", "copy the journal and the data its events name to a new directory", func(ctx context.Context, args []string) error {
 		p, err := opened(ctx, a)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func copyBlobs(shelf journal.Shelf, from *journal.BlobStore, dir string, named [
 }
 
 func repairCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("repair", "keep every event before the first damage, and the damaged journal beside it", func(ctx context.Context, _ []string) error {
+	c := a.Command("repair", "keep every event before the first damage; the damaged journal is kept too", func(ctx context.Context, _ []string) error {
 		p, err := opened(ctx, a)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func repairCommand(a *frame.Console) *cobra.Command {
 }
 
 func restoreCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("restore DIR", "put a backup in the place of the journal, which is kept beside it", func(ctx context.Context, args []string) error {
+	c := a.Command("restore DIR", "replace the journal with a backup; the old journal is kept", func(ctx context.Context, args []string) error {
 		from := filepath.Join(args[0], "journal.db")
 		b, err := journal.Open(ctx, from, journal.Options{Now: a.Now, ReadOnly: true})
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {

@@ -15,12 +15,12 @@ import (
 )
 
 func keyCommand(a *frame.Console) *cobra.Command {
-	return a.Parent("key", "keep the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
+	return a.Parent("key", "store the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
 }
 
 func keySetCommand(a *frame.Console) *cobra.Command {
 	var ring bool
-	c := a.Command("set PROVIDER [--keyring]", "keep a provider's key, read from standard input", func(ctx context.Context, args []string) error {
+	c := a.Command("set PROVIDER [--keyring]", "store a provider's key, read from standard input", func(ctx context.Context, args []string) error {
 		if err := key.CheckProvider(args[0]); err != nil { // before a key is asked for
 			return err
 		}
@@ -39,7 +39,7 @@ func keySetCommand(a *frame.Console) *cobra.Command {
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().BoolVar(&ring, "keyring", false, "keep it in the desktop's keyring instead of a file")
+	c.Flags().BoolVar(&ring, "keyring", false, "store it in the desktop's keyring instead of a file")
 	return c
 }
 
@@ -53,7 +53,7 @@ type kept struct {
 }
 
 func keyListCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("list [--json]", "list which providers have a key, and from where", func(context.Context, []string) error {
+	c := a.Command("list [--json]", "list the providers that have a key, and where it comes from", func(context.Context, []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ type model struct {
 func modelsCommand(a *frame.Console) *cobra.Command {
 	var all bool
 	var service string
-	c := a.Command("models [PROVIDER] [--json]", "list models: prices, sizes, what they serve", func(ctx context.Context, args []string) error {
+	c := a.Command("models [PROVIDER] [--json]", "list models with prices, sizes and uses", func(ctx context.Context, args []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -80,8 +80,8 @@ func modelsCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(m, func(s view.Style) string { return modelTable(s, m) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePerson)
 	c.Args = frame.Takes(0, 1)
-	c.Flags().BoolVar(&all, "all", false, "also what only the public list knows, of providers that nothing is set for")
-	c.Flags().StringVar(&service, "service", "", "prices at this `TIER` of service, where the provider has it: batch, flex or priority")
+	c.Flags().BoolVar(&all, "all", false, "also list models that only the public list has, of providers that are not set up")
+	c.Flags().StringVar(&service, "service", "", "show prices of this service `TIER`, if the provider has it: batch, flex or priority")
 	a.JSONFlag(c)
 	c.AddCommand(refreshCommand(a))
 	return c

@@ -26,7 +26,7 @@ type judged struct {
 func policyCommand(a *frame.Console) *cobra.Command {
 	var stdin bool
 	var role, dir string
-	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "say whether an agent may run a command", func(_ context.Context, args []string) error {
+	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "check whether an agent may run a command", func(_ context.Context, args []string) error {
 		if _, err := roleOf(a, role); err != nil {
 			return err
 		}
@@ -47,10 +47,10 @@ func policyCommand(a *frame.Console) *cobra.Command {
 		return write(a, judged{command, policy.Rule(command, rules)})
 	}, frame.CodeOK, frame.CodeUsage)
 	check.Args = frame.Takes(0, -1)
-	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object a line, with cmd, and answer one a line")
-	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` that asks; people may add rules for one role")
-	check.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
-	return a.Parent("policy", "ask what agents may do", check)
+	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object with cmd per line, and print one answer per line")
+	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` of the agent; rules can differ by role")
+	check.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
+	return a.Parent("policy", "show what agents may do", check)
 }
 
 // line returns the command line that the arguments stand for: one is a line

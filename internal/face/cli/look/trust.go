@@ -26,7 +26,7 @@ type entrusted struct {
 
 func trustCommand(a *frame.Console) *cobra.Command {
 	var yes, forget bool
-	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "agree to what a repository decides for agents", func(ctx context.Context, names []string) error {
+	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "trust what a repository sets for agents", func(ctx context.Context, names []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err
@@ -64,8 +64,8 @@ func trustCommand(a *frame.Console) *cobra.Command {
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePerson)
 	c.Args = frame.Takes(0, -1)
-	c.Flags().BoolVar(&yes, "yes", false, "agree to everything that is shown")
-	c.Flags().BoolVar(&forget, "forget", false, "take back what was agreed to")
+	c.Flags().BoolVar(&yes, "yes", false, "trust everything that is shown")
+	c.Flags().BoolVar(&forget, "forget", false, "withdraw trust")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("yes", "forget")
 	return c

@@ -24,7 +24,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *frame.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("quarantine", "let failures of a test not count for a while", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
+	return []*cobra.Command{a.Parent("quarantine", "ignore failures of unreliable tests for a limited time", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
 }
 
 // row is an entry with how it stands.
@@ -37,7 +37,7 @@ type row struct {
 }
 
 func listCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("list [--json]", "name the tests in quarantine, and what became of each", func(ctx context.Context, _ []string) error {
+	c := a.Command("list [--json]", "list the quarantined tests and how each did since", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func addCommand(a *frame.Console) *cobra.Command {
 	var e quarantine.Entry
 	var until string
 	var days int
-	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "put a test into quarantine", func(_ context.Context, args []string) error {
+	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "quarantine a test", func(_ context.Context, args []string) error {
 		e.Test, e.Since = args[0], quarantine.On(a.Now())
 		e.Reason = strings.TrimSpace(e.Reason)
 		e.Until = e.Since.Plus(days)
@@ -149,12 +149,12 @@ func addCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
 	f := c.Flags()
-	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure does not count")
-	f.IntVar(&days, "days", 0, "for `N` days from today, 90 at most")
-	f.StringVar(&until, "until", "", "until the end of `DAY`, such as 2006-01-02, in 90 days at most")
-	f.StringVar(&e.Gate, "gate", "", "only for this `GATE`; without, for any that runs tests")
-	f.StringVar(&e.Owner, "owner", "", "`WHO` mends it")
-	f.StringVar(&e.Issue, "issue", "", "`WHERE` that is followed")
+	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure should not count")
+	f.IntVar(&days, "days", 0, "quarantine it for `N` days from today, at most 90")
+	f.StringVar(&until, "until", "", "quarantine it until the end of `DAY`, such as 2006-01-02, at most 90 days from now")
+	f.StringVar(&e.Gate, "gate", "", "only for this `GATE`; the default is every gate that runs tests")
+	f.StringVar(&e.Owner, "owner", "", "`WHO` fixes the test")
+	f.StringVar(&e.Issue, "issue", "", "`WHERE` the fix is tracked")
 	c.MarkFlagsMutuallyExclusive("days", "until")
 	a.JSONFlag(c)
 	return c
@@ -162,7 +162,7 @@ func addCommand(a *frame.Console) *cobra.Command {
 
 func removeCommand(a *frame.Console) *cobra.Command {
 	gate := ""
-	c := a.Command("remove TEST [--gate GATE]", "take a test out of quarantine: its failure counts again", func(_ context.Context, args []string) error {
+	c := a.Command("remove TEST [--gate GATE]", "remove a test from quarantine: its failure counts again", func(_ context.Context, args []string) error {
 		n := 0
 		err := edit(a, func(data []byte) ([]byte, error) {
 			kept, gone, err := quarantine.Remove(data, args[0], gate)
@@ -177,7 +177,7 @@ func removeCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(map[string]any{"test": args[0], "removed": n}, func(view.Style) string { return view.Clean(args[0]) + " counts again\n" })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().StringVar(&gate, "gate", "", "only the entry for this `GATE`")
+	c.Flags().StringVar(&gate, "gate", "", "remove only the entry for this `GATE`")
 	a.JSONFlag(c)
 	return c
 }
@@ -215,7 +215,7 @@ func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 }
 
 func suggestCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("suggest [--json]", "name the tests that runs here saw flaky, and what that rests on", func(ctx context.Context, _ []string) error {
+	c := a.Command("suggest [--json]", "list the tests that were flaky in runs here, with the evidence", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 
 func costCommand(a *frame.Console) *cobra.Command {
 	var by []string
-	c := a.Command("cost [RUN] [--by WAY]... [--json]", "say what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
+	c := a.Command("cost [RUN] [--by WAY]... [--json]", "show what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
 		ways, err := waysOf(by)
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func costCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
-	c.Flags().StringSliceVar(&by, "by", nil, "show these `WAYS` alone: task, attempt, session, role, purpose, tier, model, provider")
+	c.Flags().StringSliceVar(&by, "by", nil, "show only these `WAYS`: task, attempt, session, role, purpose, tier, model, provider")
 	return c
 }
 

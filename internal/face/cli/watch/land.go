@@ -19,11 +19,11 @@ import (
 
 func landCommand(a *frame.Console) *cobra.Command {
 	target := ""
-	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merged if the branch moved", func(ctx context.Context, args []string) error {
+	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merging if needed", func(ctx context.Context, args []string) error {
 		return asking(ctx, a, frame.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
-	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; without it, the one that was checked out when the run began")
+	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; the default is the one that was checked out when the run started")
 	a.JSONFlag(c)
 	return c
 }

@@ -20,7 +20,7 @@ import (
 
 func reportCommand(a *frame.Console) *cobra.Command {
 	var shape, file string
-	c := a.Command("report [RUN] [flags]", "say how well a run went: attempts, gates, reviews, what is left to look at", func(ctx context.Context, args []string) error {
+	c := a.Command("report [RUN] [flags]", "summarize how well a run went: attempts, gates, reviews, open points", func(ctx context.Context, args []string) error {
 		if a.JSON {
 			shape = "json"
 		}
@@ -67,8 +67,8 @@ func reportCommand(a *frame.Console) *cobra.Command {
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
 	f := c.Flags()
-	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; by default it is drawn on a terminal and markdown elsewhere")
-	f.StringVarP(&file, "output", "o", "", "write it to `FILE` instead of printing it")
+	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; the default is formatted text on a terminal and markdown elsewhere")
+	f.StringVarP(&file, "output", "o", "", "write the report to `FILE` instead of printing it")
 	c.MarkFlagsMutuallyExclusive("format", "json")
 	return c
 }

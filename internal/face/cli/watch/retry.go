@@ -21,7 +21,7 @@ import (
 func retryCommand(a *frame.Console) *cobra.Command {
 	var run, text, round string
 	var fresh bool
-	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", func(ctx context.Context, args []string) error {
+	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "retry a parked, failed or skipped task", func(ctx context.Context, args []string) error {
 		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
 		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
 			if round != "" {
@@ -33,9 +33,9 @@ func retryCommand(a *frame.Console) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().StringVar(&text, "tell", "", "`TEXT` that the agent hears before it goes on: what to do otherwise")
-	c.Flags().StringVar(&round, "round", "", "start from what round `N` of the last attempt came to, or of another one: T3.1/2; without it from the best tree so far")
-	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, and from nothing of earlier attempts")
+	c.Flags().StringVar(&text, "tell", "", "`TEXT` for the agent before it starts, such as what to do differently")
+	c.Flags().StringVar(&round, "round", "", "start from the result of round `N` of the last attempt, or of another one: T3.1/2; the default is the best tree so far")
+	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, without anything from earlier attempts")
 	c.MarkFlagsMutuallyExclusive("round", "fresh")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)

@@ -21,7 +21,7 @@ import (
 func showCommand(a *frame.Console) *cobra.Command {
 	var run string // the newest if not given
 	var raw bool
-	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print all there is to know about a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
+	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print the details of a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return showRun(ctx, a, run)
 		}
@@ -56,7 +56,7 @@ func showCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.RunFlag(c, &run)
-	c.Flags().BoolVar(&raw, "raw", false, "of a session: print its requests as they were sent, one JSON object a line")
+	c.Flags().BoolVar(&raw, "raw", false, "for a session, print its requests as they were sent, one JSON object per line")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "raw")
 	return c

@@ -29,7 +29,7 @@ const pace = 150 * time.Millisecond
 func demoCommand(a *frame.Console) *cobra.Command {
 	var keep, drop, slow bool
 	var dir string
-	c := a.Command("demo [flags]", "see it all at work on a sample, offline and without a key", func(ctx context.Context, _ []string) error {
+	c := a.Command("demo [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, _ []string) error {
 		d := stage{app: a, keep: !drop}
 		if slow {
 			d.pace = pace
@@ -37,10 +37,10 @@ func demoCommand(a *frame.Console) *cobra.Command {
 		return d.play(ctx, dir)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
 	f := c.Flags()
-	f.BoolVar(&keep, "keep", true, "leave the sample's directory, to look around in")
+	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
 	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
-	f.BoolVar(&slow, "slow", false, "let the model take its time, to watch")
-	f.StringVar(&dir, "dir", "", "put everything into `DIR`, which must not exist")
+	f.BoolVar(&slow, "slow", false, "run at a pace that is easy to watch")
+	f.StringVar(&dir, "dir", "", "create the sample in `DIR`, which must not exist")
 	c.MarkFlagsMutuallyExclusive("keep", "rm")
 	a.JSONFlag(c)
 	return c

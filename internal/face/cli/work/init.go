@@ -50,8 +50,8 @@ func initCommand(a *frame.Console) *cobra.Command {
 		}
 		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
-	c.Flags().BoolP("yes", "y", false, "ask nothing; nothing is asked now either")
+	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
+	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
 	a.JSONFlag(c)
 	return c
 }

@@ -40,7 +40,7 @@ func promptCommand(a *frame.Console) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().StringVar(&role, "role", "", "the `ROLE` that is asked: coder, tester, verifier or reviewer; the one whose turn it is if not given")
+	c.Flags().StringVar(&role, "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c

@@ -21,7 +21,7 @@ func runCommand(a *frame.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
-	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "do a goal: plan, work, judge, land", func(ctx context.Context, args []string) error {
+	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func runCommand(a *frame.Console) *cobra.Command {
 	c.Args = frame.Takes(0, -1)
 	sourceFlags(c, &src)
 	f := c.Flags()
-	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
+	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	preferFlags(f, &o.Goal)
 	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
@@ -63,7 +63,7 @@ type source struct{ file, plan string }
 
 func sourceFlags(c *cobra.Command, src *source) {
 	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal from `FILE`; - is standard input")
-	c.Flags().StringVar(&src.plan, "plan", "", "take the tasks from this plan `FILE` (JSON, docs/plan.md)")
+	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` (JSON, see docs/plan.md)")
 	c.MarkFlagsMutuallyExclusive("file", "plan")
 }
 
@@ -130,8 +130,8 @@ func slurp(a *frame.Console, path string) ([]byte, error) {
 }
 
 func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
-	f.StringVar((*string)(&g.Tier), "tier", "", "`TIER` where tasks start: fast, balanced or strong")
-	f.StringVar((*string)(&g.Strategy), "strategy", "", "`STRATEGY` of the tasks: "+nexus.Join(nexus.Strategies()))
+	f.StringVar((*string)(&g.Tier), "tier", "", "start tasks at this `TIER`: fast, balanced or strong")
+	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.Join(nexus.Strategies()))
 }
 
 // prefer sets the tier and the strategy of tasks of a plan that name none; of
