@@ -144,7 +144,7 @@ func whichOf(args []string) (format, file string, err error) {
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
 		return "", args[0], nil
 	}
-	return "", "", app.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
+	return "", "", app.NotFound("format", args[0], "See nexus parse --list, or leave it out to detect the format.")
 }
 
 func readAll(in io.Reader, file string) ([]byte, error) {
@@ -158,7 +158,7 @@ func readAll(in io.Reader, file string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the output", Cause: err, Hint: "Name a file that can be read."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the output", Cause: err, Hint: "Give a readable file."}
 	}
 	return data, nil
 }

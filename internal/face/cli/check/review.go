@@ -30,7 +30,7 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 			}
 		}
 		if named > 1 {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a range, --base and --staged name different changes", Hint: "Give one of them."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give only one of a range, --base and --staged", Hint: "Each selects another change."}
 		}
 		shape, err := shapeOf(a, shape)
 		if err != nil {

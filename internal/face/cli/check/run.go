@@ -53,7 +53,7 @@ func checkCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		if f.explain != "" && f.base == "" {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain explains what the change since --base does, and there is no base", Hint: "Name one: nexus check --base main --explain REASON."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain needs --base", Hint: "Give a base: nexus check --base main --explain REASON."}
 		}
 		return checkTree(ctx, a, f, shape)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
@@ -136,7 +136,7 @@ func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string
 	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
 	begun := treeAtStart(all)
 	if v.Tree = settleTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
-		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
+		a.Say("the working tree changed during the check, so the result applies to no exact tree; add files that gates write to .gitignore")
 	}
 	v = v.Without(off)
 	if err := write(a, shape, v, v); err != nil {
@@ -176,7 +176,7 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || detect.Step(g.Name) == n }) {
 			hint := "See nexus check --list."
 			if off, err := detect.Off(dir, c); err == nil && slices.Contains(off, n) {
-				hint = "The configuration switches it off; nexus config --explain says where."
+				hint = "The configuration turns it off. nexus config --explain shows where."
 			}
 			return nil, app.NotFound("gate", n, hint)
 		}
@@ -384,7 +384,7 @@ func summarize(path, text string) error {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the user's own file, for others to read
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the summary", Cause: err, Hint: "Name a file that can be written with --summary."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the summary", Cause: err, Hint: "Give --summary a writable file."}
 	}
 	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
 	return errors.Join(err, f.Close())

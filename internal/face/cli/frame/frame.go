@@ -117,7 +117,7 @@ func (a *Console) check() error {
 	case "auto", "always", "never":
 	default:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--color knows no " + view.Quote(a.Color),
+			Code: nexus.CodeInvalidInput, Message: "unknown --color " + view.Quote(a.Color),
 			Hint: "Use auto, always or never.",
 		}
 	}
@@ -126,7 +126,7 @@ func (a *Console) check() error {
 	}
 	if info, err := os.Stat(a.Dir); err != nil || !info.IsDir() {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "no directory " + view.Quote(a.Dir), Hint: "Name an existing one with --cd.",
+			Code: nexus.CodeInvalidInput, Message: "directory " + view.Quote(a.Dir) + " does not exist", Hint: "Give an existing one with --cd.",
 		}
 	}
 	return a.checkFlags()

@@ -33,7 +33,7 @@ func (k *knob) Set(value string) error {
 		value = "bridge/" + bridge.Name
 	}
 	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
-		return errors.New("a model is named provider/model, such as anthropic/claude-haiku-5-5")
+		return errors.New("a model has the form provider/model, such as anthropic/claude-haiku-5-5")
 	}
 	k.value = value
 	for _, key := range k.keys {

@@ -78,7 +78,7 @@ func (v *verified) check(p *app.Place, named []string) error {
 
 func (v verified) draw(s view.Style) string {
 	if v.Sound {
-		return fmt.Sprintf("%s: %s, each as it was written; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
+		return fmt.Sprintf("%s: %s, all unchanged; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
 	}
 	where := ""
 	if v.Seq > 0 {

@@ -35,7 +35,7 @@ func keySetCommand(a *frame.Console) *cobra.Command {
 		if err := store.Set(args[0], value, to); err != nil {
 			return err
 		}
-		a.Say("the key of %s is kept in %s", args[0], where)
+		a.Say("the key of %s is stored in %s", args[0], where)
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
@@ -97,13 +97,13 @@ func keyRemoveCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		if len(from) == 0 {
-			return app.NotFound("key of", args[0], "nexus config key list names those that there are; one in the environment is removed there.")
+			return app.NotFound("key of", args[0], "nexus config key list shows all keys. Remove a key in the environment there.")
 		}
 		names := make([]string, len(from))
 		for i, f := range from {
 			names[i] = string(f)
 		}
-		a.Say("%s", fmt.Sprintf("the key of %s is removed from the %s", args[0], strings.Join(names, " and the ")))
+		a.Say("%s", fmt.Sprintf("removed the key of %s from the %s", args[0], strings.Join(names, " and the ")))
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)

@@ -96,7 +96,7 @@ func size(text string) (int64, error) {
 }
 
 func badSize(text string) error {
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is no limit", text), Hint: "Give a number above 0, of bytes or with K, M, G or T."}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a valid limit", text), Hint: "Give a number of bytes above 0, or one with K, M, G or T."}
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
@@ -173,7 +173,7 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	}
 	dir, err := os.MkdirTemp("", "nexus-try-")
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
 	}
 	gone := func() error { return os.RemoveAll(dir) }
 	trees, err := worktree.Open(ctx, user, dir)
@@ -209,5 +209,5 @@ func cover(c *sandbox.Command, show []string) error {
 }
 
 func over(what string) error {
-	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it went over its limit of " + what, Hint: "Give it more with a flag, or find out why it needs so much."}
+	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it exceeded its limit of " + what, Hint: "Raise the limit with a flag, or find out why it needs so much."}
 }

@@ -46,17 +46,17 @@ func StartFlags(c *cobra.Command, o *Order) {
 func (o *Order) Check() error {
 	switch {
 	case o.on == "temporal":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on=temporal is not there yet", Hint: "Leave --on out: the run survives crashes here too, nexus resume goes on with it."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on=temporal is not available yet", Hint: "Leave out --on. Local runs survive crashes too: nexus resume continues them."}
 	case o.on != "local" && o.on != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--on knows no " + view.Quote(o.on), Hint: "Use local."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown --on " + view.Quote(o.on), Hint: "Use local."}
 	case o.pr:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--pr is not there yet: nothing is pushed",
-			Hint: "Leave it out: the result is the branch nexus/RUN, which you can push and open a pull request from. --land moves the target branch here along.",
+			Code: nexus.CodeInvalidInput, Message: "--pr is not available yet: Nexus pushes nothing",
+			Hint: "Leave it out. The result is the branch nexus/RUN: push it and open a pull request, or use --land to move the target branch here.",
 		}
 	}
 	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed wants a whole number, not " + view.Quote(o.Seed), Hint: "Such as --seed 7."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed must be a whole number, not " + view.Quote(o.Seed), Hint: "Use, for example, --seed 7."}
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func stand(ctx context.Context, a *frame.Console, dir string, list quarantine.Li
 		case !there(e.Test):
 			r.Why = "no test has that name"
 		case r.Judged >= flaky.Enough && r.Red == 0:
-			r.Why = fmt.Sprintf("it did not fail in %d judgements: it may be mended", r.Judged)
+			r.Why = fmt.Sprintf("it has not failed in %d runs of its gate: it may be fixed", r.Judged)
 		}
 		rows[i] = r
 	}
@@ -131,20 +131,20 @@ func addCommand(a *frame.Console) *cobra.Command {
 		e.Until = e.Since.Plus(days)
 		if until != "" {
 			if err := e.Until.UnmarshalText([]byte(until)); err != nil {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--until knows no " + view.Quote(until), Hint: "Write a day like 2006-01-02."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "invalid --until " + view.Quote(until), Hint: "Give a date such as 2006-01-02."}
 			}
 		}
 		if e.Reason == "" || days <= 0 && until == "" {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "a test goes into quarantine for a reason and for a time",
-				Hint: "Say --why, and --days N or --until DAY, at most 90 days from now.",
+				Code: nexus.CodeInvalidInput, Message: "quarantine needs a reason and an end date",
+				Hint: "Give --why, and --days N or --until DAY, at most 90 days from now.",
 			}
 		}
 		if err := edit(a, func(data []byte) ([]byte, error) { return quarantine.Add(data, e) }); err != nil {
 			return err
 		}
 		return a.Answer(e, func(view.Style) string {
-			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nIt counts for others once " + quarantine.File + " is committed.\n"
+			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nCommit " + quarantine.File + " to apply it in runs and for others.\n"
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
@@ -186,7 +186,7 @@ func removeCommand(a *frame.Console) *cobra.Command {
 // is in there.
 func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
-		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents do not write the quarantine, as it judges them", Hint: "Say in the hand-in which test is not to be trusted, and why."}
+		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not edit the quarantine list", Hint: "Name the unreliable test in the submission, and why."}
 	}
 	dir, err := top(a)
 	if err != nil {
@@ -209,7 +209,7 @@ func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 		err = root.WriteFile(quarantine.File, now, 0o644)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + quarantine.File, Cause: err, Hint: "It must be a file that can be written, in the repository."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + quarantine.File, Cause: err, Hint: "It must be a writable file in the repository."}
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func suggestCommand(a *frame.Console) *cobra.Command {
 // suggest draws what could go into quarantine, with the commands for that.
 func suggest(s view.Style, seen []flaky.Seen) string {
 	if len(seen) == 0 {
-		return "no run here saw a flaky test that is not in quarantine\n"
+		return "no flaky tests outside quarantine in runs here\n"
 	}
 	var b strings.Builder
 	for _, x := range seen {
@@ -247,7 +247,7 @@ func suggest(s view.Style, seen []flaky.Seen) string {
 			runs[i] = string(id)
 		}
 		fmt.Fprintf(&b, "%s\n", s.Bold(view.Clean(x.Test)))
-		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d judgements of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
+		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d runs of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
 		fmt.Fprintf(&b, "  in %s\n", strings.Join(runs, ", "))
 		fmt.Fprintf(&b, "  %s\n", s.Dim(fmt.Sprintf("nexus quarantine add %s --gate %s --days 14 --why '...'", word(x.Test), word(x.Gate))))
 	}

@@ -42,7 +42,7 @@ func waysOf(names []string) ([]budget.Way, error) {
 	for i, name := range names {
 		if ways[i] = budget.Way(name); !slices.Contains(budget.Ways(), ways[i]) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "a cost cannot be shown by " + view.Quote(name),
+				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
 				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",
 			}
 		}

@@ -122,6 +122,6 @@ func roundOf(a *state.Attempt, n int) (*state.Round, error) {
 	}
 	return nil, &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no round %d, but %s", a.ID, n, view.Count(len(a.Rounds), "round")),
-		Hint: fmt.Sprintf("nexus show %s tells them, each with its commit.", a.ID),
+		Hint: fmt.Sprintf("nexus show %s lists the rounds with their commits.", a.ID),
 	}
 }

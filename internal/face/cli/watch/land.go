@@ -55,7 +55,7 @@ func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, ta
 	}
 	v, err := progress.Deliver(ctx, a, p, r.ID)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-		a.Say("interrupted; nothing is lost, go on with: nexus land %s", r.ID)
+		a.Say("interrupted; nothing is lost, continue with: nexus land %s", r.ID)
 		return frame.ExitError(frame.CodeInterrupted)
 	}
 	if err != nil {
@@ -75,6 +75,6 @@ func unlandable(s *state.State, r journal.Run) (why, hint string) {
 	case s.Status.Ended():
 		return fmt.Sprintf("run %s landed nothing", s.Run), "nexus show " + string(s.Run) + " tells why."
 	default:
-		return fmt.Sprintf("run %s has landed nothing yet, and nobody conducts it", s.Run), "nexus resume goes on with it; then nexus land."
+		return fmt.Sprintf("run %s has landed nothing yet and is not in progress", s.Run), "Continue it with nexus resume, then run nexus land."
 	}
 }

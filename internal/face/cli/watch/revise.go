@@ -45,7 +45,7 @@ func revise(ctx context.Context, a *frame.Console, run string, r nexus.Request) 
 		return app.NotFound("criterion", r.ID, "nexus evidence lists them.")
 	}
 	if r.Text == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion says something", Hint: "Give its new text."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the criterion's new text is empty", Hint: "Give its new text."}
 	}
 	if err := shell.Syntax(r.Check); r.Check != "" && err != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the check cannot be read by sh: " + err.Error(), Hint: "Give one command line.", Cause: err}

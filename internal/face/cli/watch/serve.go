@@ -71,7 +71,7 @@ func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bo
 		return err
 	}
 	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
-	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
+	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", told.URL) }); err != nil {
 		return err
 	}
 	work, stop := context.WithCancelCause(ctx)

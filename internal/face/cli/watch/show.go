@@ -30,7 +30,7 @@ func showCommand(a *frame.Console) *cobra.Command {
 			return showSession(ctx, a, run, nexus.SessionID(name), raw)
 		}
 		if raw {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw prints what a session sent", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw needs a session", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
 		}
 		err := a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(name))
@@ -74,7 +74,7 @@ func showSession(ctx context.Context, a *frame.Console, run string, id nexus.Ses
 			return err
 		}
 		if !ok {
-			return app.NotFound("session", string(id), "nexus show TASK lists the sessions of a task, such as T1.1/coder.1.")
+			return app.NotFound("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
 		}
 		if !raw {
 			return a.Answer(t, t.Draw)

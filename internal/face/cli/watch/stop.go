@@ -100,7 +100,7 @@ func throwSwitch(ctx context.Context, a *frame.Console, here bool, why string) e
 		told.Runs = append(told.Runs, all...)
 	}
 	return a.Answer(told, func(view.Style) string {
-		text := fmt.Sprintf("thrown: %s; nothing starts or goes on until nexus stop --lift\n", told.Thrown.Path)
+		text := fmt.Sprintf("kill switch thrown: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
 		if n := len(told.Runs); n > 0 {
 			text += fmt.Sprintf("%s under way, %d ended\n", view.Count(n, "run"), n-left)
 		}
@@ -183,7 +183,7 @@ func liftSwitch(ctx context.Context, a *frame.Console) error {
 	}
 	return a.Answer(told, func(view.Style) string {
 		if len(told.Lifted) == 0 {
-			return "no kill switch was thrown here\n"
+			return "there is no kill switch to lift\n"
 		}
 		return "lifted: " + strings.Join(told.Lifted, ", ") + "\n"
 	})

@@ -76,5 +76,5 @@ func outcome(said app.Reply) error {
 	default:
 		code = nexus.CodeProvider
 	}
-	return &nexus.Error{Code: code, Message: string(said.Outcome) + ": " + said.Why, Hint: "What it changed so far stands in the working directory."}
+	return &nexus.Error{Code: code, Message: string(said.Outcome) + ": " + said.Why, Hint: "Its changes so far are in the working directory."}
 }

@@ -72,7 +72,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	defer stop()
 	inner := d.inside(server.URL())
 	if _, err := sandbox.Find(ctx, sandbox.Auto); err != nil {
-		inner.Say("no sandbox works here, so this demo runs its own harmless script without one; nexus doctor says how to get one")
+		inner.Say("no sandbox works here, so the demo runs its own harmless script without one; nexus doctor shows how to get one")
 		inner.Set["sandbox"] = "off"
 	}
 	p, err := inner.Open(ctx, app.Makes)
@@ -85,7 +85,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 	}
 	if d.keep {
-		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and repaired\n  nexus logs                # all that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), d.home)
+		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), d.home)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (d *stage) build(ctx context.Context, dir string) error {
 		err = os.Mkdir(d.home, 0o755)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Name one that does not exist, where you may write."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Give one that does not exist, in a writable directory."}
 	}
 	units := filepath.Join(d.home, "units")
 	if err := demo.Write(units); err != nil {
@@ -144,7 +144,7 @@ func repaired(ctx context.Context, a *frame.Console) error {
 			return nil
 		}
 		style := a.Style(a.Out)
-		text := "\n" + style.Bold("went wrong on the way, and was repaired") + "\n"
+		text := "\n" + style.Bold("what went wrong on the way, and was fixed") + "\n"
 		for _, line := range all {
 			text += "  - " + strings.TrimPrefix(style.Wrap(line, "    "), "    ") + "\n"
 		}

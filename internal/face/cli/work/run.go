@@ -95,7 +95,7 @@ func read(a *frame.Console, o *progress.Order, src source, args []string) error 
 			text = proposed.Goal
 		}
 	case src.file != "" && text != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a goal was given twice", Hint: "Name it, or its file with -f, not both."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
 	case src.file != "":
 		data, err := slurp(a, src.file)
 		if err != nil {
@@ -117,14 +117,14 @@ func slurp(a *frame.Console, path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Name a file that exists and can be read."}
+			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a file that exists and is readable."}
 		}
 		defer func() { _ = f.Close() }() // only read
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, 16<<20))
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Name a file that can be read."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a readable file."}
 	}
 	return data, nil
 }
@@ -139,9 +139,9 @@ func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
 	case g.Strategy != "" && !g.Strategy.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
 	case p == nil:
 		return nil
 	}
