@@ -27,10 +27,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Reply is what came of an ad-hoc session.
@@ -124,7 +124,7 @@ func (s *Adhoc) Spent() nexus.Money {
 }
 
 // Pick returns the role's model, and another one where that one failed.
-func (s *Adhoc) Pick(failed string) (shop.Model, error) {
+func (s *Adhoc) Pick(failed string) (worker.Model, error) {
 	if failed == "" {
 		return s.models.Pick(s.role.Name, s.role.Tier, "")
 	}
@@ -253,7 +253,7 @@ func (f *forgetful) Get(hash string) ([]byte, error) {
 	return nil, NotFound("blob", hash, "A session outside of any run keeps none.")
 }
 
-// till is the [agent.Desk] of sessions outside of any run.
+// till is the [agent.Recorder] of sessions outside of any run.
 type till struct {
 	heard func(nexus.Fact)
 	purse *daybudget.Ledger
@@ -263,7 +263,7 @@ type till struct {
 	ledger budget.Ledger
 }
 
-// Record implements [agent.Desk].
+// Record implements [agent.Recorder].
 func (d *till) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -282,7 +282,7 @@ func (d *till) record(facts []nexus.Fact) {
 	}
 }
 
-// Reserve implements [agent.Desk].
+// Reserve implements [agent.Recorder].
 func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

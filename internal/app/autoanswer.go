@@ -6,12 +6,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // autoAnswer returns who answers in the place of people, nil where nobody does. What
 // it has spent in the run before counts.
-func autoAnswer(ctx context.Context, p *Place, c config.Config, o Order) (*deputy.Deputy, error) {
+func autoAnswer(ctx context.Context, p *Place, c config.Config, o Order) (*worker.AutoAnswer, error) {
 	if o.Headless || len(c.Channels.Auto) == 0 {
 		return nil, nil
 	}
@@ -19,15 +19,15 @@ func autoAnswer(ctx context.Context, p *Place, c config.Config, o Order) (*deput
 	if err != nil {
 		return nil, err
 	}
-	spent := s.Spending.By[budget.Part{Way: budget.ByRole, Name: deputy.Name}].Money
-	d := &deputy.Deputy{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
+	spent := s.Spending.By[budget.Part{Way: budget.ByRole, Name: worker.AutoName}].Money
+	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
 	for _, id := range s.Ledger.Unsettled() {
-		if r, ok := s.Ledger.Open(id); ok && r.Role == deputy.Name {
+		if r, ok := s.Ledger.Open(id); ok && r.Role == worker.AutoName {
 			d.Left -= r.Money
 		}
 	}
 	d.Reply = func(ctx context.Context, question, answer, why string) error {
-		_, err := p.Journal.Ask(ctx, o.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: answer, By: deputy.Name, Why: why})
+		_, err := p.Journal.Ask(ctx, o.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: answer, By: worker.AutoName, Why: why})
 		return err
 	}
 	return d, nil

@@ -91,7 +91,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		return nil, err
 	}
 	opening.Deliver, opening.Stop = o.deliver, o.stop
-	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, machine.Shop.Box.Name()
+	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, machine.Worker.Site.Box.Name()
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	if w != nil {
 		w.Finish(context.WithoutCancel(ctx), s)
@@ -116,7 +116,7 @@ func letGo(ctx context.Context, a *App, lease *journal.Lease, release func() err
 func inherit(ctx context.Context, a *App, m *local.Machine, id nexus.RunID) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("somebody else has been making a worktree for "+patience.String()))
 	defer cancel()
-	a.complain(m.Shop.Trees.Inherit(ctx, id))
+	a.complain(m.Worker.Trees.Inherit(ctx, id))
 }
 
 // patience is how long a run waits for others who make worktrees before it

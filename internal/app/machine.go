@@ -24,14 +24,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
-	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // machine builds what does the work of a run, as an order and the journal's
@@ -62,7 +61,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 		return nil, nil, err
 	}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
-	m.Shop.Pace.Past = func(ctx context.Context) func(string) time.Duration {
+	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := Past(ctx, p.Journal, o.Run)
 		if err != nil {
 			return func(string) time.Duration { return 0 } // work begins without it
@@ -89,7 +88,7 @@ type Parts struct {
 	Tap      provider.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
-	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
+	Deputy   *worker.AutoAnswer  // answers in the place of people; nil: nobody does
 	Headless bool                // nobody answers questions
 	Deliver  bool                // nothing but what landed is delivered, so models may be missing
 	Draw     func(string) uint64 // what is drawn; nil draws at random
@@ -126,38 +125,42 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &shop.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Pace: &shop.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
+	meter := Meter(p.Config, p.Env)
+	meter.Get = p.Blobs.Get
+	judge := worker.Judge{
 		Gates: func(dir string) ([]gate.Gate, error) {
 			all, err := detect.Gates(dir, p.Config.Gates)
 			return depend.Own(dir, all), err
 		},
-		Related: shop.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Checks: p.Config.Checks,
-		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
-		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
-		Caches: buildCaches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
-		Hurry: hurry(ctx),
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Learn: p.Learn, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+		Related: worker.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
+		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
+		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
 	}
-	if p.Deputy != nil {
-		w.Stands(p.Deputy)
-	}
-	w.Faults = mutate.Check(p.Config.Mutation)
-	if w.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
-		return nil, nil, errors.Join(err, trees.Close())
-	}
-	w.Fetched, w.Meter = fetchedBy(p.Env), Meter(p.Config, p.Env)
-	w.Meter.Get, w.Checkout = p.Blobs.Get, p.Repo.Work
-	if w.Kit, err = newKit(kitParts{
-		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: w.Net, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
+	if judge.Kit, err = newKit(kitParts{
+		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: grant, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
 	}); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
 	if line, set := p.Config.Gates.Commands[leak.Gate]; !set || line != "" {
-		w.Leaks = &leak.Finder{}
+		judge.Leaks = &leak.Finder{}
 	}
-	release := func() error { return errors.Join(w.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
-	return &local.Machine{Shop: w, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
+	sessions := worker.Sessions{
+		Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: rules,
+		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
+	}
+	if sessions.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
+	}
+	w := worker.New(worker.Site{
+		Run: p.Run, Now: p.Now, Blobs: p.Blobs, Box: box, Net: grant, State: p.State, Mask: p.Mask, Learn: p.Learn,
+		May: func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
+	}, trees, judge, sessions)
+	if p.Deputy != nil {
+		w.Sessions.Stands(p.Deputy)
+	}
+	release := func() error { return errors.Join(w.Judge.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
+	return &local.Machine{Worker: w, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
 }
 
 // Rules returns what people add to the policy for a role.

@@ -24,6 +24,6 @@ func (a *App) Next(ctx context.Context, p *Place, s *state.State, t *state.Task,
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	v, fresh := schedule.Ahead(s, t)
-	u, err = attempt.Next(ctx, m.Shop, v, role)
+	u, err = attempt.Next(ctx, m.Worker, v, role)
 	return u, fresh, err
 }

@@ -30,7 +30,7 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening
 		return nil, err
 	}
 	work, cancel := context.WithCancelCause(ctx)
-	h := &hall{
+	h := &conductor{
 		core: core, world: w, inbox: make(chan message), stops: map[Key]context.CancelCauseFunc{},
 		spare: bounds(work), paid: bounds(work),
 	}
@@ -44,9 +44,9 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening
 	return core.State, err
 }
 
-// hall is where the workers come to the desk. The goroutine in serve owns
+// conductor is where the workers come to the desk. The goroutine in serve owns
 // the core; workers reach it through the inbox.
-type hall struct {
+type conductor struct {
 	core    *Core
 	world   World
 	inbox   chan message
@@ -80,7 +80,7 @@ type message struct {
 
 // hear handles a message, and with it the notes of all workers that wait at
 // that moment: one append makes them durable together.
-func (h *hall) hear(ctx context.Context, m message) error {
+func (h *conductor) hear(ctx context.Context, m message) error {
 	var group []message
 	for waiting := true; waiting; {
 		if m.handle != nil {
@@ -101,7 +101,7 @@ func (h *hall) hear(ctx context.Context, m message) error {
 
 // write records the notes of a group, or those of each for themselves if they
 // cannot all be true.
-func (h *hall) write(ctx context.Context, group []message) error {
+func (h *conductor) write(ctx context.Context, group []message) error {
 	var all []nexus.Fact
 	for _, m := range group {
 		all = append(all, m.notes...)
@@ -126,7 +126,7 @@ func (h *hall) write(ctx context.Context, group []message) error {
 
 // serve passes and listens until the run is over. The workers live in a
 // context of their own, which ends after the last was heard.
-func (h *hall) serve(ctx, work context.Context, sig Signals) error {
+func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 	for {
 		start, cancel, err := h.core.Pass(ctx, h.world.Now())
 		if err != nil {
@@ -167,7 +167,7 @@ func (h *hall) serve(ctx, work context.Context, sig Signals) error {
 }
 
 // ease ends what the workers can do again, once they are to go.
-func (h *hall) ease() {
+func (h *conductor) ease() {
 	if why := h.core.LetGo(false); why != nil {
 		h.spare.end(why)
 	}
@@ -176,7 +176,7 @@ func (h *hall) ease() {
 	}
 }
 
-func (h *hall) alarm() <-chan time.Time {
+func (h *conductor) alarm() <-chan time.Time {
 	at := h.core.Wake()
 	if at.IsZero() {
 		return nil
@@ -185,7 +185,7 @@ func (h *hall) alarm() <-chan time.Time {
 }
 
 // start gives work to a goroutine, which close waits for.
-func (h *hall) start(ctx context.Context, w Work) {
+func (h *conductor) start(ctx context.Context, w Work) {
 	ctx, stop := context.WithCancelCause(ctx)
 	h.stops[w.Key] = stop
 	h.workers.Go(func() {
@@ -209,7 +209,7 @@ func (h *hall) start(ctx context.Context, w Work) {
 // close waits for the workers. What they still have to say is recorded when
 // the journal can be trusted, so that the next process finds them let go and
 // not dead.
-func (h *hall) close(ctx context.Context, record bool) {
+func (h *conductor) close(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {
 		h.workers.Wait()
@@ -230,7 +230,7 @@ func (h *hall) close(ctx context.Context, record bool) {
 }
 
 // desk is a worker's way to the core.
-type desk struct{ h *hall }
+type desk struct{ h *conductor }
 
 // say hands a message over and waits until it was handled.
 func (d desk) say(ctx context.Context, handle func(context.Context) error) error {
@@ -259,7 +259,7 @@ func (d desk) send(ctx context.Context, heard <-chan error, m message) error {
 	}
 }
 
-// Record implements [Desk].
+// Record implements [worker.Desk].
 func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if notes(facts) {
 		heard := make(chan error, 1)
@@ -268,7 +268,7 @@ func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.say(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
-// Reserve implements [Desk].
+// Reserve implements [worker.Desk].
 func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
 		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
@@ -276,7 +276,7 @@ func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus
 	return a.Guidance, err
 }
 
-// Ask implements [Desk].
+// Ask implements [worker.Desk].
 func (d desk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
 	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
 		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
@@ -300,7 +300,7 @@ func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)
 	}
 }
 
-// Spare implements [Desk].
+// Spare implements [worker.Desk].
 func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	b := d.h.spare
 	if paid {
@@ -314,7 +314,7 @@ func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.Ca
 	}
 }
 
-// Known implements [Desk].
+// Known implements [worker.Desk].
 func (d desk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
 	found := make(chan nexus.Evidence, 1) // a worker that was cancelled reads it no more
 	err := d.say(ctx, func(context.Context) error {

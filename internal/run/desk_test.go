@@ -98,7 +98,7 @@ func TestNotesAreGrouped(t *testing.T) {
 			}
 		}
 		m.appends = nil
-		h := &hall{core: c, inbox: make(chan message)}
+		h := &conductor{core: c, inbox: make(chan message)}
 		told := make(chan error, n)
 		for i := range n {
 			go func() { told <- desk{h}.Record(t.Context(), results(i+1)...) }()
@@ -123,7 +123,7 @@ func TestOneBadNoteSpoilsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.appends = nil
-		h := &hall{core: c, inbox: make(chan message)}
+		h := &conductor{core: c, inbox: make(chan message)}
 		good, bad := make(chan error, 1), make(chan error, 1)
 		go func() { good <- desk{h}.Record(t.Context(), opened(1)) }()
 		go func() {
@@ -150,7 +150,7 @@ func TestGroupHearsOfFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.broken = &nexus.Error{Code: nexus.CodeDiskFull, Message: "full"}
-		h := &hall{core: c, inbox: make(chan message)}
+		h := &conductor{core: c, inbox: make(chan message)}
 		told := make(chan error, 2)
 		for i := range 2 {
 			go func() { told <- desk{h}.Record(t.Context(), opened(i+1)) }()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Journal is one run's part of the journal, held by this process alone.
@@ -40,7 +41,7 @@ type World interface {
 	// unconfirmed, and then first looks for what is done already. An error
 	// means that the machinery failed; when the context was cancelled it is
 	// the cause.
-	Act(ctx context.Context, intent nexus.Fact, v state.View, d Desk) ([]nexus.Fact, error)
+	Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error)
 }
 
 // Purse is the money of a day that all runs share, whatever process and
@@ -50,25 +51,6 @@ type Purse interface {
 	// all others have stays within the limit; a limit of 0 is none. It returns
 	// what the others have, and whether the claim was granted.
 	Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error)
-}
-
-// Desk is where a worker records what happened and asks for leave.
-type Desk interface {
-	// Record appends facts, all or none, and returns when they are durable.
-	Record(ctx context.Context, facts ...nexus.Fact) error
-	// Reserve asks leave for one call of a model and sets its worst case
-	// aside. It waits while the run is paused. It returns what people left
-	// for the task's agent to know. What was done before is recorded first, in
-	// one append with it where leave is given at once.
-	Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error)
-	// Ask puts a question to a person and waits for the answer.
-	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
-	// Known returns what a gate already said of exactly this tree.
-	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
-	// Spare bounds what costs nothing to do again, a gate or a wait: its
-	// context ends with ctx, and once the run lets its workers go. Where paid
-	// work hangs on it, only an interrupt and a person who stops the run end it.
-	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
 // ErrInterrupted is returned by a run that was told to drain. It can be taken

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // apart takes the scripts of a package that run several tools to pieces, where
@@ -63,16 +65,16 @@ func (t *taken) split(f Found) bool {
 	if name == "" || f.Gate == "build" {
 		return false
 	}
-	calls, ok := Unfold(t.scripts, name)
+	calls, ok := cmdline.Unfold(t.scripts, name)
 	if !ok {
 		return false
 	}
-	calls = slices.DeleteFunc(calls, func(c Call) bool { return installs(c.Words) })
+	calls = slices.DeleteFunc(calls, func(c cmdline.Call) bool { return cmdline.Installs(c.Words) })
 	kinds := map[string]bool{}
-	var rest []Call
+	var rest []cmdline.Call
 	writes := false
 	for _, c := range calls {
-		gate, _, wrote := Looks(c)
+		gate, _, wrote := cmdline.Looks(c)
 		if gate == "" {
 			rest = append(rest, c)
 			continue
@@ -97,8 +99,8 @@ func (t *taken) split(f Found) bool {
 }
 
 // key tells commands from each other.
-func key(c Call) string {
-	_, words, _ := Looks(c)
+func key(c cmdline.Call) string {
+	_, words, _ := cmdline.Looks(c)
 	if words == nil {
 		words = c.Words
 	}
@@ -106,8 +108,8 @@ func key(c Call) string {
 }
 
 // look adds a gate for a command that only looks, unless there is one.
-func (t *taken) look(c Call) {
-	gate, words, wrote := Looks(c)
+func (t *taken) look(c cmdline.Call) {
+	gate, words, wrote := cmdline.Looks(c)
 	if gate == "" || t.seen[key(c)] {
 		return
 	}
@@ -143,12 +145,12 @@ func (t *taken) fixers(tool string) []Fixer {
 
 // rest adds gates for what does something else: one for each test runner, where
 // there is nothing else among it, or one for all.
-func (t *taken) rest(f Found, calls []Call) {
-	parts := [][]Call{calls}
-	if !slices.ContainsFunc(calls, func(c Call) bool { return !runner(c) }) {
+func (t *taken) rest(f Found, calls []cmdline.Call) {
+	parts := [][]cmdline.Call{calls}
+	if !slices.ContainsFunc(calls, func(c cmdline.Call) bool { return !runner(c) }) {
 		parts = nil
 		for _, c := range calls {
-			parts = append(parts, []Call{c})
+			parts = append(parts, []cmdline.Call{c})
 		}
 	}
 	for i, part := range parts {
@@ -172,7 +174,7 @@ func (t *taken) rest(f Found, calls []Call) {
 }
 
 // deeper adds what is known of a runner when it is the only one.
-func (t *taken) deeper(g Found, c Call) Found {
+func (t *taken) deeper(g Found, c cmdline.Call) Found {
 	p := t.p
 	p.scripts = map[string]string{"test": strings.Join(c.Words, " ")}
 	step := Step{Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()}
@@ -191,7 +193,7 @@ func (t *taken) deeper(g Found, c Call) Found {
 }
 
 // runner reports whether a command is one test runner.
-func runner(c Call) bool {
+func runner(c cmdline.Call) bool {
 	words := c.Words
 	if len(words) > 1 && (words[0] == "nyc" || words[0] == "c8") {
 		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
@@ -214,11 +216,11 @@ func (t *taken) formats(found []Found) {
 		"format:check", "check:format", "format-check", "check-format", "prettier:check", "check:prettier", "lint:prettier", "lint:format",
 		"fmt:check", "check:fmt", "format", "prettier", "fmt",
 	} {
-		calls, ok := Unfold(t.scripts, name)
+		calls, ok := cmdline.Unfold(t.scripts, name)
 		if !ok || len(calls) != 1 {
 			continue
 		}
-		if gate, _, wrote := Looks(calls[0]); gate == "format" && (configured || !wrote) {
+		if gate, _, wrote := cmdline.Looks(calls[0]); gate == "format" && (configured || !wrote) {
 			t.look(calls[0])
 			return
 		}

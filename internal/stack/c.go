@@ -12,10 +12,27 @@ func cmake() Stack {
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
 		Name: "cmake", Markers: []string{"CMakeLists.txt"},
-		Formats: cFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: shell(made), Format: "gcc"},
-			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+		Tests: Tests{
+			Ends:     []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"},
+			Declares: `\b(?:TYPED_)?TEST(?:_F|_P|_CASE)?\(\s*"?([^")]+)`,
+			Skips:    `GTEST_SKIP|DISABLED_|\bdoctest::skip|\[!?(?:hide|\.)`,
+			Asserts:  `\b(?:\w+_)?(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*\(|\b(?:[a-z]+_)?assert\w*\(`,
+		},
+		Configs: []Config{
+			{
+				Files:   []string{"cmakelists.txt"},
+				Runs:    `(?i)\b(?:add_test|set_tests_properties|enable_testing|gtest_discover_tests|catch_discover_tests)\b|include\(CTest\)`,
+				Narrows: `(?i)\bWILL_FAIL\b|\bDISABLED\s+(?:TRUE|ON|1)|(?:PASS|SKIP)_REGULAR_EXPRESSION|SKIP_RETURN_CODE`,
+			},
+			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
+		},
+		Outlines: cOutlines,
+		Formats:  cFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: shell(made), Format: "gcc"},
+				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+			}
 		},
 	}
 }
@@ -28,10 +45,13 @@ e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
 	const own = "has:meson.build:project( !file:CMakeLists.txt"
 	return Stack{
 		Name: "meson", Markers: []string{"meson.build"},
-		Steps: []Step{
-			{Gate: "build", If: own, Args: shell(made + `; exit $e`), Format: "gcc"},
-			{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shell(made + ` >&2; [ $e = 0 ] || exit $e
+		Verbs: mesonVerbs,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", If: own, Args: shell(made + `; exit $e`), Format: "gcc"},
+				{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shell(made + ` >&2; [ $e = 0 ] || exit $e
 meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-logs/testlog.junit.xml"; exit $e`), Format: "junit", Tests: true},
+			}
 		},
 	}
 }
@@ -39,18 +59,23 @@ meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-l
 func makefile() Stack {
 	return Stack{
 		Name: "make", Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
-		Steps: []Step{
-			{Gate: "build", If: "file:*.c|file:*.cc|file:*.cpp|file:src/*.c|file:src/*.cc|file:src/*.cpp", Args: []string{"make"}, Format: "gcc"},
-			{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
-			{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:check", Args: []string{"make", "check"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:tests", Args: []string{"make", "tests"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:unittest", Args: []string{"make", "unittest"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:unit-test", Args: []string{"make", "unit-test"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:unit-tests", Args: []string{"make", "unit-tests"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:test-unit", Args: []string{"make", "test-unit"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:run-tests", Args: []string{"make", "run-tests"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "target:runtests", Args: []string{"make", "runtests"}, Format: "exit", Tests: true},
+		Configs: []Config{
+			{Files: []string{"makefile", "gnumakefile"}},
+		},
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", If: "file:*.c|file:*.cc|file:*.cpp|file:src/*.c|file:src/*.cc|file:src/*.cpp", Args: []string{"make"}, Format: "gcc"},
+				{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
+				{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:check", Args: []string{"make", "check"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:tests", Args: []string{"make", "tests"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:unittest", Args: []string{"make", "unittest"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:unit-test", Args: []string{"make", "unit-test"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:unit-tests", Args: []string{"make", "unit-tests"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:test-unit", Args: []string{"make", "test-unit"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:run-tests", Args: []string{"make", "run-tests"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "target:runtests", Args: []string{"make", "runtests"}, Format: "exit", Tests: true},
+			}
 		},
 	}
 }
@@ -62,3 +87,15 @@ func cFormats() []read.Format {
 		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: suite.CTest},
 	}
 }
+
+// cOutlines are how its files declare things.
+func cOutlines() []Outline {
+	return []Outline{
+		{Name: "C", Members: true, Ends: []string{".h", ".hpp", ".hh"}, Declares: []string{"class ", "struct ", "enum ", "typedef ", "namespace ", "template"}, Imports: []string{`#include "`}},
+	}
+}
+
+// mesonVerbs are what commands may do, see [Stack.Verbs].
+const mesonVerbs = `
+meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
+`

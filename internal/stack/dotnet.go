@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"encoding/json"
+	"encoding/xml"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -11,10 +13,19 @@ import (
 func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
-		Formats: dotnetFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
-			{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []Lone{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
+		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
+		Verbs:    dotnetVerbs,
+		Outlines: dotnetOutlines,
+		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
+		Stores: []Store{
+			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
+		},
+		Formats: dotnetFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
+				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []Lone{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
+			}
 		},
 	}
 }
@@ -35,3 +46,61 @@ func dotnetFormats() []read.Format {
 		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, Read: suite.DotNet},
 	}
 }
+
+// nugetPackages reads a packages.lock.json.
+func nugetPackages(text string) []Package {
+	var lock struct {
+		Dependencies map[string]map[string]struct {
+			Type     string `json:"type"`
+			Resolved string `json:"resolved"`
+		} `json:"dependencies"`
+	}
+	if json.Unmarshal([]byte(text), &lock) != nil {
+		return nil
+	}
+	var all []Package
+	for _, rows := range lock.Dependencies {
+		for name, p := range rows {
+			if p.Type != "Project" {
+				all = append(all, Package{Kind: KindNuGet, Name: strings.ToLower(name), Version: p.Resolved})
+			}
+		}
+	}
+	return sortedPackages(all)
+}
+
+// projectPackages reads the packages that a project of .NET refers to.
+func projectPackages(text string) []Package {
+	var all []Package
+	elements(text, func(path []string, e xml.StartElement, _ func() string) {
+		name := e.Name.Local
+		if name != "PackageReference" && name != "PackageVersion" {
+			return
+		}
+		p := Package{Kind: KindNuGet}
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "Include":
+				p.Name = strings.ToLower(a.Value)
+			case "Version":
+				p.Version = a.Value
+			}
+		}
+		if p.Name != "" {
+			all = append(all, p)
+		}
+	})
+	return sortedPackages(all)
+}
+
+// dotnetOutlines are how its files declare things.
+func dotnetOutlines() []Outline {
+	return []Outline{
+		{Name: "C#", Members: true, Ends: []string{".cs"}, Tests: []string{"*Test.cs", "*Tests.cs", "*.Designer.cs", "*.g.cs"}, Declares: []string{"public class ", "public sealed class ", "public static class ", "public abstract class ", "public partial class ", "public interface ", "public enum ", "public record ", "public struct ", "public readonly struct "}, Imports: []string{"using "}, Between: "."},
+	}
+}
+
+// dotnetVerbs are what commands may do, see [Stack.Verbs].
+const dotnetVerbs = `
+dotnet | build test run format clean compile restore publish pack list sln msbuild vstest --info --list-sdks --list-runtimes --version | | write | | -c --configuration -f --framework -r --runtime -v --verbosity --filter --logger -l -p --project -o | =--source =-s =--configfile =--settings =--test-adapter-path =-a =--diag =--blame-crash-collect-always
+`

@@ -75,10 +75,20 @@ func bySteps(tree fs.FS) []Found {
 	var found []Found
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
+	stacks := All()
+	slices.SortStableFunc(stacks, func(a, b Stack) int { // what is looked for only where nothing else is comes last
+		switch {
+		case a.Alone == b.Alone:
+			return 0
+		case a.Alone:
+			return 1
+		}
+		return -1
+	})
 	for _, d := range dirs {
 		p := project{tree: tree, dir: d, files: files}
 		some := false
-		for _, s := range All() {
+		for _, s := range stacks {
 			if s.Alone && (some || d != ".") || !marked(s.Markers, within[d]) || marked(s.Yields, within[d]) {
 				continue
 			}
@@ -102,7 +112,7 @@ func byMake(p project, found []Found) []Found {
 	if len(found) == 0 || slices.ContainsFunc(found, func(f Found) bool { return f.Gate == "test" && f.Dir == "." }) || p.word("file:go.mod") || p.word("file:go.work") {
 		return nil
 	}
-	for _, step := range s.Steps {
+	for _, step := range rows(s.Steps) {
 		if step.Gate == "test" && p.holds(step.If) {
 			return []Found{{Stack: s.Name, Dir: p.dir, Step: step}}
 		}
@@ -155,7 +165,7 @@ func marked(patterns, names []string) bool {
 func (s Stack) steps(p project, taken map[string]bool) []Found {
 	var found []Found
 	have := map[string]bool{}
-	for _, step := range s.Steps {
+	for _, step := range rows(s.Steps) {
 		one := step.Gate + step.Beside
 		if have[one] || s.covered(p, one, taken) || !p.holds(step.If) {
 			continue

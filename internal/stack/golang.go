@@ -3,6 +3,7 @@ package stack
 import (
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,8 +14,20 @@ import (
 func golang() Stack {
 	return Stack{
 		Name: "go", Markers: []string{"go.mod", "go.work"},
-		Formats: goFormats(),
-		find:    goFound,
+		Tests: Tests{
+			Ends:     []string{".go"},
+			Declares: `(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`,
+			Skips:    `\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`,
+			Asserts:  `\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w+\(|cmp\.(?:Diff|Equal)\(|// (?:Unordered )?[Oo]utput:`,
+		},
+		Configs: []Config{
+			{Files: []string{"go.mod", "go.work"}, Runs: `^use\b`, Loads: `^replace\b|=> \.`},
+			{Files: []string{".golangci.*"}},
+		},
+		Outlines: goOutlines,
+		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
+		Formats:  goFormats,
+		find:     goFound,
 	}
 }
 
@@ -114,5 +127,36 @@ func goFormats() []read.Format {
 		{Name: read.GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.ReadGoFmt},
 		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.ReadTally},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.ReadGoTest},
+	}
+}
+
+// goRequires reads the requirements of a go.mod.
+func goRequires(text string) []Package {
+	row := regexp.MustCompile(`^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+(?:/[\w.~-]+)*)\s+(v\d\S*)`)
+	var all []Package
+	in := ""
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case strings.TrimSpace(rest) == "(":
+			in = word
+			continue
+		case word == ")":
+			in = ""
+			continue
+		}
+		if m := row.FindStringSubmatch(line); m != nil && (in == "require" || word == "require") {
+			all = append(all, Package{Kind: KindGo, Name: m[1], Version: m[2], Line: n})
+		}
+	}
+	return all
+}
+
+// goOutlines are how its files declare things.
+func goOutlines() []Outline {
+	return []Outline{
+		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
 	}
 }

@@ -33,7 +33,7 @@ type Install struct {
 func Installs() []Install {
 	var all []Install
 	for _, s := range All() {
-		for _, i := range s.Installs {
+		for _, i := range rows(s.Installs) {
 			i.Family = s.Name
 			all = append(all, i)
 		}
@@ -83,4 +83,25 @@ func small(tree fs.FS, name ...string) (string, error) {
 		return "", fmt.Errorf("there is no %s", path.Join(name...))
 	}
 	return text, nil
+}
+
+// Store is where tools keep what they fetched, below the home of their user. None
+// holds a password: those lie beside them.
+type Store struct {
+	Name  string
+	Tools []string // programs that use it
+	Home  string   // where it is below the home
+	From  string   // variable of the user's that says where it is instead; empty for none
+	Below string   // name of Home under what Var names, for tools that want the directory around it
+	Var   string   // variable that tells a command where it is
+	Value string   // of Var, with @ for the directory; empty is the directory
+}
+
+// Stores returns where all tools keep what they fetched.
+func Stores() []Store {
+	var all []Store
+	for _, s := range All() {
+		all = append(all, s.Stores...)
+	}
+	return all
 }

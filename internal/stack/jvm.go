@@ -1,8 +1,10 @@
 package stack
 
 import (
+	"encoding/xml"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -13,15 +15,29 @@ import (
 func maven() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers:  func(outer project, rel, _ string) bool { return outer.module(rel) },
-		Formats: jvmFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
-			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
-			{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
-			{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
-			{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+		covers: func(outer project, rel, _ string) bool { return outer.module(rel) },
+		Tests:  classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
+		Configs: []Config{
+			{Files: []string{"gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties"}, Runner: true},
+			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
+			{Files: []string{"checkstyle.xml", "detekt.yml"}},
+		},
+		Verbs:    mavenVerbs,
+		Outlines: jvmOutlines,
+		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
+		Stores: []Store{
+			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
+		},
+		Formats: jvmFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
+				{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
+				{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
+				{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
+				{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
+				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+			}
 		},
 	}
 }
@@ -42,10 +58,21 @@ func gradle() Stack {
 		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},
 		covers:  func(outer project, rel, _ string) bool { return outer.included(rel) },
-		Steps: []Step{
-			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
-			{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+		Configs: []Config{
+			{Files: []string{"gradle.properties", "*.gradle", "*.gradle.kts", "buildSrc/"}, Narrows: jvmNarrows, Loads: jvmLoads},
+		},
+		Verbs:    gradleVerbs,
+		Listings: []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
+		Stores: []Store{
+			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
+			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
+		},
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
+				{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
+				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+			}
 		},
 	}
 }
@@ -130,3 +157,83 @@ func jvmFormats() []read.Format {
 		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: suite.Gradle},
 	}
 }
+
+// gradlePackages reads rows such as org.slf4j:slf4j-api:2.0.9=runtimeClasspath.
+func gradlePackages(text string) []Package {
+	return packageRows(KindMaven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
+}
+
+// pomPackages reads the dependencies of a project of Maven, with the properties that
+// stand in the same file.
+func pomPackages(text string) []Package {
+	var all []Package
+	var at Package
+	properties := map[string]string{}
+	elements(text, func(path []string, e xml.StartElement, value func() string) {
+		depth := len(path)
+		managed := slices.Contains(path, "dependencyManagement") || slices.Contains(path, "plugin") || slices.Contains(path, "exclusion")
+		switch {
+		case depth > 1 && path[depth-1] == "properties":
+			properties[e.Name.Local] = value()
+		case managed:
+		case e.Name.Local == "dependency" && depth > 0 && path[depth-1] == "dependencies":
+			all = append(all, at)
+			at = Package{Kind: KindMaven}
+		case depth > 0 && path[depth-1] == "dependency":
+			switch e.Name.Local {
+			case "groupId":
+				at.Name = value() + at.Name
+			case "artifactId":
+				at.Name += ":" + value()
+			case "version":
+				at.Version = value()
+			}
+		}
+	})
+	all = append(all, at)
+	property := regexp.MustCompile(`\$\{([^}]*)\}`)
+	for i := range all {
+		all[i].Version = property.ReplaceAllStringFunc(all[i].Version, func(p string) string { return properties[p[2:len(p)-1]] })
+	}
+	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
+}
+
+// classTests are how tests are written in languages whose frameworks mark methods
+// of classes: those of the JVM and of .NET.
+func classTests(names []string, ends ...string) Tests {
+	return Tests{
+		Ends: ends, Names: names,
+		Declares: `(?:@(?:Test|ParameterizedTest|RepeatedTest|TestFactory)|\[(?:Test|Fact|Theory|TestMethod|TestCase)\b[^\]]*\])[^{;]{0,300}?\b(\w+)\s*\(`,
+		Skips:    `@(?:Disabled|Ignore)\b|\b[Aa]ssume(?:True|False|That)\(|\bSkip\s*=|\[Ignore`,
+		Asserts:  `\b[Aa]ssert\w*[.(]|\bverify\(|\.should`,
+	}
+}
+
+// What lines of a build of Maven's or Gradle's do: run less, or end before it can
+// tell; and do more than the build says.
+const (
+	jvmNarrows = `(?i)(?:\b|set)ignoreFailures|testFailureIgnore|test\.failure\.ignore|\bskipTests\b|maven\.test\.skip|TestsMatching|(?:in|ex)clude(?:d?Groups|Tags|Categories|Engines)\b|` +
+		`\bexcludedTaskNames\b|\btaskNames\b|\bdryRun\b|\boverwrite\b|deleteAllActions|\.exit\b|\bexitProcess\b|\bhalt\b`
+	jvmLoads = `\bdo(?:First|Last)\b|\bfinalizedBy\b|\bbuildFinished\b|test-results|surefire-reports|\bprint(?:ln|f)?\b|\b(?:java)?exec\b|\bProcessBuilder\b|(?:exec|antrun|groovy-maven|gmavenplus)(?:-maven)?-plugin|` +
+		`\bapply\s*\(?\s*from\b|javaagent|^<extension>|\bincludeBuild\b|^-f\b|^--?(?:file|settings-file|build-file|init-script)\b`
+)
+
+// jvmOutlines are how its files declare things.
+func jvmOutlines() []Outline {
+	return []Outline{
+		{Name: "Java", Members: true, Ends: []string{".java"}, Tests: []string{"*Test.java", "*Tests.java", "*IT.java", "package-info.java"}, Declares: []string{"public class ", "public final class ", "public abstract class ", "public sealed ", "public non-sealed ", "public interface ", "public enum ", "public record ", "public @interface ", "class ", "interface ", "enum ", "record ", "final class ", "abstract class "}, Imports: []string{"import "}, Between: "."},
+		{Name: "Kotlin", Ends: []string{".kt"}, Tests: []string{"*Test.kt"}, Declares: []string{"class ", "data class ", "sealed class ", "sealed interface ", "abstract class ", "open class ", "enum class ", "value class ", "interface ", "fun interface ", "object ", "fun ", "suspend fun ", "typealias "}, Imports: []string{"import "}, Between: "."},
+	}
+}
+
+// mavenVerbs are what commands may do, see [Stack.Verbs].
+const mavenVerbs = `
+mvn   | clean validate initialize generate-sources process-sources generate-resources process-resources process-classes generate-test-sources process-test-sources process-test-resources test-compile prepare-package pre-integration-test post-integration-test pre-site site post-site site:site site:stage compile test-compile test package verify integration-test install dependency:tree dependency:resolve dependency:analyze dependency:list help:effective-pom spotless:check spotless:apply checkstyle:check spotbugs:check jacoco:report versions:display-dependency-updates surefire:test spring-boot:run javadoc:javadoc failsafe:integration-test fmt:check fmt:format jacoco:report jacoco:check jacoco:prepare-agent pmd:check pmd:pmd pmd:cpd-check enforcer:enforce license:check license:format rat:check apache-rat:check javadoc:jar source:jar resources:resources compiler:compile compiler:testCompile surefire:help surefire-report:report failsafe:verify formatter:format formatter:validate formatter:check impsort:sort impsort:check sortpom:sort sortpom:verify versions:display-plugin-updates versions:display-property-updates dependency:build-classpath dependency:go-offline dependency:analyze-only quarkus:dev quarkus:build spring-boot:build-info spring-boot:repackage clean:clean jar:jar war:war help:evaluate help:describe ktlint:check ktlint:format detekt:check tidy:check tidy:pom checkstyle:checkstyle spotbugs:spotbugs cyclonedx:makeAggregateBom japicmp:cmp-check -version -v --version | | each | | -pl --projects -T --threads -rf -P --activate-profiles | =-f =-s =-gs =-t =--file =--settings =--global-settings =--toolchains =-D =-l =--log-file =-emp =-ep
+sbt   | * !publish !release !eval !console !set !session !sonatype !ci-release !ciRelease !docker !reload !! !shell !consoleProject | | each | | | -D -J --sbt-dir --ivy -java-home --java-home -sbt-boot
+lein  | test compile check deps clean run | | text | | | 
+`
+
+// gradleVerbs are what commands may do, see [Stack.Verbs].
+const gradleVerbs = `
+gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
+`

@@ -28,27 +28,51 @@ func node() Stack {
 			{If: "file:bun.lock|file:bun.lockb", Args: []string{"bunx", "--no-install"}, Script: []string{"bun", "run", "--silent"}},
 			{Args: []string{"npx", "--no-install"}, Script: npm},
 		},
-		Installs: nodeInstalls(), Programs: words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
-		covers:  nodeCovers,
-		refine:  apart,
-		Formats: nodeFormats(),
-		Steps: []Step{
-			{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
-			{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
-			{Gate: "type", If: "script:type-check", Args: []string{"{script}", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
-			{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
-			{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
-			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
-			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
-			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
-			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
-			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
-			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
-			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
-			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-			{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-			{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}, Cover: []Cover{bunCover("")}},
-			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
+		Installs: nodeInstalls, Programs: words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
+		covers: nodeCovers,
+		refine: apart,
+		Tests: Tests{
+			Ends:     scriptEnds(),
+			Declares: "\\b(?:it|test|describe|context|specify|suite)(?:\\.\\w+)*\\(\\s*['\"`]([^'\"`]+)",
+			Skips:    `\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)(?:If)?\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*(?:skip|todo):\s*(?:true|['"])`,
+			Focuses:  `\b(?:it|test|describe|context|suite)\.only\b|\b(?:fit|fdescribe)\s*\(`,
+			Asserts:  `\bexpect\(|\bassert(?:\.\w+)*\(|\.should\b|\bt\.(?:is|deepEqual|true|false|throws|equal)\(`,
+			Only:     true,
+		},
+		Configs: []Config{
+			{Files: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"}, Loads: `(?i)script-?shell|node-?options|^\s*preload`},
+			{Files: []string{"package.json", "biome.json", "biome.jsonc", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "playwright.config.*", "karma.conf.*", "cypress.config.*", ".mocharc*", ".eslintrc*", "eslint.config.*", "tsconfig*"}},
+		},
+		Verbs:    nodeVerbs,
+		Outlines: nodeOutlines,
+		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
+		Stores: []Store{
+			{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
+			{Name: "pnpm", Tools: []string{"pnpm", "pnpx"}, Home: ".local/share/pnpm/store", Var: "npm_config_store_dir"},
+			{Name: "yarn", Tools: []string{"yarn"}, Home: ".cache/yarn", From: "YARN_CACHE_FOLDER", Var: "YARN_CACHE_FOLDER"},
+			{Name: "yarn-berry", Tools: []string{"yarn"}, Home: ".yarn/berry", From: "YARN_GLOBAL_FOLDER", Var: "YARN_GLOBAL_FOLDER"},
+			{Name: "bun", Tools: []string{"bun", "bunx"}, Home: ".bun/install/cache", From: "BUN_INSTALL_CACHE_DIR", Var: "BUN_INSTALL_CACHE_DIR"},
+		},
+		Formats: nodeFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
+				{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
+				{Gate: "type", If: "script:type-check", Args: []string{"{script}", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
+				{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
+				{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
+				{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
+				{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
+				{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
+				{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
+				{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
+				{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
+				{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
+				{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
+				{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
+				{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}, Cover: []Cover{bunCover("")}},
+				{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
+			}
 		},
 	}
 }
@@ -294,3 +318,34 @@ func readNode(in read.Input) read.Report {
 	}
 	return suite.Node(in)
 }
+
+// nodeOutlines are how its files declare things.
+func nodeOutlines() []Outline {
+	return []Outline{
+		{Name: "TypeScript", Members: true, Ends: []string{".ts", ".tsx", ".mts", ".cts"}, Tests: []string{"*.test.*", "*.spec.*", "*.d.ts"}, Declares: []string{"export "}, Imports: []string{"import ", "export ", "} from "}},
+		{Name: "JavaScript", Members: true, Ends: []string{".js", ".jsx", ".mjs", ".cjs"}, Tests: []string{"*.test.*", "*.spec.*", "*.min.js"}, Declares: []string{"export ", "function ", "async function ", "class ", "module.exports"}, Imports: []string{"import ", "export ", "} from ", "const ", "var "}},
+	}
+}
+
+// nodeVerbs are what commands may do, see [Stack.Verbs].
+const nodeVerbs = `
+npm  | ci install* i* test t tst run run-script start ls list build lint prune rebuild explain why root prefix bin pack dedupe uninstall remove rm un pkg:get config:get --version -v | exec x | write | --prefix | -w --workspace --filter --depth --loglevel --omit --include | --registry --global -g --location --script-shell --userconfig --globalconfig --cache --call -c --node-options --shell --git --editor --viewer --cafile --ca --https-proxy --proxy --init-module --package -p --before --tag --otp
+pnpm | install* i* test t run start ls list why build lint dev typecheck type-check format check fmt coverage e2e prune rebuild root bin -v --version remove rm uninstall | exec . | write | -C --dir | -F --filter --depth --reporter | --registry --global -g --global-dir --global-bin-dir --store-dir --modules-dir --virtual-store-dir --lockfile-dir --script-shell --userconfig --config. --shell-mode -c --latest --cafile --https-proxy --proxy --node-options --use-node-version --pnpmfile --global-pnpmfile
+yarn | install* test run start list why build lint dev typecheck type-check format check fmt coverage e2e -v pack --version remove workspaces:list workspaces:info | exec workspace workspaces:foreach workspaces:run . | write | --cwd | --include --exclude --from --since -j --jobs | --registry --global --global-folder --modules-folder --cache-folder --use-yarnrc --no-default-rc --prefix --link-folder --preferred-cache-folder --script-shell --https-proxy --proxy --latest --update-checksums --mutex
+bun  | install* i* test run start build lint dev typecheck format check pm:ls pm:bin pm:hash pm:pack pm:cache pm:whoami -v --version remove | . | write | --cwd | --outdir --target --outfile -t --filter -F --reporter --reporter-outfile --path-ignore-patterns --test-name-pattern --coverage-reporter | --preload -r --eval -e -p --print --import -i --install --config -c --env-file -g --global --registry --trust --shell --cafile --ca --cache-dir
+deno | run bundle test fmt lint check task doc info bench coverage --version | | write | | | --config -c --import-map --node-modules-dir --cert --location -r --reload --lock-write
+npx  | | . | write | | | only --no --no-install --offline
+bunx | | . | write | | | only --no-install
+turbo | run build test lint ls prune typecheck type-check check format | | text | --cwd | --filter | --api --token --team --cache-dir --remote-only
+nx   | build test lint run run-many affected graph format:check format:write show reset serve e2e | | text | | --target -t --projects | --runner --require
+next | build lint dev start info | | write | | -p --port | 
+ng   | build test lint serve version | | text | | | 
+prisma | generate validate format studio version migrate:dev migrate:status migrate:diff migrate:reset db:seed --version | | write | | --name --schema | --url
+gulp | * !deploy !publish !release !upload !push | | text | | | -f --gulpfile --require --cwd --preload
+grunt | * !deploy !publish !release !upload !push | | text | | | --gruntfile --tasks --npm --require --base
+lerna | run test build list ls changed diff clean bootstrap --version | | text | | --scope --ignore --since --concurrency | --registry
+rush | build rebuild test lint list check --version | | text | | | 
+wrangler | types --version | | text | | | 
+nest | build start info --version | | write | | | --exec -e
+electron-vite | build dev preview --version | | write | | | -c --config
+`

@@ -290,3 +290,61 @@ func asks(manager string) func(text string) bool {
 		return has("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
 	}
 }
+
+// pnpmPackages reads the keys of packages: /name@1.0.0: or name@1.0.0(peer@2.0.0):,
+// and /name/1.0.0: in old files.
+func pnpmPackages(text string) []Package {
+	return packageRows(KindNode, text, `^  '?/?((?:@[\w.~-]+/)?[\w.~-]+)[@/](\d[\w.+-]*)(?:\(.*\)|_.*)?'?:\s*$`)
+}
+
+// bunPackages reads the rows of packages: "name": ["name@1.0.0", ...
+func bunPackages(text string) []Package {
+	return packageRows(KindNode, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
+}
+
+// yarnPackages reads the entries of both of its formats: what is asked for, and below
+// it the version that it is.
+func yarnPackages(text string) []Package {
+	head := regexp.MustCompile(`^"?((?:@[\w.~-]+/)?[\w.~-]+)@.*:\s*$`)
+	version := regexp.MustCompile(`^  version:? "?([\w.+-]+)"?\s*$`)
+	var all []Package
+	n, name, at := 0, "", 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if m := head.FindStringSubmatch(line); m != nil {
+			name, at = m[1], n
+		} else if m := version.FindStringSubmatch(line); m != nil && name != "" && m[1] != "0.0.0-use.local" {
+			all = append(all, Package{Kind: KindNode, Name: name, Version: m[1], Line: at})
+			name = ""
+		}
+	}
+	return sortedPackages(all)
+}
+
+// npmPackages reads its lock file, which names licences.
+func npmPackages(text string) []Package {
+	var lock struct {
+		Packages map[string]struct {
+			Version string `json:"version"`
+			License any    `json:"license"`
+			Link    bool   `json:"link"`
+		} `json:"packages"`
+	}
+	if json.Unmarshal([]byte(text), &lock) != nil {
+		return nil
+	}
+	var all []Package
+	for at, p := range lock.Packages {
+		i := strings.LastIndex(at, "node_modules/")
+		if i < 0 || p.Link {
+			continue
+		}
+		found := Package{Kind: KindNode, Name: at[i+len("node_modules/"):], Version: p.Version}
+		if licence, _ := p.License.(string); licence != "" {
+			found.Licences = []string{licence}
+		}
+		all = append(all, found)
+	}
+	return sortedPackages(all)
+}

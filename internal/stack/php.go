@@ -23,16 +23,35 @@ func phpLone(tool string) []Lone {
 func php() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
-		Installs: phpInstalls(), Programs: words("php composer phpunit phpstan phpcs psalm pest"),
-		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
-		Formats: phpFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
-			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
-			{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
-			{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
-			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
-			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
+		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
+		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		Tests: Tests{
+			Ends:     []string{".php"},
+			Declares: `function (test\w+)\s*\(|\b(?:it|test)\(\s*['"]([^'"]+)`,
+			Skips:    `markTest(?:Skipped|Incomplete)|->skip\(`,
+			Asserts:  `->assert\w+\(|::assert\w+\(|\bexpect\(|->expectException`,
+			Only:     true,
+			Names:    []string{"*Test.php", "*Tests.php", "*Spec.php"},
+		},
+		Configs: []Config{
+			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
+		},
+		Verbs:    phpVerbs,
+		Outlines: phpOutlines,
+		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},
+		Stores: []Store{
+			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
+		},
+		Formats: phpFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
+				{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
+				{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
+				{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
+				{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
+				{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
+			}
 		},
 	}
 }
@@ -142,3 +161,47 @@ func phpFormats() []read.Format {
 		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, Read: suite.PHPUnit},
 	}
 }
+
+// composerLocked reads its lock file, which names licences: any of them will do.
+func composerLocked(text string) []Package {
+	type row struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		License any    `json:"license"`
+	}
+	var lock struct {
+		Packages []row `json:"packages"`
+		Dev      []row `json:"packages-dev"`
+	}
+	if json.Unmarshal([]byte(text), &lock) != nil {
+		return nil
+	}
+	var all []Package
+	for _, p := range slices.Concat(lock.Packages, lock.Dev) {
+		found := Package{Kind: KindPHP, Name: p.Name, Version: strings.TrimPrefix(p.Version, "v")}
+		switch l := p.License.(type) {
+		case string:
+			found.Licences = []string{l}
+		case []any:
+			for _, one := range l {
+				if s, ok := one.(string); ok {
+					found.Licences = append(found.Licences, s)
+				}
+			}
+		}
+		all = append(all, found)
+	}
+	return sortedPackages(all)
+}
+
+// phpOutlines are how its files declare things.
+func phpOutlines() []Outline {
+	return []Outline{
+		{Name: "PHP", Ends: []string{".php"}, Tests: []string{"*Test.php"}, Declares: []string{"class ", "final class ", "abstract class ", "readonly class ", "interface ", "trait ", "enum ", "function "}, Imports: []string{"use "}, Between: `\`},
+	}
+}
+
+// phpVerbs are what commands may do, see [Stack.Verbs].
+const phpVerbs = `
+composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
+`

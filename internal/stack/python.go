@@ -18,18 +18,40 @@ func python() Stack {
 			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
 			{},
 		},
-		Installs: pythonInstalls(), Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
-		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
-		refine:  pythonTests,
-		Formats: pythonFormats(),
-		Steps: []Step{
-			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
-			{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
-			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
-			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
-			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
-			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+		Installs: pythonInstalls, Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
+		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
+		refine: pythonTests,
+		Tests: Tests{
+			Ends:     []string{".py"},
+			Declares: `(?m)^\s*(?:async )?def (test\w*)\(|^class (Test\w*)`,
+			Skips:    `pytest\.mark\.(?:skip|skipif|xfail)|unittest\.(?:skip|expectedFailure)|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|__test__\s*=\s*False|collect_ignore|pytest_ignore_collect`,
+			Asserts:  `^\s*assert\b|\bself\.assert\w+\(|pytest\.raises\(|\.assert_(?:called|not_called|has_calls|any_call)`,
+			Only:     true,
+			Names:    []string{"conftest.py"},
+		},
+		Configs: []Config{
+			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
+			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
+		},
+		Verbs:    pythonVerbs,
+		Outlines: pythonOutlines,
+		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
+		Stores: []Store{
+			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
+			{Name: "uv", Tools: []string{"uv", "uvx"}, Home: ".cache/uv", From: "UV_CACHE_DIR", Var: "UV_CACHE_DIR"},
+			{Name: "poetry", Tools: []string{"poetry"}, Home: ".cache/pypoetry", From: "POETRY_CACHE_DIR", Var: "POETRY_CACHE_DIR"},
+		},
+		Formats: pythonFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+				{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
+				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
+				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+			}
 		},
 	}
 }
@@ -85,3 +107,24 @@ func pythonFormats() []read.Format {
 		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.Unittest},
 	}
 }
+
+// pythonOutlines are how its files declare things.
+func pythonOutlines() []Outline {
+	return []Outline{
+		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: "."},
+	}
+}
+
+// pythonVerbs are what commands may do, see [Stack.Verbs].
+const pythonVerbs = `
+uv    | remove export pip:list pip:show pip:freeze pip:check pip:tree sync lock tree build version format --version venv | run | write | --directory --project | --group --extra --only-group --no-group --package -o --out-dir | --index-url --index --default-index --extra-index-url -i --find-links -f --with --with-requirements --with-editable --config-file --cache-dir --allow-insecure-host --keyring-provider --env-file --upgrade -U --upgrade-package -P --target --prefix --system --break-system-packages --no-verify-hashes --python -p --from -c --constraint --outdated --token --username --password --publish-url
+poetry | * !add !publish !config !self !update !cache !source !search !new !init !debug !run !shell | run | write | |  --with --without --only --extras -E | -C --directory -P --project --source
+pipenv | sync check graph verify --version | run | write | | | -r --requirements --pypi-mirror --python
+hatch | build fmt test version --version | run | write | | | -p --project
+pdm   | remove install sync list lock --version | run | write | | | -p --project -c --config
+coverage | report html xml json lcov combine erase --version | run | write | | -m --include --omit --source | --rcfile --plugins
+mkdocs | build serve get-deps --version | | write | | -d --site-dir | -f --config-file -t --theme
+alembic | upgrade downgrade revision check history current heads branches show stamp merge --version | | text | | -m --message --rev-id | -c --config -x --raiseerr -n --name
+django-admin | startproject startapp makemessages compilemessages check test version --version | | write | | | --pythonpath --settings --template
+pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
+`

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,4 +152,39 @@ func sameRequirements(tree fs.FS, lock string) error {
 		}
 	}
 	return nil
+}
+
+// requirementPackages reads a requirements.txt.
+func requirementPackages(text string) []Package {
+	row := regexp.MustCompile(`^([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?\s*(?:[=~<>!]=?=?\s*([\w.*+!-]+))?`)
+	var all []Package
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if m := row.FindStringSubmatch(line); m != nil {
+			all = append(all, Package{Kind: KindPython, Name: strings.ToLower(m[1]), Version: m[2], Line: n})
+		}
+	}
+	return all
+}
+
+// pipfilePackages reads a Pipfile.lock.
+func pipfilePackages(text string) []Package {
+	var lock map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &lock) != nil {
+		return nil
+	}
+	var all []Package
+	for _, part := range []string{"default", "develop"} {
+		var rows map[string]struct {
+			Version string `json:"version"`
+		}
+		if json.Unmarshal(lock[part], &rows) != nil {
+			continue
+		}
+		for name, p := range rows {
+			all = append(all, Package{Kind: KindPython, Name: strings.ToLower(name), Version: strings.TrimLeft(p.Version, "=")})
+		}
+	}
+	return sortedPackages(all)
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // pythonTests gives a package of Python the tests that its tox.ini or noxfile.py
@@ -131,7 +133,7 @@ func Tox(text string) (dir string, calls [][]string) {
 	for _, l := range values["commands"] {
 		l = posargs.ReplaceAllString(l, "$1")
 		l = strings.NewReplacer("{envpython}", "python3", "{toxinidir}/", up(dir), "{toxinidir}", path.Clean("./"+up(dir))).Replace(l)
-		words, ok := shellWords(l)
+		words, ok := cmdline.Split(l)
 		if !ok || strings.ContainsAny(l, "{}") {
 			continue
 		}

@@ -20,17 +20,35 @@ func ruby() Stack {
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
-		Installs: rubyInstalls(), Programs: words("ruby bundle rake rspec rubocop rails"),
-		Formats: rubyFormats(),
-		Steps: []Step{
-			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
-			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
-			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
-			{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
-			{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
-			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
-			{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
+		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
+		Tests: Tests{
+			Ends:     []string{".rb"},
+			Declares: `(?m)^\s*(?:it|specify|scenario|test|describe|context)\s*\(?\s*['"]([^'"]+)|^\s*def (test_\w+)`,
+			Skips:    `^\s*(?:skip|pending|xit|xdescribe|xcontext|xspecify)\b`,
+			Focuses:  `^\s*(?:fit|fdescribe|fcontext)\b|,\s*:?focus\b`,
+			Asserts:  `\bexpect[ ({]|\b(?:assert|refute)\w*\b|\.should\b|\.must_\w+`,
+			Only:     true,
+			Names:    []string{"*_spec.rb"},
+		},
+		Configs: []Config{
+			{Files: []string{"bin/rails"}, Runner: true},
+			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
+		},
+		Verbs:    rubyVerbs,
+		Outlines: rubyOutlines,
+		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
+		Formats:  rubyFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
+				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
+				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
+				{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
+				{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
+				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
+				{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
+			}
 		},
 	}
 }
@@ -96,3 +114,38 @@ func rubyFormats() []read.Format {
 		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.Minitest},
 	}
 }
+
+// gemPackages reads what a Gemfile.lock resolves to: rows with four blanks below
+// specs.
+func gemPackages(text string) []Package {
+	row := regexp.MustCompile(`^    ([\w.-]+) \(([\w.]+?)(?:-[\w.-]+)?\)\s*$`)
+	var all []Package
+	n, specs := 0, false
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if line == "  specs:" {
+			specs = true
+		} else if line != "" && !strings.HasPrefix(line, "    ") {
+			specs = false
+		}
+		if m := row.FindStringSubmatch(line); m != nil && specs {
+			all = append(all, Package{Kind: KindRuby, Name: m[1], Version: m[2], Line: n})
+		}
+	}
+	return all
+}
+
+// rubyOutlines are how its files declare things.
+func rubyOutlines() []Outline {
+	return []Outline{
+		{Name: "Ruby", Ends: []string{".rb", ".rake"}, Tests: []string{"*_spec.rb", "*_test.rb", "test_*"}, Declares: []string{"class ", "module ", "def "}, Imports: []string{"require ", "require_relative "}},
+	}
+}
+
+// rubyVerbs are what commands may do, see [Stack.Verbs].
+const rubyVerbs = `
+bundle | install* check list show doctor clean --version -v | exec | write | | -j --jobs --retry --without | --gemfile -g --path --system --binstubs --standalone --with -r
+gem   | list build contents env environment which --version -v query specification | | write | | | -C --config-file -e --eval --source -s --install-dir -i
+rails | * !runner !r !console !c !dbconsole !db !credentials !secrets !encrypted !new !plugin !app !dev !deploy !publish !release | | write | | | -r -c --config --using
+`

@@ -15,13 +15,38 @@ import (
 func rust() Stack {
 	return Stack{
 		Name: "rust", Markers: []string{"Cargo.toml"},
-		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
-		Formats: rustFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
-			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		Tests: Tests{
+			Ends:     []string{".rs"},
+			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
+			Skips:    `#\[ignore`,
+			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,
+			Only:     true,
+		},
+		Configs: []Config{
+			{
+				Files:   []string{"cargo.toml", ".cargo/config.toml"},
+				Runs:    `^\[\[test\]\]|^harness\b|^autotests\b|^(?:doc)?test\s*=`,
+				Narrows: `^(?:autotests|harness|(?:doc)?test)\s*=\s*false`,
+				Loads:   `^\s*(?:runner|rustc-wrapper|rustc)\s*=|^\[(?:patch|replace)\b`,
+			},
+			{Files: []string{"clippy.toml"}},
+		},
+		Verbs:    rustVerbs,
+		Outlines: rustOutlines,
+		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
+		Stores: []Store{
+			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
+			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
+		},
+		Formats: rustFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
+				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
+				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+			}
 		},
 	}
 }
@@ -64,3 +89,16 @@ func rustFormats() []read.Format {
 		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: suite.Cargo},
 	}
 }
+
+// rustOutlines are how its files declare things.
+func rustOutlines() []Outline {
+	return []Outline{
+		{Name: "Rust", Ends: []string{".rs"}, Tests: []string{"*_test.rs"}, Declares: []string{"pub fn ", "pub async fn ", "pub unsafe fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub type ", "pub mod ", "pub const ", "pub static ", "pub union ", "pub macro ", "impl ", "impl<", "macro_rules! "}, Imports: []string{"use ", "pub use ", "mod ", "pub mod "}, Between: "::", Tail: "#[cfg(test)]"},
+	}
+}
+
+// rustVerbs are what commands may do, see [Stack.Verbs].
+const rustVerbs = `
+cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
+rustup | show which --version | | text | | | 
+`

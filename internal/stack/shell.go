@@ -9,10 +9,21 @@ func shellScripts() Stack {
 	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
 		Name: "shell", Markers: []string{".shellcheckrc", "*.bats"},
-		Formats: shellFormats(),
-		Steps: []Step{
-			{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
-			{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
+		Tests: Tests{
+			Ends:     []string{".sh", ".bash", ".bats"},
+			Declares: `(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`,
+			Skips:    `^\s*skip\b`,
+			Asserts:  `^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`,
+		},
+		Configs: []Config{
+			{Files: []string{".shellcheckrc"}},
+		},
+		Formats: shellFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
+				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
+			}
 		},
 	}
 }

@@ -4,27 +4,21 @@
 // look like. Everything else asks for it here.
 //
 // The package is pure. It reads trees through [fs.FS] and runs nothing. To add
-// a language, see docs/decisions/0043 and elixir.go.
+// a language, see docs/decisions/0043, and copy elixir.go.
 package stack
 
 import (
 	"io/fs"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
-
-// All returns every stack. Of two that claim the same, the first one wins.
-func All() []Stack {
-	return []Stack{
-		golang(), node(), python(), rust(), maven(), gradle(), cmake(), meson(), ruby(), php(), dotnet(), makefile(), shellScripts(),
-	}
-}
 
 // Formats returns all kinds of output that can be read.
 func Formats() read.Set {
 	var golang, checks, tests []read.Format
 	for _, s := range All() {
-		for _, f := range s.Formats {
+		for _, f := range rows(s.Formats) {
 			switch {
 			case f.Go:
 				golang = append(golang, f)
@@ -38,24 +32,46 @@ func Formats() read.Set {
 	return read.NewSet(golang, checks, tests)
 }
 
+// Verbs returns the rows of all stacks that say which commands may run.
+func Verbs() string {
+	var all strings.Builder
+	for _, s := range All() {
+		all.WriteString(s.Verbs)
+	}
+	return all.String()
+}
+
 // Read reads what a tool printed.
 func Read(in read.Input) read.Report { return Formats().Read(in) }
 
 // Stack is a language with the tools of one ecosystem. Every field but the name
-// may be empty: then Nexus does without.
+// may be empty: then Nexus does without. What is large is made only when it is
+// asked for, because names of files are looked up for each file of a tree.
 type Stack struct {
 	Name    string
 	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
 	Yields  []string // a directory with one of these files belongs to another stack
 	Alone   bool     // it is looked for only where no other stack is
 
-	Runners []Runner // how the project's own tools are started; the first that fits
-	Steps   []Step   // what judges a package
+	Runners []Runner      // how the project's own tools are started; the first that fits
+	Steps   func() []Step // what judges a package
 
-	Formats []read.Format // what its tools print, besides the formats that languages share
+	Formats func() []read.Format // what its tools print, besides the formats that languages share
 
-	Installs []Install // how packages come to be beside their lock file; the first one wins
-	Programs []string  // what commands begin with that need these packages
+	Installs func() []Install // how packages come to be beside their lock file; the first one wins
+	Programs []string         // what commands begin with that need these packages
+
+	Listings []Listing // files that name packages; the first that fits
+	Stores   []Store   // where its tools keep what they fetched, below the home of their user
+
+	Tests   Tests    // how its tests are written
+	Configs []Config // how its checks are configured
+
+	Outlines func() []Outline // how its files are outlined in a code map
+
+	// Verbs are rows that say which of its commands may run, in the form of
+	// decide/policy/table/verbs.txt.
+	Verbs string
 
 	// find returns what judges the packages of a tree where Steps cannot say it.
 	find func(tree fs.FS) []Found
@@ -188,3 +204,11 @@ const (
 )
 
 func shell(line string) []string { return []string{"sh", "-c", line} }
+
+// rows returns the rows of a part of a [Stack]; none where there is no such part.
+func rows[T any](part func() []T) []T {
+	if part == nil {
+		return nil
+	}
+	return part()
+}

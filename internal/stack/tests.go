@@ -2,8 +2,59 @@ package stack
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
+
+// Tests are how tests of a language are written. The patterns are those of
+// regexp, for lines of its files.
+type Tests struct {
+	Ends     []string // of the names of its files
+	Only     bool     // a file that is called test, tests or spec is a test
+	Names    []string // patterns of names of files that serve tests, besides those that languages share
+	Declares string   // a test; the last group that matched is its name
+	Skips    string   // one that does not run
+	Focuses  string   // one that runs alone; empty where there is none
+	Asserts  string   // what checks something
+}
+
+// Config is how checks are configured in some files, as patterns of lines.
+type Config struct {
+	Files   []string // names, patterns of them, or directories with a slash behind them; in lower case
+	Runs    string   // what is run
+	Narrows string   // that less is
+	Loads   string   // what comes before the tests
+	Runner  bool     // the file is the program that runs the tests, or says which one does
+}
+
+// Plain reports whether the files are about nothing but checks, so that lines of
+// any checker's configuration may stand in them.
+func (c Config) Plain() bool { return c.Runs+c.Narrows+c.Loads == "" && !c.Runner }
+
+// ConfigOf returns how checks are configured in a file, and false for one that
+// configures none.
+func ConfigOf(file string) (Config, bool) {
+	for _, s := range All() {
+		for _, c := range s.Configs {
+			if slices.ContainsFunc(c.Files, func(p string) bool { return at(p, file) }) {
+				return c, true
+			}
+		}
+	}
+	return Config{}, false
+}
+
+// at reports whether a file is what a pattern of [Config.Files] names.
+func at(pattern, file string) bool {
+	if strings.HasSuffix(pattern, "/") {
+		return strings.Contains("/"+path.Dir(file)+"/", "/"+pattern)
+	}
+	if strings.Contains(pattern, "/") {
+		return strings.HasSuffix("/"+file, "/"+pattern)
+	}
+	ok, _ := path.Match(pattern, strings.ToLower(path.Base(file)))
+	return ok
+}
 
 // IsTest reports whether a file is a test.
 func IsTest(file string) bool {
@@ -18,11 +69,9 @@ func IsTest(file string) bool {
 // onlyTest reports whether a file is all the tests that there are, like test.js of
 // a small package, or tests.py of an application.
 func onlyTest(stem, ending string) bool {
-	switch ending {
-	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rs", ".rb", ".php":
-		return stem == "test" || stem == "tests" || stem == "spec"
-	}
-	return false
+	return (stem == "test" || stem == "tests" || stem == "spec") && slices.ContainsFunc(All(), func(s Stack) bool {
+		return s.Tests.Only && slices.Contains(s.Tests.Ends, ending)
+	})
 }
 
 // ServesTests reports whether a file is a test or serves tests alone: their data,
@@ -31,19 +80,7 @@ func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true
 	}
-	base := path.Base(file)
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	switch path.Ext(base) {
-	case ".java", ".kt", ".scala", ".cs", ".swift", ".php":
-		if strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec") {
-			return true
-		}
-	case ".rb", ".ex", ".exs":
-		if strings.HasSuffix(stem, "_spec") {
-			return true
-		}
-	}
-	if base == "conftest.py" {
+	if slices.ContainsFunc(All(), func(s Stack) bool { return marked(s.Tests.Names, []string{path.Base(file)}) }) {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Models picks models for roles and makes the providers when they are first
@@ -179,16 +179,16 @@ func (m *Models) Ready(p *nexus.Plan) error {
 
 // Pick returns a model that is ready to be asked, with its price, and those
 // that may be asked instead.
-func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (shop.Model, error) {
+func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (worker.Model, error) {
 	chain, err := m.chain(role, tier, pin)
 	if err != nil {
-		return shop.Model{}, err
+		return worker.Model{}, err
 	}
-	var first shop.Model
+	var first worker.Model
 	for i, name := range strings.Split(chain, ",") {
 		picked, err := m.ready(name)
 		if err != nil {
-			return shop.Model{}, err
+			return worker.Model{}, err
 		}
 		if i == 0 {
 			first = picked
@@ -200,27 +200,27 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (shop.Model,
 }
 
 // ready returns a model by its name.
-func (m *Models) ready(name string) (shop.Model, error) {
+func (m *Models) ready(name string) (worker.Model, error) {
 	provider, model, ok := llm.Split(name)
 	if !ok {
-		return shop.Model{}, m.unknown(name, "a model is named provider/model")
+		return worker.Model{}, m.unknown(name, "a model is named provider/model")
 	}
 	if all := m.Providers(); !slices.Contains(all, provider) {
-		return shop.Model{}, &nexus.Error{
+		return worker.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
 			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
 		}
 	}
 	_, priced := m.Price(name, nexus.Usage{})
 	if !priced && m.config.Limits.RunTokens == 0 {
-		return shop.Model{}, m.unknown(name, "it has no known price")
+		return worker.Model{}, m.unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)
 	if err != nil {
-		return shop.Model{}, err
+		return worker.Model{}, err
 	}
 	listed, _ := m.prices.Find(name)
-	picked := shop.Model{
+	picked := worker.Model{
 		Model: client, Name: name, Wire: model, Context: listed.Context,
 	}
 	picked.Price, picked.Worst = m.bills(provider, name)

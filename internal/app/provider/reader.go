@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // PickReader returns the model that a role reads with what the author, a
@@ -14,12 +14,12 @@ import (
 // one, see [route.Reader]. A role that is pinned to a model stays with it. One
 // that failed at it is only taken where there is no other but the author. None
 // is taken for being another whose tier is below the least.
-func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, failed string) (shop.Model, string, error) {
+func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
 	usual, err := m.Pick(role, tier, "")
 	if err != nil || m.config.Roles[role].Model != "" {
 		return usual, "roles." + string(role) + ".model names it", err
 	}
-	others := append([]shop.Model{usual}, usual.Else...)
+	others := append([]worker.Model{usual}, usual.Else...)
 	var can []string
 	for _, o := range others {
 		can = append(can, o.Name)
@@ -33,7 +33,7 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 		}
 	}
 	if rest := slices.DeleteFunc(slices.Clone(can), func(name string) bool { return name == failed || name == author }); failed != "" && len(rest) > 0 {
-		can, others = rest, slices.DeleteFunc(others, func(o shop.Model) bool { return !slices.Contains(rest, o.Name) })
+		can, others = rest, slices.DeleteFunc(others, func(o worker.Model) bool { return !slices.Contains(rest, o.Name) })
 	}
 	name, why := route.Reader(author, can)
 	chosen := usual
@@ -41,7 +41,7 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 		chosen = others[i]
 	}
 	chosen.Else = nil
-	for _, o := range append([]shop.Model{usual}, usual.Else...) { // what the tier falls back to
+	for _, o := range append([]worker.Model{usual}, usual.Else...) { // what the tier falls back to
 		if o.Name != chosen.Name && len(chosen.Else) < route.MaxElse {
 			o.Else = nil
 			chosen.Else = append(chosen.Else, o)

@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // language is how tests of a language are written.
@@ -87,54 +89,25 @@ type subject struct {
 // subjectOf returns what to look for in a configuration. Most are about checks
 // alone; a manifest or a build file says much besides.
 func (h *habits) subjectOf(file string) subject {
-	re := regexp.MustCompile
-	switch {
-	case wrapper(file):
-		return subject{runs: re(`.`), narrows: re(`.`)}
-	case jvm(file):
-		return subject{runs: re(`$^`), narrows: h.jvmLess, loads: h.jvmActs}
+	c, ok := stack.ConfigOf(file)
+	if !ok || c.Plain() {
+		return subject{runs: h.runs, narrows: h.narrows, loads: h.loads, whole: true}
 	}
-	switch base := strings.ToLower(path.Base(file)); base {
-	case "cmakelists.txt":
-		return subject{
-			runs:    re(`(?i)\b(?:add_test|set_tests_properties|enable_testing|gtest_discover_tests|catch_discover_tests)\b|include\(CTest\)`),
-			narrows: re(`(?i)\bWILL_FAIL\b|\bDISABLED\s+(?:TRUE|ON|1)|(?:PASS|SKIP)_REGULAR_EXPRESSION|SKIP_RETURN_CODE`),
-		}
-	case "cargo.toml", "config.toml":
-		return subject{
-			runs:    re(`^\[\[test\]\]|^harness\b|^autotests\b|^(?:doc)?test\s*=`),
-			narrows: re(`^(?:autotests|harness|(?:doc)?test)\s*=\s*false`),
-			loads:   re(`^\s*(?:runner|rustc-wrapper|rustc)\s*=|^\[(?:patch|replace)\b`),
-		}
-	case "go.mod", "go.work":
-		return subject{runs: re(`^use\b`), narrows: re(`$^`), loads: re(`^replace\b|=> \.`)}
-	case ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml":
-		return subject{runs: re(`$^`), narrows: re(`$^`), loads: re(`(?i)script-?shell|node-?options|^\s*preload`)}
-	case "sitecustomize.py", "usercustomize.py":
-		return subject{runs: re(`$^`), narrows: re(`$^`), loads: re(`^import\b|^from\b`)}
+	if c.Runner {
+		return subject{runs: regexp.MustCompile(`.`), narrows: regexp.MustCompile(`.`)}
 	}
-	return subject{runs: h.runs, narrows: h.narrows, loads: h.loads, whole: true}
-}
-
-// jvm reports whether a file is part of a build of Maven's or Gradle's.
-func jvm(file string) bool {
-	switch base := path.Base(file); {
-	case base == "pom.xml", base == "gradle.properties", strings.HasSuffix(base, ".gradle"), strings.HasSuffix(base, ".gradle.kts"):
-		return true
+	about := subject{runs: regexp.MustCompile(cmp.Or(c.Runs, `$^`)), narrows: regexp.MustCompile(cmp.Or(c.Narrows, `$^`))}
+	if c.Loads != "" {
+		about.loads = regexp.MustCompile(c.Loads)
 	}
-	dirs := "/" + path.Dir(file) + "/"
-	return strings.Contains(dirs, "/.mvn/") || strings.Contains(dirs, "/buildSrc/")
+	return about
 }
 
 // wrapper reports whether a file is the program that runs the tests, or says
 // which one does.
 func wrapper(file string) bool {
-	switch base := path.Base(file); base {
-	case "gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties":
-		return true
-	default:
-		return base == "rails" && path.Base(path.Dir(file)) == "bin"
-	}
+	c, _ := stack.ConfigOf(file)
+	return c.Runner
 }
 
 // snapshot reports whether tests compare with a file as it is.
@@ -148,22 +121,15 @@ func snapshot(file string) bool {
 
 // config reports whether a file says how checks run.
 func config(file string) bool {
-	if file == quarantine.File || jvm(file) || wrapper(file) {
+	if _, ok := stack.ConfigOf(file); ok || file == quarantine.File {
 		return true
 	}
 	base := strings.ToLower(path.Base(file))
 	switch base {
-	case "nexus.toml", "package.json", "makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "pytest.ini", "tox.ini", "noxfile.py", "setup.cfg",
-		"pyproject.toml", ".coveragerc", "phpunit.xml", "phpunit.xml.dist", ".rspec", "ctestconfig.cmake", "rakefile", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json",
-		"clippy.toml", "cmakelists.txt", "cargo.toml", "go.mod", "go.work", ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "sitecustomize.py", "usercustomize.py", "biome.json", "biome.jsonc", ".shellcheckrc", ".clang-tidy", "checkstyle.xml", "detekt.yml":
+	case "nexus.toml", "justfile", "taskfile.yml", "taskfile.yaml", ".gitlab-ci.yml":
 		return true
 	}
-	for _, prefix := range []string{"jest.config.", "vitest.config.", "vitest.workspace.", "playwright.config.", "karma.conf.", "cypress.config.", ".mocharc", ".eslintrc", "eslint.config.", ".golangci.", "tsconfig", ".rubocop"} {
-		if strings.HasPrefix(base, prefix) {
-			return true
-		}
-	}
-	return strings.HasSuffix(file, ".cargo/config.toml") || strings.HasPrefix(file, ".github/workflows/") || base == ".gitlab-ci.yml" || strings.HasPrefix(file, ".circleci/")
+	return strings.HasPrefix(file, ".github/workflows/") || strings.HasPrefix(file, ".circleci/")
 }
 
 // script reports whether a file is run as it stands.

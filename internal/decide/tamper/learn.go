@@ -1,6 +1,10 @@
 package tamper
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
 
 // habits are how tests are written and what keeps them from telling. They are
 // learned for one look at a change: every process of Nexus starts with this
@@ -44,11 +48,6 @@ type habits struct {
 	alone *regexp.Regexp
 	// narrows is a line of a configuration that runs less.
 	narrows *regexp.Regexp
-	// jvmLess is a line of a build of Maven's or Gradle's that runs less, or ends
-	// before it can tell.
-	jvmLess *regexp.Regexp
-	// jvmActs is one that lets a build do more than it says.
-	jvmActs *regexp.Regexp
 	// checks are the scripts of a package.json that judge.
 	checks *regexp.Regexp
 	// languages are how tests are written; the last is for all that no other is for.
@@ -81,75 +80,25 @@ func learn() *habits {
 		loads:      regexp.MustCompile(`(?i)\bsetupFiles\w*|\bglobalSetup\b|(?:^|\s)--?(?:require|import|preload)\b|"?(?:require|import)"?\s*:|(?:^|\s)-p\s*[^n\s]\w*|\balias\b|\bbootstrap=|^(?:export )?(?:SHELL|PATH|MAKEFLAGS)\s*[:+?]?=|\s-include\s`),
 		alone:      regexp.MustCompile(`(?i)dry-?run|collect-only|failure-exit-code|--example\b|--tag\b|"?grep"?:|testNamePattern|passWithNoTests|-k\b|--deselect|WILL_FAIL`),
 		narrows:    regexp.MustCompile(`(?i)(?:dry-?run|collect-only|failure-exit-code|--example\b|--tag\b|"?grep"?:|testNamePattern|python_(?:functions|classes|files)|--ignore|--deselect|--exclude|-k ['"]?not |testPathIgnorePatterns|exclude|\bskip\b|disable|= *false\b|: *false\b|: *(?:"off"|off)\b|-run\b|--testNamePattern|-short\b|failOn\w* *[:=] *false)`),
-		jvmLess: regexp.MustCompile(`(?i)(?:\b|set)ignoreFailures|testFailureIgnore|test\.failure\.ignore|\bskipTests\b|maven\.test\.skip|TestsMatching|(?:in|ex)clude(?:d?Groups|Tags|Categories|Engines)\b|` +
-			`\bexcludedTaskNames\b|\btaskNames\b|\bdryRun\b|\boverwrite\b|deleteAllActions|\.exit\b|\bexitProcess\b|\bhalt\b`),
-		jvmActs: regexp.MustCompile(`\bdo(?:First|Last)\b|\bfinalizedBy\b|\bbuildFinished\b|test-results|surefire-reports|\bprint(?:ln|f)?\b|\b(?:java)?exec\b|\bProcessBuilder\b|(?:exec|antrun|groovy-maven|gmavenplus)(?:-maven)?-plugin|` +
-			`\bapply\s*\(?\s*from\b|javaagent|^<extension>|\bincludeBuild\b|^-f\b|^--?(?:file|settings-file|build-file|init-script)\b`),
-		checks:    regexp.MustCompile(`^(?:pre|post)?(?:test|lint|build|check|type-?check|types|tsc|vet|verify|ci|format:check|coverage)(?:[:\-].*)?$`),
-		languages: learnLanguages(),
+		checks:     regexp.MustCompile(`^(?:pre|post)?(?:test|lint|build|check|type-?check|types|tsc|vet|verify|ci|format:check|coverage)(?:[:\-].*)?$`),
+		languages:  learnLanguages(),
 	}
 }
 
+// learnLanguages returns how tests of all stacks are written; the last is for all
+// other files.
 func learnLanguages() []language {
-	return []language{
-		{
-			endings:  []string{".go"},
-			declares: regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`),
-			skipping: regexp.MustCompile(`\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`),
-			assert:   regexp.MustCompile(`\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w+\(|cmp\.(?:Diff|Equal)\(|// (?:Unordered )?[Oo]utput:`),
-		},
-		{
-			endings:  []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"},
-			declares: regexp.MustCompile("\\b(?:it|test|describe|context|specify|suite)(?:\\.\\w+)*\\(\\s*['\"`]([^'\"`]+)"),
-			skipping: regexp.MustCompile(`\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)(?:If)?\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*(?:skip|todo):\s*(?:true|['"])`),
-			focusing: regexp.MustCompile(`\b(?:it|test|describe|context|suite)\.only\b|\b(?:fit|fdescribe)\s*\(`),
-			assert:   regexp.MustCompile(`\bexpect\(|\bassert(?:\.\w+)*\(|\.should\b|\bt\.(?:is|deepEqual|true|false|throws|equal)\(`),
-		},
-		{
-			endings:  []string{".py"},
-			declares: regexp.MustCompile(`(?m)^\s*(?:async )?def (test\w*)\(|^class (Test\w*)`),
-			skipping: regexp.MustCompile(`pytest\.mark\.(?:skip|skipif|xfail)|unittest\.(?:skip|expectedFailure)|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|__test__\s*=\s*False|collect_ignore|pytest_ignore_collect`),
-			assert:   regexp.MustCompile(`^\s*assert\b|\bself\.assert\w+\(|pytest\.raises\(|\.assert_(?:called|not_called|has_calls|any_call)`),
-		},
-		{
-			endings:  []string{".rs"},
-			declares: regexp.MustCompile(`#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`),
-			skipping: regexp.MustCompile(`#\[ignore`),
-			assert:   regexp.MustCompile(`\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`),
-		},
-		{
-			endings:  []string{".java", ".kt", ".kts", ".scala", ".groovy", ".cs", ".fs"},
-			declares: regexp.MustCompile(`(?:@(?:Test|ParameterizedTest|RepeatedTest|TestFactory)|\[(?:Test|Fact|Theory|TestMethod|TestCase)\b[^\]]*\])[^{;]{0,300}?\b(\w+)\s*\(`),
-			skipping: regexp.MustCompile(`@(?:Disabled|Ignore)\b|\b[Aa]ssume(?:True|False|That)\(|\bSkip\s*=|\[Ignore`),
-			assert:   regexp.MustCompile(`\b[Aa]ssert\w*[.(]|\bverify\(|\.should`),
-		},
-		{
-			endings:  []string{".rb"},
-			declares: regexp.MustCompile(`(?m)^\s*(?:it|specify|scenario|test|describe|context)\s*\(?\s*['"]([^'"]+)|^\s*def (test_\w+)`),
-			skipping: regexp.MustCompile(`^\s*(?:skip|pending|xit|xdescribe|xcontext|xspecify)\b`),
-			focusing: regexp.MustCompile(`^\s*(?:fit|fdescribe|fcontext)\b|,\s*:?focus\b`),
-			assert:   regexp.MustCompile(`\bexpect[ ({]|\b(?:assert|refute)\w*\b|\.should\b|\.must_\w+`),
-		},
-		{
-			endings:  []string{".php"},
-			declares: regexp.MustCompile(`function (test\w+)\s*\(|\b(?:it|test)\(\s*['"]([^'"]+)`),
-			skipping: regexp.MustCompile(`markTest(?:Skipped|Incomplete)|->skip\(`),
-			assert:   regexp.MustCompile(`->assert\w+\(|::assert\w+\(|\bexpect\(|->expectException`),
-		},
-		{
-			endings:  []string{".sh", ".bash", ".bats"},
-			declares: regexp.MustCompile(`(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`),
-			skipping: regexp.MustCompile(`^\s*skip\b`),
-			assert:   regexp.MustCompile(`^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`),
-		},
-		{
-			endings:  []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"},
-			declares: regexp.MustCompile(`\b(?:TYPED_)?TEST(?:_F|_P|_CASE)?\(\s*"?([^")]+)`),
-			skipping: regexp.MustCompile(`GTEST_SKIP|DISABLED_|\bdoctest::skip|\[!?(?:hide|\.)`),
-			assert:   regexp.MustCompile(`\b(?:\w+_)?(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*\(|\b(?:[a-z]+_)?assert\w*\(`),
-		},
-		{
-			assert: regexp.MustCompile(`(?i)\b(?:assert|expect|should)\w*\b`),
-		},
+	compile := func(pattern string) *regexp.Regexp {
+		if pattern == "" {
+			return nil
+		}
+		return regexp.MustCompile(pattern)
 	}
+	var all []language
+	for _, s := range stack.All() {
+		if t := s.Tests; len(t.Ends) > 0 {
+			all = append(all, language{endings: t.Ends, declares: compile(t.Declares), skipping: compile(t.Skips), focusing: compile(t.Focuses), assert: compile(t.Asserts)})
+		}
+	}
+	return append(all, language{assert: regexp.MustCompile(`(?i)\b(?:assert|expect|should)\w*\b`)})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Journal is what a desk needs of a journal.
+// Journal is what a inbox needs of a journal.
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
@@ -29,9 +29,9 @@ type Journal interface {
 // patience is how long an answer waits for the conductor to grant it.
 const patience = 5 * time.Second
 
-// Desk knows what waits for people in all runs of a repository, and takes
+// Inbox knows what waits for people in all runs of a repository, and takes
 // their answers. It is safe for concurrent use.
-type Desk struct {
+type Inbox struct {
 	journal Journal
 	held    func(context.Context, nexus.RunID) bool // somebody conducts the run
 	now     func() time.Time
@@ -44,10 +44,10 @@ type Desk struct {
 	settled map[int64]*nexus.RequestSettled // requests from here; nil until they are settled
 }
 
-// Open returns a desk that knows what is in the journal now. [Desk.Follow]
+// Open returns a inbox that knows what is in the journal now. [Inbox.Follow]
 // keeps it in step.
-func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*Desk, error) {
-	d := &Desk{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
+func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*Inbox, error) {
+	d := &Inbox{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
 	for e, err := range j.Events(ctx, "", 0) {
 		if err != nil {
 			return nil, err
@@ -57,8 +57,8 @@ func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID
 	return d, nil
 }
 
-// Follow keeps the desk in step with the journal until the context ends.
-func (d *Desk) Follow(ctx context.Context) error {
+// Follow keeps the inbox in step with the journal until the context ends.
+func (d *Inbox) Follow(ctx context.Context) error {
 	d.mu.Lock()
 	after := d.seq
 	d.mu.Unlock()
@@ -71,7 +71,7 @@ func (d *Desk) Follow(ctx context.Context) error {
 	return nil
 }
 
-func (d *Desk) apply(e nexus.Event) {
+func (d *Inbox) apply(e nexus.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.book.Apply(e)
@@ -86,14 +86,14 @@ func (d *Desk) apply(e nexus.Event) {
 }
 
 // look returns what waits now, and what is closed when that may have changed.
-func (d *Desk) look() ([]pending.Item, <-chan struct{}) {
+func (d *Inbox) look() ([]pending.Item, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.items(), d.grown
 }
 
 // items returns what waits and was not answered here. The caller holds the lock.
-func (d *Desk) items() []pending.Item {
+func (d *Inbox) items() []pending.Item {
 	now := d.now()
 	return slices.DeleteFunc(d.book.Items(), func(i pending.Item) bool {
 		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
@@ -101,19 +101,19 @@ func (d *Desk) items() []pending.Item {
 }
 
 // Items returns what waits for a person, the oldest first.
-func (d *Desk) Items() []pending.Item {
+func (d *Inbox) Items() []pending.Item {
 	all, _ := d.look()
 	return all
 }
 
 // Find returns what waits by that name, or an error that says why it does not.
-func (d *Desk) Find(run nexus.RunID, id string) (pending.Item, error) {
+func (d *Inbox) Find(run nexus.RunID, id string) (pending.Item, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.find(run, id)
 }
 
-func (d *Desk) find(run nexus.RunID, id string) (pending.Item, error) {
+func (d *Inbox) find(run nexus.RunID, id string) (pending.Item, error) {
 	i, err := d.book.Find(run, id)
 	if by := d.taken[i.Key()]; err == nil && by != "" {
 		return i, &pending.LateError{By: by, Text: "it is on its way to the run"}
@@ -126,7 +126,7 @@ func (d *Desk) find(run nexus.RunID, id string) (pending.Item, error) {
 
 // Answer takes an answer to the run in the name of somebody, and says what
 // became of it. An error says why it does not count.
-func (d *Desk) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
+func (d *Inbox) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
 	d.mu.Lock()
 	item, err := d.find(run, id)
 	if err != nil {
@@ -148,8 +148,8 @@ func (d *Desk) Answer(ctx context.Context, run nexus.RunID, id, answer, by strin
 }
 
 // request makes a request, and waits for the conductor's answer where there
-// is one, but at least until the desk knows of it.
-func (d *Desk) request(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
+// is one, but at least until the inbox knows of it.
+func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
 	held := d.held(ctx, run)
 	d.mu.Lock()
 	e, err := d.journal.Ask(ctx, run, wish)
@@ -190,7 +190,7 @@ func (d *Desk) request(ctx context.Context, run nexus.RunID, wish nexus.Request)
 // Deliver calls do, one after the other, for each run that nobody conducts and
 // in which somebody agreed to publish what landed, until the context ends. The
 // same answer is not tried twice.
-func (d *Desk) Deliver(ctx context.Context, do func(context.Context, nexus.RunID)) {
+func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunID)) {
 	tried := map[int64]bool{}
 	for ctx.Err() == nil {
 		d.mu.Lock()
@@ -211,7 +211,7 @@ func (d *Desk) Deliver(ctx context.Context, do func(context.Context, nexus.RunID
 
 // refused says why the conductor did not grant a request: as a rule, somebody
 // was faster.
-func refused(d *Desk, run nexus.RunID, wish nexus.Request, why string) error {
+func refused(d *Inbox, run nexus.RunID, wish nexus.Request, why string) error {
 	id := wish.ID
 	if id == "" {
 		id = string(wish.Task)
@@ -224,17 +224,17 @@ func refused(d *Desk, run nexus.RunID, wish nexus.Request, why string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "refused: " + why, Hint: "See nexus status."}
 }
 
-// Seat is the place of one way to people at a desk: it hears of what waits a
+// Seat is the place of one way to people at a inbox: it hears of what waits a
 // while after the way before it did. One goroutine calls Next.
 type Seat struct {
-	*Desk
+	*Inbox
 	delay time.Duration
 	last  []string
 	begun bool
 }
 
 // Seat returns a place that hears of everything so long after it was asked.
-func (d *Desk) Seat(delay time.Duration) *Seat { return &Seat{Desk: d, delay: delay} }
+func (d *Inbox) Seat(delay time.Duration) *Seat { return &Seat{Inbox: d, delay: delay} }
 
 // Next returns what waits for a person, as soon as that is something else than
 // it was; at first, at once.

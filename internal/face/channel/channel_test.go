@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// sit opens a desk that follows a run until the test ends.
-func sit(t *testing.T) (*channeltest.Journal, *channel.Desk) {
+// sit opens a inbox that follows a run until the test ends.
+func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	t.Helper()
 	j := channeltest.New(time.Now)
 	j.Question("q1", trigger.Security, "may it run \"make deploy\"?")
@@ -105,7 +105,7 @@ func oneOfMany(t *testing.T, conducted bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		j, d := sit(t)
-		if !conducted { // nor has the desk heard of the answer yet
+		if !conducted { // nor has the inbox heard of the answer yet
 			j.Leave()
 			var err error
 			if d, err = channel.Open(t.Context(), j, j.Held, time.Now); err != nil {

@@ -7,15 +7,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // accept lets every command that shows a criterion of a task that landed judge
 // the last tree: a task that landed later may have undone what one before had
 // shown. None keeps another from being judged, and what they need of the gates
 // before them is made once for all.
-func (m *Machine) accept(ctx context.Context, c shop.Case, v state.View, evidence []nexus.Evidence, d run.Desk) ([]nexus.Evidence, error) {
+func (m *Machine) accept(ctx context.Context, c worker.Case, v state.View, evidence []nexus.Evidence, d worker.Desk) ([]nexus.Evidence, error) {
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {
@@ -33,7 +32,7 @@ func (m *Machine) accept(ctx context.Context, c shop.Case, v state.View, evidenc
 	if len(done) == 0 {
 		return evidence, nil
 	}
-	all, err := m.Shop.Judge(ctx, c, d)
+	all, err := m.Worker.Judge.Pass(ctx, c, d)
 	for _, e := range all {
 		if done[e.Gate] {
 			evidence = append(evidence, e)

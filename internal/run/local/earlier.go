@@ -12,9 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Regression says what of earlier runs is tried again before a run begins. The
@@ -32,7 +31,7 @@ type Regression struct {
 // do not wait. It returns what is red, in words for the planner. That fails
 // nothing, and where it cannot be tried that is recorded, and fails nothing
 // either.
-func (m *Machine) earlier(ctx context.Context, v state.View, d run.Desk) ([]string, error) {
+func (m *Machine) earlier(ctx context.Context, v state.View, d worker.Desk) ([]string, error) {
 	g := &m.Regression
 	if g.Past == nil || g.Sample <= 0 || !g.tried.CompareAndSwap(false, true) {
 		return nil, nil
@@ -43,15 +42,15 @@ func (m *Machine) earlier(ctx context.Context, v state.View, d run.Desk) ([]stri
 	if err != nil || len(all) == 0 {
 		return nil, ended(ctx, err)
 	}
-	var old []shop.Old
+	var old []worker.Old
 	for _, e := range all {
 		then, _ := accept.Gate(nexus.Criterion{Text: e.Text, Check: e.Check})
 		if one, ok := detect.Accept(nexus.Criterion{Text: e.Text, Check: e.Check}); ok {
 			one.Name = e.Gate()
-			old = append(old, shop.Old{Gate: one, As: then, Why: "it was met when that run landed: " + e.Text})
+			old = append(old, worker.Old{Gate: one, As: then, Why: "it was met when that run landed: " + e.Text})
 		}
 	}
-	judged, err := m.Shop.Bases.Earlier(spare, m.Shop, v.Goal.Base, old, g.Time, d)
+	judged, err := m.Worker.Judge.Bases.Earlier(spare, m.Worker.Judge, v.Goal.Base, old, g.Time, d)
 	if err != nil {
 		if err := ended(ctx, err); err != nil {
 			return nil, err
@@ -89,7 +88,7 @@ func (m *Machine) sample(ctx context.Context, v state.View) ([]regress.Earlier, 
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	git := m.Shop.Trees.Git()
+	git := m.Worker.Trees.Git()
 	out, err := git.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", v.Goal.Base)
 	if err != nil {
 		return nil, err

@@ -12,17 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Machine is this machine. Its fields are read only once it acts.
 type Machine struct {
-	Shop   *shop.Shop
+	Worker *worker.Worker
 	Branch string // to publish to; empty means nexus/<run>
 	Notes  bool   // what is published gets notes of its evidence
 
@@ -32,36 +32,36 @@ type Machine struct {
 }
 
 // Now implements [run.World].
-func (m *Machine) Now() time.Time { return m.Shop.Now() }
+func (m *Machine) Now() time.Time { return m.Worker.Site.Now() }
 
 // Alarm implements [run.World].
 func (m *Machine) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(m.Now())) }
 
 // Act implements [run.World].
-func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.Desk) ([]nexus.Fact, error) {
+func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.PlanSought:
 		return m.plan(ctx, v, d)
 	case nexus.RoutesSought:
 		return m.route(ctx, f, v, d)
 	case nexus.FaultsSought:
-		return diagnose.Find(ctx, m.Shop, v, f.Faults, d)
+		return diagnose.Find(ctx, m.Worker, v, f.Faults, d)
 	case nexus.SplitSought:
 		return m.split(ctx, f, v, d)
 	case nexus.AttemptStarted:
 		if _, err := m.earlier(ctx, v, d); err != nil {
 			return nil, err
 		}
-		return attempt.Work(ctx, m.Shop, v, d)
+		return attempt.Work(ctx, m.Worker, v, d)
 	case nexus.AttemptResumed:
 		if v.Merge != nil && v.Merge.ID == f.Attempt {
 			return m.land(ctx, v, d)
 		}
-		return attempt.Work(ctx, m.Shop, v, d)
+		return attempt.Work(ctx, m.Worker, v, d)
 	case nexus.TrainDeparted:
 		return m.land(ctx, v, d)
 	case nexus.LandingSought:
-		return land.Home(ctx, m.Shop, v, d)
+		return land.Home(ctx, m.Worker, v, d)
 	case nexus.ResultReviewed:
 		return m.review(ctx, v, d)
 	case nexus.ResultOffered:
@@ -72,39 +72,39 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d ru
 }
 
 // land lands an attempt, and puts its worktree away once it landed.
-func (m *Machine) land(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	if err := Begin(ctx, m.Shop, v); err != nil {
+func (m *Machine) land(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	if err := Begin(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
 	}
-	facts, err := land.Land(ctx, m.Shop, v, d)
+	facts, err := land.Land(ctx, m.Worker, v, d)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range facts {
 		if f, ok := f.(nexus.TrainLanded); ok {
-			err = errors.Join(err, m.Shop.Trees.Drop(ctx, v.Run, f.Attempt))
+			err = errors.Join(err, m.Worker.Trees.Drop(ctx, v.Run, f.Attempt))
 		}
 	}
 	return facts, err
 }
 
 // Begin makes the run's branch in the private clone, once.
-func Begin(ctx context.Context, s *shop.Shop, v state.View) error {
+func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	ref := land.Ref(v.Run)
-	_, err := s.Trees.Git().Resolve(ctx, ref)
+	_, err := trees.Git().Resolve(ctx, ref)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return err
 	}
 	if v.Landings > 0 {
 		return fmt.Errorf("the run's branch %s is gone, with %d commits on it", ref, v.Landings)
 	}
-	return s.Trees.Move(ctx, ref, v.Goal.Base, "")
+	return trees.Move(ctx, ref, v.Goal.Base, "")
 }
 
 // review judges the last tree of the run by its gates. It was judged when it
 // landed, so that this costs nothing but a look.
-func (m *Machine) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	s := m.Shop
+func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	s := m.Worker
 	hash, err := s.Trees.Git().Tree(ctx, v.Tip)
 	if err != nil {
 		return nil, err
@@ -116,8 +116,8 @@ func (m *Machine) review(ctx context.Context, v state.View, d run.Desk) ([]nexus
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	c := shop.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Wanted: v.Bear, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
-	evidence, err := s.Judge(ctx, c, d)
+	c := worker.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Wanted: v.Bear, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
+	evidence, err := s.Judge.Pass(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d run.Desk) ([]nexus
 		}
 		sum = repair.Sum("", nexus.Task{}, hash, evidence)
 	}
-	s.Miss(evidence, v.Bear)
+	s.Judge.Miss(evidence, v.Bear)
 	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
 	if !verdict.Passed {
 		verdict.Why = sum.Why
@@ -141,7 +141,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d run.Desk) ([]nexus
 
 // publish puts what landed on a branch of the user's repository, and moves
 // the target along when that was asked for.
-func (m *Machine) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	f := nexus.ResultPublished{Branch: m.Branch, Commit: v.Tip}
 	if f.Branch == "" {
 		f.Branch = "nexus/" + string(v.Run)
@@ -149,7 +149,7 @@ func (m *Machine) publish(ctx context.Context, v state.View, d run.Desk) ([]nexu
 	if held, err := m.held(ctx, v, f.Branch, d); err != nil || held != "" {
 		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err
 	}
-	if err := m.Shop.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
+	if err := m.Worker.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
 	}
 	if m.Notes {
@@ -190,7 +190,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 		f.Why = fmt.Sprintf("%s was not moved: git.protected names it", target)
 		return nil
 	}
-	err := m.Shop.Trees.Land(ctx, target, commit, was)
+	err := m.Worker.Trees.Land(ctx, target, commit, was)
 	if moved, ok := errors.AsType[*git.MovedError](err); ok {
 		return &nexus.TargetMoved{Target: target, Commit: moved.At}
 	}
@@ -200,7 +200,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	}
 	if f.Target = target; commit != v.Tip {
 		f.Merged = commit
-	} else if now, err := m.Shop.Trees.Branch(ctx, target); err == nil && now != commit { // it held what landed before
+	} else if now, err := m.Worker.Trees.Branch(ctx, target); err == nil && now != commit { // it held what landed before
 		f.Merged = now
 	}
 	return nil
@@ -211,7 +211,7 @@ func (m *Machine) Protected(branch string) bool { return git.Matches(m.Shields, 
 
 // held says why what landed is not published yet: the run's level of approval
 // wants a person to agree, and nobody did.
-func (m *Machine) held(ctx context.Context, v state.View, branch string, d run.Desk) (string, error) {
+func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
 	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil { // who asked for it agrees to it
 		return "", nil
 	}
@@ -219,7 +219,7 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d run.D
 	if v.Goal.Land && v.Goal.Target != "" {
 		text += ", and move " + v.Goal.Target + " along"
 	}
-	changed, err := m.Shop.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
+	changed, err := m.Worker.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
 	if err != nil {
 		return "", err
 	}
@@ -230,9 +230,9 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d run.D
 	if found := critical.Of(files); len(found) > 0 {
 		text += ", which touch " + critical.Line(found)
 	}
-	answer, err := m.Shop.Consent(ctx, "", text+"?", d)
+	answer, err := m.Worker.Sessions.Consent(ctx, "", text+"?", d)
 	switch {
-	case shop.Waits(err):
+	case worker.Waits(err):
 		return "a person must agree to it: nexus status names the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err

@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
 // desk has heard of nothing.
@@ -39,7 +39,7 @@ func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelF
 // branches, and half of the doing: the next process finds both as they should
 // be, and a run that goes on moves them on.
 func TestCrashWhilePublishing(t *testing.T) {
-	s, base, user := shoptest.New(t)
+	s, base, user := workertest.New(t)
 	_, target, err := user.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestCrashWhilePublishing(t *testing.T) {
 		}
 		return made
 	}
-	w := &local.Machine{Shop: s, Notes: true}
+	w := &local.Machine{Worker: s, Notes: true}
 	var proofs []state.Proof
 	for i, name := range []string{"one", "two"} {
 		tip := commit(name, base)
@@ -117,11 +117,11 @@ func first(t *testing.T, r git.Repo, branch string) string {
 // TestCrashAfterLanding finds a landing of which nobody heard: it is
 // confirmed, and the worktree that it was made in goes.
 func TestCrashAfterLanding(t *testing.T) {
-	s, base, _ := shoptest.New(t)
+	s, base, _ := workertest.New(t)
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
 	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
 	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
-	if err := local.Begin(t.Context(), s, v); err != nil {
+	if err := local.Begin(t.Context(), s.Trees, v); err != nil {
 		t.Fatal(err)
 	}
 	tree, err := s.Trees.Add(t.Context(), "r", m.ID, base)
@@ -139,7 +139,7 @@ func TestCrashAfterLanding(t *testing.T) {
 	if err := s.Trees.Move(t.Context(), land.Ref("r"), landed, base); err != nil {
 		t.Fatal(err)
 	}
-	facts, err := (&local.Machine{Shop: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
+	facts, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -154,7 +154,7 @@ func TestCrashAfterLanding(t *testing.T) {
 // TestReviewJudgesTheTip finds the worktree of a review that was cut off,
 // with what a gate wrote in it.
 func TestReviewJudgesTheTip(t *testing.T) {
-	s, base, _ := shoptest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
+	s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
 	left, err := s.Trees.Add(t.Context(), "r", "result", base)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestReviewJudgesTheTip(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(left.Dir, "dirt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &local.Machine{Shop: s}
+	w := &local.Machine{Worker: s}
 	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}}
 	facts, err := w.Act(t.Context(), nexus.ResultReviewed{}, v, desk{})
 	if err != nil || len(facts) != 1 {

@@ -19,13 +19,13 @@ func (m *Machine) note(ctx context.Context, v state.View) error {
 		}
 		edits[p.Commit] = attest.Of(v.Run, p).Into
 	}
-	return m.Shop.Trees.Note(ctx, edits)
+	return m.Worker.Trees.Note(ctx, edits)
 }
 
 // mask takes keys out of what leaves the private state.
 func (m *Machine) mask(text string) string {
-	if m.Shop.Mask == nil {
+	if m.Worker.Site.Mask == nil {
 		return text
 	}
-	return string(m.Shop.Mask([]byte(text)))
+	return string(m.Worker.Site.Mask([]byte(text)))
 }

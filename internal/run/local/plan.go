@@ -8,20 +8,19 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // planning is one planning under way.
 type planning struct {
-	*shop.Shop
+	Worker  *worker.Worker
 	view    state.View
 	a       *state.Attempt // our own copy
-	desk    run.Desk
+	desk    worker.Desk
 	tree    *worktree.Tree
 	session nexus.SessionID
 	red     []string // what earlier runs showed and is so no more
@@ -29,42 +28,38 @@ type planning struct {
 
 // plan lets the planner turn the goal into tasks, and hands back to it what
 // does not fit.
-func (m *Machine) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	p := &planning{Shop: m.Shop, view: v, a: v.Attempt, desk: d}
+func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", p.a.ID, nexus.Planner))
 	var err error
-	if p.tree, err = m.Shop.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
+	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan in: %w", err)
 	}
 	if p.red, err = m.earlier(ctx, v, d); err != nil {
 		return nil, err
 	}
-	if err := p.Bases.Look(ctx, p.Shop, shop.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
-	facts, err := p.make(ctx)
+	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
+	var facts []nexus.Fact
+	switch {
+	case err == nil:
+		facts, err = p.propose(made)
+	case unplanned(err):
+		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return facts, p.tree.Remove(ctx)
 }
 
-func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
-	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Size: p.view.Limits.Size, Red: p.red}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
-	if err == nil {
-		return p.propose(made)
-	}
-	if unplanned(err) {
-		return []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
-	}
-	return nil, err
-}
-
 // talk says something to the planner.
 func (p *planning) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	of := p.view.Task
-	return p.Converse(ctx, shop.Talk{
+	return p.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: of.ID, Title: of.Title, Brief: of.Brief, Criteria: of.Criteria, Files: of.Files}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text, Next: message, Why: why,
 		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)
@@ -96,7 +91,7 @@ func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
 		return err
 	}
 	for _, f := range facts {
-		p.a.Apply(f, p.Now())
+		p.a.Apply(f, p.Worker.Site.Now())
 	}
 	return nil
 }
@@ -112,7 +107,7 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash, err := p.Blobs.Put(data)
+	hash, err := p.Worker.Site.Blobs.Put(data)
 	if err != nil {
 		return nil, err
 	}

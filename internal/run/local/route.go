@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // judging is how long a model may take to say how hard tasks are. The tasks
@@ -30,14 +30,14 @@ var errJudging = errors.New("no answer in time")
 // route asks a model how hard tasks are. Whatever goes wrong with that is an
 // answer as well: that there is none. Only an end of the run, a refused
 // budget and a fault of the journal are errors.
-func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	p := &planning{Shop: m.Shop, view: v, a: v.Attempt, desk: d}
+func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
 	kept := m.kept(v, f.Tasks)
 	if routes, ok := recall(kept, f.Tasks); ok && !p.begun() {
 		return []nexus.Fact{nexus.RoutesTold{Attempt: f.Attempt, Routes: routes}}, nil
 	}
-	tree, err := m.Shop.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
+	tree, err := m.Worker.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
 	if err != nil {
 		return nil, fmt.Errorf("make a worktree to judge tasks in: %w", err)
 	}
@@ -65,16 +65,16 @@ func stops(err error) bool {
 // kept returns the file that keeps what the same model said of the same tasks
 // in an earlier run; empty where nobody can be asked.
 func (m *Machine) kept(v state.View, ids []nexus.TaskID) string {
-	role, ok := m.Shop.Roles[nexus.Router]
+	role, ok := m.Worker.Sessions.Roles[nexus.Router]
 	if !ok {
 		return ""
 	}
-	model, err := m.Shop.Pick(role.Name, role.Tier, "")
+	model, err := m.Worker.Sessions.Pick(role.Name, role.Tier, "")
 	if err != nil {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{model.Name, role.Prompt, string(plan.ComplexitySchema()), tasksText("", v.Tasks, ids)}, "\x00")))
-	return filepath.Join(m.Shop.State, "routes", hex.EncodeToString(sum[:])+".json")
+	return filepath.Join(m.Worker.Site.State, "routes", hex.EncodeToString(sum[:])+".json")
 }
 
 // recall reads what was kept. It is checked as an answer is: what does not
@@ -96,7 +96,7 @@ func (p *planning) judge(ctx context.Context, ids []nexus.TaskID, kept string) (
 	if !p.begun() {
 		next, why = tasksText(p.session, p.view.Tasks, ids), "brief"
 	}
-	out, err := p.Converse(ctx, shop.Talk{
+	out, err := p.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: p.a, Session: p.session, Role: nexus.Router, Tree: p.tree, Next: next, Why: why,
 		Handin: plan.ComplexitySchema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)
@@ -111,8 +111,8 @@ func (p *planning) judge(ctx context.Context, ids []nexus.TaskID, kept string) (
 	routes, err := plan.ParseComplexity(out.Handin, ids)
 	if err == nil && kept != "" {
 		said := []byte(out.Handin)
-		if p.Mask != nil {
-			said = p.Mask(said)
+		if p.Worker.Site.Mask != nil {
+			said = p.Worker.Site.Mask(said)
 		}
 		_ = disk.Replace(kept, said) // what cannot be kept is asked for again
 	}

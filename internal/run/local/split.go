@@ -7,22 +7,22 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // split lets the planner cut a task that is stuck into smaller ones.
-func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, d run.Desk) ([]nexus.Fact, error) {
-	p := &planning{Shop: m.Shop, view: v, a: v.Attempt, desk: d}
+func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Planner))
 	var err error
-	if p.tree, err = m.Shop.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
+	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
 	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size, Dead: why(v.Dead)}
 	if f.Work != "" {
-		git := m.Shop.Trees.Git()
+		git := m.Worker.Trees.Git()
 		from, err := git.Run(ctx, "merge-base", p.a.Base, f.Work)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Bounds of what the checks of a plan may take, each time that one is handed in.
@@ -22,7 +22,7 @@ const (
 // try tries the commands of a plan's criteria on the tree that it is made for.
 // What ran before is known, also to who goes on after a crash.
 func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, error) {
-	own, err := p.Gates(p.tree.Dir)
+	own, err := p.Worker.Judge.Gates(p.tree.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, err
 			return nil, fmt.Errorf("try the checks of the plan: %w", err)
 		}
 	}
-	around := accept.Around{Tests: detect.RunsTests, Old: p.Bases.Known(ctx, p.a.Base), Short: p.GateTime <= 0 || p.GateTime > eachTrial}
+	around := accept.Around{Tests: detect.RunsTests, Old: p.Worker.Judge.Bases.Known(ctx, p.a.Base), Short: p.Worker.Judge.GateTime <= 0 || p.Worker.Judge.GateTime > eachTrial}
 	var all accept.Trials
 	each(made, func(t nexus.Task, number int, g gate.Gate) {
 		if e, ok := p.tried(g); ok {
@@ -52,8 +52,8 @@ func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, err
 func (p *planning) run(ctx context.Context, gates []gate.Gate) error {
 	spare, stop := p.desk.Spare(ctx, false)
 	defer stop()
-	of := shop.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
-	err := p.Bases.Try(spare, p.Shop, of, gates, eachTrial, allTrials, func(e nexus.Evidence) error {
+	of := worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
+	err := p.Worker.Judge.Bases.Try(spare, p.Worker.Judge, of, gates, eachTrial, allTrials, func(e nexus.Evidence) error {
 		return p.record(ctx, nexus.CheckTried{Attempt: p.a.ID, Evidence: e})
 	}, p.desk)
 	if err != nil && spare.Err() != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // shared is a journal that many goroutines use, and that can fail for good,
@@ -48,14 +49,14 @@ func (j *shared) ask(r nexus.Request) {
 
 // stage is the toy world as [run.Conduct] wants it, on the bubble's clock.
 type stage struct {
-	*toy.World
+	*toy.Environment
 	open func(nexus.AttemptID, string)
 }
 
 func (stage) Now() time.Time                      { return time.Now() }
 func (stage) Alarm(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
 
-func (s stage) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.Desk) ([]nexus.Fact, error) {
+func (s stage) Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	nap := func(ctx context.Context, d time.Duration) error {
 		select {
 		case <-time.After(d):
@@ -64,7 +65,7 @@ func (s stage) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.D
 			return context.Cause(ctx)
 		}
 	}
-	return (&toy.Actor{World: s.World, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).Act(ctx, intent)
+	return (&toy.Actor{Environment: s.Environment, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).Act(ctx, intent)
 }
 
 // TestConduct lets the real Conduct, with goroutines and all, conduct runs in
@@ -172,7 +173,7 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 // idle is a world whose workers do what can be done again, for ever.
 type idle struct{ stage }
 
-func (idle) Act(ctx context.Context, intent nexus.Fact, _ state.View, d run.Desk) ([]nexus.Fact, error) {
+func (idle) Act(ctx context.Context, intent nexus.Fact, _ state.View, d worker.Desk) ([]nexus.Fact, error) {
 	_, landing := intent.(nexus.TrainDeparted)
 	if _, ok := intent.(nexus.AttemptStarted); !ok && !landing {
 		return nil, errors.New("it has nothing else to do")

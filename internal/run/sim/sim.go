@@ -56,7 +56,7 @@ type Result struct {
 type sim struct {
 	scenario toy.Scenario
 	dice     *rand.Rand // of the driver; the world has its own
-	world    *toy.World
+	world    *toy.Environment
 	journal  *journal
 	purse    dayPurse
 	audit    *audit.Audit
@@ -70,7 +70,7 @@ type sim struct {
 	lives       int
 	interrupted bool // the present process was told to let go
 	dead        bool // the process dies at the end of this step
-	workers     map[run.Key]*worker
+	workers     map[run.Key]*coroutine
 	alarm       time.Time
 	delivered   time.Time // when the last request reaches a process
 	deaths      int
@@ -99,7 +99,7 @@ func play(seed uint64) Result {
 
 // fresh returns a run before it is opened.
 func fresh(scenario toy.Scenario, dice, worlds *rand.Rand) *sim {
-	s := &sim{scenario: scenario, dice: dice, now: tape.Start(), workers: map[run.Key]*worker{}}
+	s := &sim{scenario: scenario, dice: dice, now: tape.Start(), workers: map[run.Key]*coroutine{}}
 	s.world = toy.New(s.scenario, worlds, s.dies, s.wrong)
 	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.wrong)
 	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}

@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// worker runs an actor as a coroutine: whatever the actor waits for is handed
+// coroutine runs an actor as a coroutine: whatever the actor waits for is handed
 // to the simulation, which goes on with it at some later event. So there is
 // one thread, and an order of events that depends on the seed alone.
-type worker struct {
+type coroutine struct {
 	sim    *sim
 	work   run.Work
 	yield  func(func(turn int)) bool
@@ -38,8 +38,8 @@ func (s *sim) hire(w run.Work) {
 		return
 	}
 	ctx := context.Background()
-	k := &worker{sim: s, work: w}
-	x := &toy.Actor{World: s.world, Desk: k, Nap: k.nap, Now: func() time.Time { return s.now }, View: w.View, Open: s.audit.Opened}
+	k := &coroutine{sim: s, work: w}
+	x := &toy.Actor{Environment: s.world, Desk: k, Nap: k.nap, Now: func() time.Time { return s.now }, View: w.View, Open: s.audit.Opened}
 	k.next, k.stop = iter.Pull(func(yield func(func(int)) bool) {
 		k.yield = yield
 		k.facts, k.err = x.Act(ctx, w.Intent)
@@ -49,7 +49,7 @@ func (s *sim) hire(w run.Work) {
 }
 
 // resume lets a worker go on until it next waits, or is done.
-func (s *sim) resume(ctx context.Context, k *worker, turn int) {
+func (s *sim) resume(ctx context.Context, k *coroutine, turn int) {
 	if k.turn != turn || s.workers[k.work.Key] != k || s.dead {
 		return
 	}
@@ -69,7 +69,7 @@ func (s *sim) resume(ctx context.Context, k *worker, turn int) {
 
 // eased checks that a worker is let go when it must be, and not when accepted
 // work would be lost by it.
-func (s *sim) eased(k *worker) {
+func (s *sim) eased(k *coroutine) {
 	d := s.core.State.Drain
 	switch goes := k.spare.eased != nil; {
 	case s.interrupted && !goes:
@@ -82,7 +82,7 @@ func (s *sim) eased(k *worker) {
 }
 
 // cancel ends what a worker waits for.
-func (s *sim) cancel(ctx context.Context, k *worker) {
+func (s *sim) cancel(ctx context.Context, k *coroutine) {
 	if k != nil && k.gone == nil {
 		k.gone = context.Canceled
 		turn := k.turn
@@ -91,7 +91,7 @@ func (s *sim) cancel(ctx context.Context, k *worker) {
 }
 
 // wait hands something to the simulation and returns when it was done.
-func (k *worker) wait(do func(turn int)) error {
+func (k *coroutine) wait(do func(turn int)) error {
 	if k.gone != nil {
 		return k.gone
 	}
@@ -113,7 +113,7 @@ type spare struct {
 }
 
 // nap lets virtual time pass.
-func (k *worker) nap(ctx context.Context, d time.Duration) error {
+func (k *coroutine) nap(ctx context.Context, d time.Duration) error {
 	s := k.spare
 	if s != nil {
 		if why := k.sim.core.LetGo(s.paid); why != nil {
@@ -127,8 +127,8 @@ func (k *worker) nap(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// Spare implements [run.Desk].
-func (k *worker) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+// Spare implements [worker.Desk].
+func (k *coroutine) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	k.spare = &spare{paid: paid}
 	return ctx, func() { k.spare = nil }
 }
@@ -149,8 +149,8 @@ func (s *sim) ease(ctx context.Context) {
 	}
 }
 
-// Record implements [run.Desk].
-func (k *worker) Record(ctx context.Context, facts ...nexus.Fact) error {
+// Record implements [worker.Desk].
+func (k *coroutine) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return k.wait(func(turn int) {
 		k.sim.soon(func() {
 			if k.gone == nil {
@@ -161,23 +161,23 @@ func (k *worker) Record(ctx context.Context, facts ...nexus.Fact) error {
 	})
 }
 
-// Reserve implements [run.Desk].
-func (k *worker) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
+// Reserve implements [worker.Desk].
+func (k *coroutine) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	err := k.ask(ctx, func(answer func(run.Answer)) error {
 		return k.sim.core.Reserve(ctx, r, done, func() bool { return k.gone != nil }, answer)
 	})
 	return k.answer.Guidance, err
 }
 
-// Ask implements [run.Desk].
-func (k *worker) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
+// Ask implements [worker.Desk].
+func (k *coroutine) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
 	err := k.ask(ctx, func(answer func(run.Answer)) error {
 		return k.sim.core.Ask(ctx, q, func() bool { return k.gone != nil }, answer)
 	})
 	return k.answer.Text, err
 }
 
-func (k *worker) ask(ctx context.Context, queue func(func(run.Answer)) error) error {
+func (k *coroutine) ask(ctx context.Context, queue func(func(run.Answer)) error) error {
 	k.answer = run.Answer{}
 	return k.wait(func(turn int) {
 		k.sim.soon(func() {
@@ -192,7 +192,7 @@ func (k *worker) ask(ctx context.Context, queue func(func(run.Answer)) error) er
 	})
 }
 
-// Known implements [run.Desk].
-func (k *worker) Known(_ context.Context, tree, gate string) (nexus.Evidence, bool) {
+// Known implements [worker.Desk].
+func (k *coroutine) Known(_ context.Context, tree, gate string) (nexus.Evidence, bool) {
 	return k.sim.core.State.Known(tree, gate)
 }

@@ -12,41 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
-
-// Store is a row of the table: where tools keep what they fetched.
-type Store struct {
-	Name  string
-	Tools []string // programs that use it
-	Home  string   // where it is below the home
-	From  string   // variable of the user's that says where it is instead; empty for none
-	Below string   // name of Home under what Var names, for tools that want the directory around it
-	Var   string   // variable that tells a command where it is
-	Value string   // of Var, with @ for the directory; empty is the directory
-}
-
-// Table returns all stores. None holds a password: those lie beside them.
-func Table() []Store {
-	return []Store{
-		{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
-		{Name: "pnpm", Tools: []string{"pnpm", "pnpx"}, Home: ".local/share/pnpm/store", Var: "npm_config_store_dir"},
-		{Name: "yarn", Tools: []string{"yarn"}, Home: ".cache/yarn", From: "YARN_CACHE_FOLDER", Var: "YARN_CACHE_FOLDER"},
-		{Name: "yarn-berry", Tools: []string{"yarn"}, Home: ".yarn/berry", From: "YARN_GLOBAL_FOLDER", Var: "YARN_GLOBAL_FOLDER"},
-		{Name: "bun", Tools: []string{"bun", "bunx"}, Home: ".bun/install/cache", From: "BUN_INSTALL_CACHE_DIR", Var: "BUN_INSTALL_CACHE_DIR"},
-		{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
-		{Name: "uv", Tools: []string{"uv", "uvx"}, Home: ".cache/uv", From: "UV_CACHE_DIR", Var: "UV_CACHE_DIR"},
-		{Name: "poetry", Tools: []string{"poetry"}, Home: ".cache/pypoetry", From: "POETRY_CACHE_DIR", Var: "POETRY_CACHE_DIR"},
-		{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
-		{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
-		{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
-		{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
-		{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
-		{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
-		{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
-	}
-}
 
 // User is whose stores are shown. The zero User has none.
 type User struct {
@@ -65,7 +34,7 @@ type Shown struct {
 // What is shown twice keeps what was written there. [Hide] takes it away.
 func (u User) Show(dir string, words []string) (Shown, error) {
 	var s Shown
-	for _, t := range Table() {
+	for _, t := range stack.Stores() {
 		from := u.place(t)
 		if !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(t.Tools, path.Base(w)) }) || from == "" {
 			continue
@@ -95,7 +64,7 @@ func (u User) Show(dir string, words []string) (Shown, error) {
 }
 
 // place returns where the user's store lies, empty where there is none.
-func (u User) place(t Store) string {
+func (u User) place(t stack.Store) string {
 	from := ""
 	if u.Home != "" {
 		from = filepath.Join(u.Home, filepath.FromSlash(t.Home))

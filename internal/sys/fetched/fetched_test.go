@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
@@ -16,7 +17,7 @@ import (
 
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range fetched.Table() {
+	for _, s := range stack.Stores() {
 		if s.Name == "" || names[s.Name] || len(s.Tools) == 0 || !filepath.IsLocal(s.Home) || s.Var == "" || s.Value != "" && !strings.Contains(s.Value, "@") {
 			t.Errorf("%+v", s)
 		}

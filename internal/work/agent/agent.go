@@ -49,8 +49,8 @@ type Tools interface {
 	ReadOnly(name string) bool
 }
 
-// Desk is where a worker records what happened and asks leave to spend.
-type Desk interface {
+// Recorder is where a worker records what happened and asks leave to spend.
+type Recorder interface {
 	// Record appends the facts durably, all or none. An error ends the worker.
 	Record(ctx context.Context, facts ...nexus.Fact) error
 	// Reserve asks leave for one model call. It waits while the run is paused.
@@ -136,7 +136,7 @@ type Outcome struct {
 // limit, or makes no progress. An error means that the machinery failed or,
 // when ctx was cancelled, is the cause; the session can be taken up again
 // with the messages that were recorded.
-func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Desk, s Store, heard func(llm.Delta)) (Outcome, error) {
+func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Recorder, s Store, heard func(llm.Delta)) (Outcome, error) {
 	c := &conversation{
 		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
 		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,

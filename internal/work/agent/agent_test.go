@@ -303,7 +303,7 @@ func TestCrashAnywhereLosesNothing(t *testing.T) {
 				}
 				return nil
 			}
-			hook := &hooked{Desk: b.desk, refuse: refuse}
+			hook := &hooked{Recorder: b.desk, refuse: refuse}
 			if _, err := agent.Run(t.Context(), b.model, b.set, b.brief, hook, b.store, nil); err == nil {
 				t.Fatal("no crash")
 			}
@@ -327,22 +327,22 @@ func TestCrashAnywhereLosesNothing(t *testing.T) {
 
 // hooked is a desk that fails as told.
 type hooked struct {
-	Desk   agent.Desk
-	refuse func() error
+	Recorder agent.Recorder
+	refuse   func() error
 }
 
 func (h *hooked) Record(ctx context.Context, f ...nexus.Fact) error {
 	if err := h.refuse(); err != nil {
 		return err
 	}
-	return h.Desk.Record(ctx, f...)
+	return h.Recorder.Record(ctx, f...)
 }
 
 func (h *hooked) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	if err := h.refuse(); err != nil {
 		return nil, err
 	}
-	return h.Desk.Reserve(ctx, r, done...)
+	return h.Recorder.Reserve(ctx, r, done...)
 }
 
 func TestHandedInIsNotAskedAgain(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 type bench struct {
 	server *llmtest.Server
 	model  llm.Model
-	desk   *agenttest.Desk
+	desk   *agenttest.Recorder
 	store  *agenttest.Store
 	dir    string
 	set    *tool.Set
@@ -62,7 +62,7 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &bench{server: server, desk: &agenttest.Desk{}, store: &agenttest.Store{}, dir: tb.TempDir()}
+	b := &bench{server: server, desk: &agenttest.Recorder{}, store: &agenttest.Store{}, dir: tb.TempDir()}
 	b.model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
 	if err := os.WriteFile(filepath.Join(b.dir, "sum.go"), []byte("package sum\n"), 0o644); err != nil {
 		tb.Fatal(err)

@@ -32,7 +32,7 @@ type conversation struct {
 	Brief
 	model llm.Model
 	tools Tools
-	desk  Desk
+	desk  Recorder
 	store Store
 	heard func(llm.Delta)
 

@@ -56,7 +56,7 @@ func TestMaskedCallsAreNotRunAgain(t *testing.T) {
 	))
 	store := masking{b.store, secret.New([]string{"X_KEY=" + fixtureKey})}
 	crashed := false
-	hook := &hooked{Desk: b.desk, refuse: func() error {
+	hook := &hooked{Recorder: b.desk, refuse: func() error {
 		if !crashed && len(b.desk.Batches()) == 3 {
 			crashed = true
 			return errors.New("crash")

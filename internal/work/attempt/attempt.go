@@ -21,27 +21,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // work is one attempt under way. One goroutine owns it.
 type work struct {
-	*shop.Shop
-	view state.View
-	task *state.Task
-	a    *state.Attempt // our own copy, kept in step with what we record
-	desk shop.Desk
-	tree *worktree.Tree
-	ran  map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
+	Worker *worker.Worker
+	view   state.View
+	task   *state.Task
+	a      *state.Attempt // our own copy, kept in step with what we record
+	desk   worker.Desk
+	tree   *worktree.Tree
+	ran    map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
 
 	again []nexus.Evidence // what the tests said of the base when they ran there once more
 }
 
 // Work makes the attempt of the view, from its start or from where another
 // process left it, and returns the fact that ends it.
-func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
-	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
+func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	w := &work{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
 	start, ended, err := w.start(ctx)
 	if err != nil || ended != nil {
 		return ended, err
@@ -95,14 +94,14 @@ func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
 		return err
 	}
 	for _, f := range facts {
-		w.a.Apply(f, w.Now())
+		w.a.Apply(f, w.Worker.Site.Now())
 	}
 	return nil
 }
 
 // ownDesk keeps our copy of the attempt in step with what is recorded for us.
 type ownDesk struct {
-	shop.Desk
+	worker.Desk
 	w *work
 }
 
@@ -143,7 +142,9 @@ func (w *work) left() func() time.Duration {
 	if limit <= 0 {
 		return nil
 	}
-	return func() time.Duration { return limit - w.task.Spell() - w.Now().Sub(w.a.Resumed()) + w.a.Rested }
+	return func() time.Duration {
+		return limit - w.task.Spell() - w.Worker.Site.Now().Sub(w.a.Resumed()) + w.a.Rested
+	}
 }
 
 // late says why the task's time is over, empty while it is not.
@@ -160,14 +161,14 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if at == "" {
 		return repair.Facts{}, nil
 	}
-	changed, err := w.Trees.Git().Changed(ctx, w.a.Base, at)
+	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, at)
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return stack.IsTest(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
-	f.Unchecked = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Checks == "auto" && claim.Worth(w.task.Task)
+	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(unshown(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
 	if open, why := w.unshown(); len(open) > 0 {
-		f.Unshown, f.Unchecked = why, f.Unchecked || w.Checked()
+		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.Checked()
 	}
-	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Checked()
+	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Worker.Sessions.Checked()
 	if err == nil {
 		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
 	}
@@ -184,7 +185,7 @@ func (w *work) renamed(ctx context.Context, at string) (bool, error) {
 	if !is || w.a.Strategy != nexus.NoTest {
 		return false, nil
 	}
-	return change.OnlyRenames(ctx, w.Trees.Git(), w.a.Base, at, r.Only)
+	return change.OnlyRenames(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
 }
 
 // end closes the attempt. Accepted work is pinned by its last snapshot, which

@@ -12,18 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // claimed returns the blob of a tester's hand-in that may name checks of
 // criteria and was not looked at yet; empty for none.
 func (w *work) claimed() string {
 	s := w.a.Of(nexus.Tester)
-	if !w.Checked() || s == nil || s.Outcome != nexus.Accepted || len(w.unproved()) == 0 {
+	if !w.Worker.Sessions.Checked() || s == nil || s.Outcome != nexus.Accepted || len(w.unproved()) == 0 {
 		return ""
 	}
 	red := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Red })
@@ -37,7 +36,7 @@ func (w *work) claimed() string {
 // without a check, or the gate that is their check does not bear on them, and
 // no test was named that does.
 func (w *work) unproved() []int {
-	all := claim.Open(w.task.Task)
+	all := unshown(w.task.Task)
 	for _, s := range w.a.Weighed.Criteria {
 		if s.By == "" && !s.Left {
 			all = append(all, s.Number)
@@ -90,7 +89,7 @@ func (w *work) inWords(weighed []nexus.CriterionShown) []nexus.CriterionShown {
 		return s.By == nexus.NewBearing || s.By == nexus.TurnedBearing || s.By == nexus.NamedBearing
 	})
 	var all []nexus.CriterionShown
-	for _, n := range claim.Told(w.task.Task) {
+	for _, n := range showable(w.task.Task) {
 		if w.task.Criteria[n-1].Was != "" {
 			continue // nobody is to blame for a check that cannot tell
 		}
@@ -118,7 +117,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 	if before.Verdict == nil || before.Verdict.Tree == w.a.Snapshot.Tree {
 		return "", false, nil
 	}
-	changed, err := w.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
+	changed, err := w.Worker.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
 	var tests []string
 	for _, c := range changed {
 		if c.Status != "A" || !stack.ServesTests(c.Path) {
@@ -140,11 +139,11 @@ func (w *work) forgo(ctx context.Context, why string) error {
 	}
 	facts := []nexus.Fact{snap}
 	if handin := w.claimed(); handin != "" {
-		data, err := w.Blobs.Get(handin)
+		data, err := w.Worker.Site.Blobs.Get(handin)
 		if err != nil {
 			return err
 		}
-		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: claim.Read(data, w.task.Task, w.unproved())}
+		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: readChecks(data, w.task.Task, w.unproved())}
 		for i := range f.Checks {
 			if f.Checks[i].Why == "" {
 				f.Checks[i].Why = why
@@ -162,11 +161,11 @@ func (w *work) forgo(ctx context.Context, why string) error {
 // people.
 func (w *work) check(ctx context.Context) error {
 	f := nexus.ChecksProved{Attempt: w.a.ID, Handin: w.claimed(), Tree: w.a.Snapshot.Tree}
-	data, err := w.Blobs.Get(f.Handin)
+	data, err := w.Worker.Site.Blobs.Get(f.Handin)
 	if err != nil {
 		return err
 	}
-	f.Checks = claim.Read(data, w.task.Task, w.unproved())
+	f.Checks = readChecks(data, w.task.Task, w.unproved())
 	for _, c := range w.settled() { // which are tried on this tree, too
 		c.Proved = false
 		f.Checks = append(f.Checks, c)
@@ -263,13 +262,13 @@ func (w *work) one(ctx context.Context, g gate.Gate, hash string) (nexus.Evidenc
 	if err := w.tree.Exact(ctx, hash); err != nil {
 		return nexus.Evidence{}, err
 	}
-	if err := w.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: hash}, w.Gates, nil, false, w.record); err != nil {
+	if err := w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
 		return nexus.Evidence{}, err
 	}
-	r, err := w.Runner(w.tree, hash)
+	r, err := w.Worker.Judge.Runner(w.tree, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached, r.Starts = shop.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
+	r.Reached, r.Starts = worker.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
 	return r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // faults asks of a tree that its gates let through whether the tests notice
@@ -20,12 +20,12 @@ func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 	}
 	spare, stop := w.desk.Spare(ctx, false)
 	defer stop()
-	e, told, err := w.Faults.Judge(spare, mutate.Accepted{
-		Run: w.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Trees, Now: w.Now, Known: w.desk.Known, Gates: w.Gates,
-		Runner: w.Runner,
+	e, told, err := w.Worker.Judge.Faults.Judge(spare, mutate.Accepted{
+		Run: w.Worker.Site.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Worker.Trees, Now: w.Worker.Site.Now, Known: w.desk.Known, Gates: w.Worker.Judge.Gates,
+		Runner: w.Worker.Judge.Runner,
 		Starts: func() error { return w.starts(ctx)(gate.Gate{Name: mutate.Gate}) },
 		Equip: func(ctx context.Context, t *worktree.Tree, hash string) error {
-			return w.Kit.Equip(ctx, depend.Tree{Dir: t.Dir, Hash: hash}, w.Gates, nil, false, w.record)
+			return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: t.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record)
 		},
 	})
 	if err != nil && spare.Err() != nil {
@@ -42,5 +42,5 @@ func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 
 // starts records which gates begin to judge the attempt.
 func (w *work) starts(ctx context.Context) func(gate.Gate) error {
-	return shop.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
+	return worker.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // judge runs the gates on the tree as it is, and records what they say one by
@@ -56,7 +56,7 @@ func (w *work) judge(ctx context.Context) error {
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
 			red = p.Tree
 		}
-		found, err := change.Suspects(ctx, w.Trees.Git(), w.a.Base, red, snap.Commit)
+		found, err := change.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, red, snap.Commit)
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
@@ -72,11 +72,11 @@ func (w *work) judge(ctx context.Context) error {
 // taken back, and the gates that did not judge yet do so without it.
 func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.Explanation) ([]nexus.Evidence, error) {
 	for {
-		c := shop.Case{
+		c := worker.Case{
 			Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
 			Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
 		}
-		evidence, err := w.Judge(ctx, c, ownDesk{w.desk, w})
+		evidence, err := w.Worker.Judge.Pass(ctx, c, ownDesk{w.desk, w})
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ const mostFixes = 10
 // before they are asked what is wrong. It returns the tree that this comes to.
 // Tests that judge the work of another are left as they are.
 func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
-	if !w.Autofix || len(w.a.Rounds) > mostFixes {
+	if !w.Worker.Judge.Autofix || len(w.a.Rounds) > mostFixes {
 		return snap, nil
 	}
 	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
@@ -135,11 +135,11 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 		}
 		files = append(files, gate.ChangedFile{Path: c.Path, New: c.Status == "A"})
 	}
-	gates, err := w.Gates(w.tree.Dir)
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
 		return snap, err
 	}
-	r, err := w.Runner(w.tree, snap.Tree)
+	r, err := w.Worker.Judge.Runner(w.tree, snap.Tree)
 	if err != nil {
 		return snap, err
 	}
@@ -159,7 +159,7 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	if snap, err = w.snapshot(ctx); err != nil {
 		return snap, err
 	}
-	patch, _, err := w.Trees.Git().Patch(ctx, was, snap.Commit)
+	patch, _, err := w.Worker.Trees.Git().Patch(ctx, was, snap.Commit)
 	if err != nil {
 		return snap, err
 	}
@@ -207,7 +207,7 @@ func (w *work) said() ([]nexus.Explanation, error) {
 		}
 	}
 	for _, role := range []nexus.Role{nexus.Tester, nexus.Coder} {
-		submitted, err := w.Submission(w.a.Of(role))
+		submitted, err := w.Worker.Judge.Submission(w.a.Of(role))
 		if err != nil {
 			return nil, err
 		}

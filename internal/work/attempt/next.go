@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Upcoming is what an attempt would send to a model now.
@@ -20,7 +20,7 @@ type Upcoming struct {
 	Role    nexus.Role
 	Session nexus.SessionID
 	Why     string // brief, repair; empty where a conversation goes on
-	Offer   shop.Offer
+	Offer   worker.Offer
 	Said    []prompt.Part // the conversation so far; only what was not answered has a text
 	Parts   []prompt.Part // what is said next; none where the conversation goes on
 }
@@ -28,8 +28,8 @@ type Upcoming struct {
 // Next returns what an attempt would send to a role now, or, for an empty role,
 // to the one whose turn it is. It asks no model, runs no gate and records
 // nothing, so that what a gate would say first is not known to it.
-func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upcoming, error) {
-	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt.Clone()}
+func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) (Upcoming, error) {
+	w := &work{Worker: s, view: v, task: &v.Task, a: v.Attempt.Clone()}
 	facts, err := w.facts(ctx)
 	if err != nil {
 		return Upcoming{}, err
@@ -41,7 +41,7 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 		}
 	}
 	u := Upcoming{Role: role}
-	t := shop.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
+	t := worker.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
 	switch role {
 	case nexus.Coder, nexus.Tester:
 		err = w.writes(ctx, &u, step)
@@ -49,7 +49,7 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 		t.Author = w.a.Author(nexus.Coder)
 		t.Handin, err = w.reads(ctx, &u)
 	default:
-		if _, ok := s.Roles[role]; !ok {
+		if _, ok := s.Sessions.Roles[role]; !ok {
 			return u, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no role %q", role), Hint: "Name coder, tester, verifier or reviewer."}
 		}
 		err = &nexus.Error{
@@ -60,7 +60,7 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 	if err != nil {
 		return u, err
 	}
-	if u.Offer, err = s.Offer(ctx, t); err != nil {
+	if u.Offer, err = s.Sessions.Offer(ctx, t); err != nil {
 		return u, err
 	}
 	if u.Why == "brief" && len(u.Said) == 0 {
@@ -103,7 +103,7 @@ func (w *work) writes(ctx context.Context, u *Upcoming, step repair.Step) error 
 		step = repair.Step{}
 	}
 	if !step.Resume {
-		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Cause: step.Cause, Session: u.Session}, w.Now())
+		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Cause: step.Cause, Session: u.Session}, w.Worker.Site.Now())
 	} else if w.a.Last().Prompted {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (w *work) verifierNext(ctx context.Context) (prompt.Brief, error) {
 
 func (w *work) reviewerNext(ctx context.Context) (prompt.Brief, error) {
 	earlier := w.reviews()
-	diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	diff, err := w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return prompt.Brief{}, err
 	}
@@ -167,7 +167,7 @@ func (w *work) soFar(u *Upcoming) error {
 	if old == nil || len(old.Messages) == 0 {
 		return nil
 	}
-	said, err := agent.Recall(w.Blobs, old.Messages)
+	said, err := agent.Recall(w.Worker.Site.Blobs, old.Messages)
 	if err != nil {
 		return fmt.Errorf("read the transcript of %s: %w", u.Session, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // prove runs the tests that were written where the work that they judge is not
@@ -64,7 +64,7 @@ func (w *work) prove(ctx context.Context) error {
 func (w *work) whole(all []nexus.Evidence) []nexus.Evidence {
 	all = slices.Clone(all)
 	for i, e := range all {
-		all[i], _ = gate.Whole(e, w.Blobs.Get) // what is lost is said by what is left
+		all[i], _ = gate.Whole(e, w.Worker.Site.Blobs.Get) // what is lost is said by what is left
 	}
 	return all
 }
@@ -91,7 +91,7 @@ func (w *work) without(ctx context.Context, base, tree string, files []string) (
 	if len(files) == 0 {
 		return tree, nil
 	}
-	bare, err := w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), tree, base, files)
+	bare, err := w.Worker.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), tree, base, files)
 	if err != nil {
 		return "", fmt.Errorf("take the work away from its tests: %w", err)
 	}
@@ -111,25 +111,25 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err := w.tree.Exact(ctx, tree); err != nil {
 		return nil, nil, err
 	}
-	gates, err := w.Gates(w.tree.Dir)
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Bases.Judge(ctx, w.Shop, w.base(), gates, untested, w.desk)
+	gates, base, err := w.Worker.Judge.Bases.Judge(ctx, w.Worker.Judge, w.base(), gates, untested, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
-	if err := w.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: tree}, w.Gates, nil, false, w.record); err != nil {
+	if err := w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: tree}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
 		return nil, nil, err
 	}
-	if e, red := w.Kit.Of(w.tree.Dir).Fault(tree); red {
+	if e, red := w.Worker.Judge.Kit.Of(w.tree.Dir).Fault(tree); red {
 		return nil, []nexus.Evidence{e}, nil
 	}
-	r, err := w.Runner(w.tree, tree)
+	r, err := w.Worker.Judge.Runner(w.tree, tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Reached, r.Starts = shop.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
+	r.Reached, r.Starts = worker.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
 	for _, g := range gates {
 		if !g.Tests {
 			continue
@@ -191,9 +191,9 @@ func (w *work) verify(ctx context.Context) error {
 	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish: %s", old.Outcome)}
 	switch {
 	case old.Outcome == nexus.Refused:
-		return shop.NoMoney(old.Why)
+		return worker.NoMoney(old.Why)
 	case old.Outcome == nexus.Accepted && old.Result != "":
-		data, err := w.Blobs.Get(old.Result)
+		data, err := w.Worker.Site.Blobs.Get(old.Result)
 		if err != nil {
 			return err
 		}

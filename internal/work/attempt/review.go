@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // review lets readers read the diff, side by side, each in a conversation of
@@ -47,10 +47,10 @@ func (w *work) reviews() []nexus.ReviewGiven {
 
 // people are those who read a change; one for everything where nobody is named.
 func (w *work) people() []review.Persona {
-	if len(w.Personas) == 0 {
+	if len(w.Worker.Sessions.Personas) == 0 {
 		return []review.Persona{{}}
 	}
-	return w.Personas
+	return w.Worker.Sessions.Personas
 }
 
 // hold lets every seat read in a copy of the attempt of its own, which is put
@@ -100,7 +100,7 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 			}
 			next = b.Text()
 		}
-		if _, err := c.Converse(ctx, shop.Talk{
+		if _, err := c.Worker.Sessions.Converse(ctx, worker.Talk{
 			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.a.Author(nexus.Coder), Failed: failed,
 			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
 		}, c.desk); err != nil {
@@ -110,13 +110,13 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 	s := c.a.Session(c.session)
 	o.Reader.Model = s.Model
 	var err error
-	o.Given, err = c.Opinion(ctx, c.tree, c.a.Base, s)
+	o.Given, err = c.Worker.Judge.Opinion(ctx, c.tree, c.a.Base, s)
 	return o, err
 }
 
 // brief returns what the reader is told.
 func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
-	submitted, err := c.Submission(c.a.Of(nexus.Coder))
+	submitted, err := c.Worker.Judge.Submission(c.a.Of(nexus.Coder))
 	before := c.found(earlier)
 	return prompt.Brief{
 		Said:    submitted.Message(),
@@ -162,7 +162,7 @@ func (w *work) seen(ctx context.Context, earlier []nexus.ReviewGiven) func(file 
 			tree = r.Tree
 		}
 	}
-	text := change.Texts(ctx, w.Trees.Git(), w.tree.Dir, tree)
+	text := change.Texts(ctx, w.Worker.Trees.Git(), w.tree.Dir, tree)
 	return func(file string, line int) bool {
 		now, before, _ := text(file)
 		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])

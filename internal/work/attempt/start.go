@@ -18,7 +18,7 @@ func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err
 	if w.a.Since == "" || w.a.Snapshot.Commit != "" {
 		return cmp.Or(w.a.Start, w.a.Base), nil, nil
 	}
-	m, err := w.Trees.Git().Merge(ctx, w.a.Since, w.a.Base, w.a.Start)
+	m, err := w.Worker.Trees.Git().Merge(ctx, w.a.Since, w.a.Base, w.a.Start)
 	if err != nil {
 		return "", nil, fmt.Errorf("merge what %s starts from: %w", w.a.ID, err)
 	}
@@ -35,7 +35,7 @@ func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err
 // open makes or adopts the worktree and brings it to where the attempt
 // stands: its last snapshot, or its start.
 func (w *work) open(ctx context.Context, start string) error {
-	tree, err := w.Trees.Add(ctx, w.Run, w.a.ID, start)
+	tree, err := w.Worker.Trees.Add(ctx, w.Worker.Site.Run, w.a.ID, start)
 	if err != nil {
 		return fmt.Errorf("make a worktree for %s: %w", w.a.ID, err)
 	}
@@ -50,7 +50,7 @@ func (w *work) open(ctx context.Context, start string) error {
 			return err
 		}
 	}
-	return w.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Gates, w.task.Criteria, fresh, w.record)
+	return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
 }
 
 // afresh puts aside what earlier attempts came to.

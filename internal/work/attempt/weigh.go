@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // weigh says of each criterion whose check is a gate what bears on it, on a tree
@@ -30,7 +30,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if err != nil {
 		return err
 	}
-	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Ended}
+	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Worker.Judge.Ended}
 	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func own(a *state.Attempt, t nexus.Task) []string {
 
 // undone reports whether a commit takes tests away or keeps some from running.
 func (w *work) undone(ctx context.Context, commit string) (bool, error) {
-	found, err := change.Suspects(ctx, w.Trees.Git(), w.a.Base, "", commit)
+	found, err := change.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, "", commit)
 	return slices.ContainsFunc(found, func(f nexus.Finding) bool {
 		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
 	}), err
@@ -100,7 +100,7 @@ func (w *work) altered(ctx context.Context, commit string) (bool, error) {
 // commands runs the commands of criteria on the base and, where that does not
 // tell, on the base with the tests of the change. Then it puts the tree back.
 func (w *work) commands(ctx context.Context, tree string, tests, rest []string) ([]accept.Before, error) {
-	base, err := w.Trees.Git().Tree(ctx, w.a.Base)
+	base, err := w.Worker.Trees.Git().Tree(ctx, w.a.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (w *work) closer(ctx context.Context, g gate.Gate, tree string, tests, rest
 	}
 	var err error
 	if w.a.Base != w.view.Goal.Base {
-		b.Start, err = look(w.Trees.Git().Tree(ctx, w.view.Goal.Base))
+		b.Start, err = look(w.Worker.Trees.Git().Tree(ctx, w.view.Goal.Base))
 	}
 	if err == nil && len(tests) > 0 && len(rest) > 0 {
 		b.Tests, err = look(w.without(ctx, w.a.Base, tree, rest))
@@ -171,13 +171,13 @@ func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evid
 	if err := w.tree.Exact(ctx, hash); err != nil {
 		return e, false, err
 	}
-	gates, err := w.Gates(w.tree.Dir)
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
 		return e, false, err
 	}
 	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
-		said := slices.DeleteFunc(w.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
-		if e, ok = gate.Twin(gates, said, g, w.Blobs.Get); ok {
+		said := slices.DeleteFunc(w.Worker.Judge.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
+		if e, ok = gate.Twin(gates, said, g, w.Worker.Site.Blobs.Get); ok {
 			return e, true, nil
 		}
 	}
@@ -193,7 +193,7 @@ func (w *work) see(ctx context.Context, start string) error {
 		return nil
 	}
 	if w.a.Base == w.view.Goal.Base {
-		if err := w.Bases.Look(ctx, w.Shop, w.base(), w.tree.Dir, w.desk); err != nil {
+		if err := w.Worker.Judge.Bases.Look(ctx, w.Worker.Judge, w.base(), w.tree.Dir, w.desk); err != nil {
 			return err
 		}
 	}
@@ -216,12 +216,12 @@ func (w *work) see(ctx context.Context, start string) error {
 }
 
 // base is what the attempt starts from, for which its gates wait.
-func (w *work) base() shop.Base {
-	return shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
+func (w *work) base() worker.Base {
+	return worker.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
 }
 
 func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen, err error) {
-	gates, err := w.Gates(w.tree.Dir)
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
 		return f, err
 	}
@@ -231,12 +231,12 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 	}
 	var base []nexus.Evidence
 	if wishes.Ask() {
-		if _, _, err = w.Bases.Judge(ctx, w.Shop, w.base(), gates, skip, w.desk); err != nil {
+		if _, _, err = w.Worker.Judge.Bases.Judge(ctx, w.Worker.Judge, w.base(), gates, skip, w.desk); err != nil {
 			return f, err
 		}
-		base = w.Bases.Known(ctx, w.a.Base)
+		base = w.Worker.Judge.Bases.Known(ctx, w.a.Base)
 	}
-	tree, err := w.Trees.Git().Tree(ctx, w.a.Base)
+	tree, err := w.Worker.Trees.Git().Tree(ctx, w.a.Base)
 	if err != nil {
 		return f, err
 	}
@@ -244,7 +244,7 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 	if err != nil {
 		return f, err
 	}
-	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Spared(ctx, w.a.Base), Ended: w.Ended})
+	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Worker.Judge.Spared(ctx, w.a.Base), Ended: w.Worker.Judge.Ended})
 	f.Attempt, f.Tree = w.a.ID, tree
 	return f, nil
 }
@@ -271,7 +271,7 @@ func (w *work) seenBefore() string {
 // hollow reports whether tests that were red look at nothing on a tree.
 func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) bool {
 	return proof.Hollow(p, func(file string) string {
-		text, err := w.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
+		text, err := w.Worker.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
 		if err != nil {
 			return "assert" // nobody can say that it looks at nothing
 		}
@@ -284,7 +284,7 @@ func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) boo
 // back.
 func (w *work) twice(ctx context.Context, back string) ([]nexus.Evidence, error) {
 	if w.again == nil {
-		base, err := w.Trees.Git().Tree(ctx, w.a.Base)
+		base, err := w.Worker.Trees.Git().Tree(ctx, w.a.Base)
 		if err != nil {
 			return nil, err
 		}

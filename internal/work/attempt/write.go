@@ -13,9 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
-	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // write lets a role write: the coder goes on in its one conversation, round
@@ -36,12 +35,12 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 		}
 		next, why = m.Text(), reason
 	}
-	o, err := w.Converse(ctx, shop.Talk{
+	o, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: why, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
-		err = shop.NoMoney(o.Why)
+		err = worker.NoMoney(o.Why)
 	}
 	return err
 }
@@ -88,8 +87,8 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
 	}
 	switch {
-	case r.Role == nexus.Tester && w.Checked():
-		b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+	case r.Role == nexus.Tester && w.Worker.Sessions.Checked():
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
 	case r.Role == nexus.Coder && r.Cause == "":
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 	}
@@ -104,7 +103,7 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 
 // tested returns what the tester said of its tests; nothing where none worked.
 func (w *work) tested() (string, error) {
-	s, err := w.Submission(w.a.Of(nexus.Tester))
+	s, err := w.Worker.Judge.Submission(w.a.Of(nexus.Tester))
 	return s.Message(), err
 }
 
@@ -114,9 +113,9 @@ func (w *work) tested() (string, error) {
 func (w *work) before(ctx context.Context, r *state.Round) (string, error) {
 	switch {
 	case r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "":
-		return w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	case r.Role == nexus.Coder && w.a.Start != "" && (w.a.From != "" || !w.a.Strategy.Proves()):
-		return w.Trees.Git().Diff(ctx, w.a.Base, r.From)
+		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, r.From)
 	default:
 		return "", nil
 	}
@@ -148,7 +147,7 @@ func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place
 		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) {
 			continue
 		}
-		if from, text := change.Around(ctx, w.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
+		if from, text := change.Around(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
 			all = append(all, prompt.Place{File: f.File, From: from, Lines: text})
 		}
 	}
@@ -197,7 +196,7 @@ func (w *work) findings() prompt.Repair {
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
-		if out, err := w.Blobs.Get(e.Output); err == nil {
+		if out, err := w.Worker.Site.Blobs.Get(e.Output); err == nil {
 			f.Output = read.Failing(string(read.Legible(out)))
 		}
 	}
@@ -250,7 +249,7 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		}
 		next = b.Text()
 	}
-	_, err := w.Converse(ctx, shop.Talk{
+	_, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
@@ -259,11 +258,11 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 
 // show fills in what one who judges the change is shown of it.
 func (w *work) show(ctx context.Context, b *prompt.Brief) error {
-	diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	diff, err := w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	submitted, err := w.Submission(w.a.Of(nexus.Coder))
+	submitted, err := w.Worker.Judge.Submission(w.a.Of(nexus.Coder))
 	b.Task, b.Said, b.Diff, b.Evidence = w.task.Task, submitted.Message(), diff, w.a.Last().Evidence
 	return err
 }

@@ -2,12 +2,8 @@ package codemap
 
 // Sketch draws one file as a map does.
 func Sketch(name, text string) string {
-	langs, err := languages()
-	if err != nil {
-		panic(err)
-	}
 	f := file{path: name}
-	if f.lang, f.shown = of(langs, name); f.lang == nil {
+	if f.lang, f.shown = of(languages(), name); f.lang == nil {
 		return plain(name)
 	}
 	f.outline = f.lang.outline(text)

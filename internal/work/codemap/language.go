@@ -1,48 +1,25 @@
 package codemap
 
 import (
-	"bytes"
-	_ "embed" // the table of languages
-	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// languages.json says, as data, how lines look with which a file declares
-// something or names another file. Nothing is parsed: a line at the very
-// beginning of which a word stands is taken for what it looks like.
-//
-//go:embed languages.json
-var table []byte
+// language is how files of one language are outlined.
+type language struct{ stack.Outline }
 
-// language is one row of the table.
-type language struct {
-	Name      string   `json:"name"`
-	Ends      []string `json:"ends"`      // of a file's name
-	Tests     []string `json:"tests"`     // as in [path.Match], of names whose files declare nothing for others
-	Declares  []string `json:"declares"`  // what a line begins with that declares something
-	Hides     string   `json:"hides"`     // names that are private: lower, underscore
-	Imports   []string `json:"imports"`   // what a line begins with, less its indent, that names another file
-	Between   string   `json:"between"`   // what stands between the parts of that name; empty: it is the last quoted text of the line
-	Members   bool     `json:"members"`   // methods are declared without a word that says so
-	Flat      bool     `json:"flat"`      // nothing stands within something else
-	Tail      string   `json:"tail"`      // the line from which on a file holds tests
-	Generated string   `json:"generated"` // what a line begins with that says that nobody wrote the file
-}
-
-// languages reads the table.
-func languages() ([]language, error) {
+// languages returns all that are known.
+func languages() []language {
 	var all []language
-	d := json.NewDecoder(bytes.NewReader(table))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&all); err != nil {
-		return nil, fmt.Errorf("table of languages: %w", err)
+	for _, o := range stack.Outlines() {
+		all = append(all, language{o})
 	}
-	return all, nil
+	return all
 }
 
 // Bounds of what is read of a file.

@@ -47,11 +47,7 @@ func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*
 	if !git.ID(commit) {
 		return nil, fmt.Errorf("map of %q: it is no commit's name", commit)
 	}
-	s := &Survey{commit: commit, repo: repo}
-	var err error
-	if s.langs, err = languages(); err != nil {
-		return nil, err
-	}
+	s := &Survey{commit: commit, repo: repo, langs: languages()}
 	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
 		return nil, fmt.Errorf("map of %.12s: %w", commit, err)

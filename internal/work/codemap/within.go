@@ -4,31 +4,23 @@ import "strings"
 
 // Within returns the name of what a line of a file belongs to, as a map shows
 // it; empty where that is unknown, or where a map never shows the file.
-func Within(file, text string, line int) (name string, err error) {
-	langs, err := languages()
-	if err != nil {
-		return "", err
-	}
-	lang, shows := of(langs, file)
+func Within(file, text string, line int) (name string) {
+	lang, shows := of(languages(), file)
 	if lang == nil || !shows {
-		return "", nil
+		return ""
 	}
 	for _, d := range lang.outline(text).declares {
 		if d.line <= line {
 			name = d.name
 		}
 	}
-	return name, nil
+	return name
 }
 
 // Shows reports whether a map shows a file with the lines that it declares, and
 // the name of something among them.
 func Shows(text, file, name string) (found, named bool) {
-	langs, err := languages()
-	if err != nil {
-		return false, false
-	}
-	lang, _ := of(langs, file)
+	lang, _ := of(languages(), file)
 	within := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

@@ -182,7 +182,16 @@ func asks(g gate.Gate) bool {
 	})
 }
 
-func families() []string { return []string{"node", "python", "ruby", "php"} }
+// families are the stacks whose packages are installed.
+func families() []string {
+	var all []string
+	for _, s := range stack.All() {
+		if s.Installs != nil {
+			all = append(all, s.Name)
+		}
+	}
+	return all
+}
 
 // others are programs that need no packages of any family here: their own
 // tools fetch what they need, or nothing is fetched.

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 //go:embed schema.json
@@ -71,14 +71,14 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 		if old == nil || len(old.Messages) == 0 {
 			next = brief(id, open)
 		}
-		hash, err := w.Trees.Git().Tree(ctx, w.view.Tip)
+		hash, err := w.Worker.Trees.Git().Tree(ctx, w.view.Tip)
 		if err != nil {
 			return err
 		}
 		if err := w.tree.Exact(ctx, hash); err != nil {
 			return err
 		}
-		o, err := w.Converse(ctx, shop.Talk{
+		o, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 			Attempt: w.a, Session: id, Role: nexus.Verifier, Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
 			Next: next, Why: "brief", Handin: Schema(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk)
@@ -86,14 +86,14 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 		case err != nil:
 			return err
 		case o.Outcome == nexus.Refused:
-			return shop.NoMoney(o.Why)
+			return worker.NoMoney(o.Why)
 		}
 		old = w.a.Session(id)
 	}
 	said := map[string]Opinion{}
 	why := "nobody said where the fault lies: " + string(old.Outcome)
 	if old.Outcome == nexus.Accepted && old.Result != "" {
-		data, err := w.Blobs.Get(old.Result)
+		data, err := w.Worker.Site.Blobs.Get(old.Result)
 		if err != nil {
 			return err
 		}

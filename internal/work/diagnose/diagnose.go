@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // ByEvidence says that runs of the check decided.
@@ -28,21 +28,21 @@ const ByEvidence = "evidence"
 
 // search is one diagnosis under way. One goroutine owns it.
 type search struct {
-	*shop.Shop
-	view state.View
-	a    *state.Attempt // our own copy
-	desk shop.Desk
-	tree *worktree.Tree
+	Worker *worker.Worker
+	view   state.View
+	a      *state.Attempt // our own copy
+	desk   worker.Desk
+	tree   *worktree.Tree
 }
 
 // Find returns the fact that says why the criteria of the faults are not met.
 // What it ran before it was cut off is not run again, and what it asked is not
 // asked again.
-func Find(ctx context.Context, s *shop.Shop, v state.View, sought []nexus.CriterionFault, d shop.Desk) ([]nexus.Fact, error) {
+func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.CriterionFault, d worker.Desk) ([]nexus.Fact, error) {
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
 	}
-	w := &search{Shop: s, view: v, a: v.Attempt, desk: d}
+	w := &search{Worker: s, view: v, a: v.Attempt, desk: d}
 	var err error
 	if w.tree, err = s.Trees.Add(ctx, v.Run, w.a.ID, v.Tip); err != nil {
 		return nil, fmt.Errorf("make a worktree to look for faults in: %w", err)
@@ -186,15 +186,15 @@ func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Eviden
 		return nexus.Evidence{}, err
 	}
 	at := depend.Tree{Dir: w.tree.Dir, Hash: hash}
-	if err := w.Kit.Equip(ctx, at, w.Gates, []nexus.Criterion{x.criterion}, false, w.record); err != nil {
+	if err := w.Worker.Judge.Kit.Equip(ctx, at, w.Worker.Judge.Gates, []nexus.Criterion{x.criterion}, false, w.record); err != nil {
 		return nexus.Evidence{}, err
 	}
-	r, err := w.Runner(w.tree, hash)
+	r, err := w.Worker.Judge.Runner(w.tree, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
-	r.Starts = shop.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
+	r.Reached = worker.Reached(ctx, w.desk, w.a.ID)
+	r.Starts = worker.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
 	e, err := r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, x.gate)
 	if err != nil {
 		return e, err
@@ -206,7 +206,7 @@ func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Eviden
 func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) error {
 	f := x.fault
 	f.Commit, f.Of = red.Commit, string(red.Task)
-	changed, err := w.Trees.Git().Changed(ctx, red.Parent, red.Commit)
+	changed, err := w.Worker.Trees.Git().Changed(ctx, red.Parent, red.Commit)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) 
 		f.Kind, f.By, f.Why = nexus.FaultInTest, ByEvidence, seen+", which changed nothing but tests, the check among them."
 	default:
 		f.Why = seen + ", which changed the check and the work."
-		x.diff, err = w.Trees.Git().Diff(ctx, red.Parent, red.Commit)
+		x.diff, err = w.Worker.Trees.Git().Diff(ctx, red.Parent, red.Commit)
 	}
 	return err
 }
@@ -234,7 +234,7 @@ func (w *search) record(ctx context.Context, facts ...nexus.Fact) error {
 		return err
 	}
 	for _, f := range facts {
-		w.a.Apply(f, w.Now())
+		w.a.Apply(f, w.Worker.Site.Now())
 	}
 	return nil
 }

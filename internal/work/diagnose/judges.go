@@ -15,7 +15,7 @@ const most = 200
 
 // judges returns the files that the check of a criterion consists of.
 func (w *search) judges(ctx context.Context, x *subject) ([]string, error) {
-	git := w.Trees.Git()
+	git := w.Worker.Trees.Git()
 	out, err := git.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", w.view.Tip)
 	if err != nil {
 		return nil, err

@@ -202,12 +202,16 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		}
 	}
 	limit := r.limit(g)
-	res, out, end, err := r.watched(ctx, t, g, limit, signs(g, limit))
+	res, written, end, err := r.watch(ctx, t, g, limit, signs(g, limit))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		missing := raw.Missing(g.Args[0], err.Error())
 		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
 		e.Findings[0].Gate = g.Name
 		return e, nil
+	}
+	var out read.Report
+	if err == nil {
+		out = r.read(t, g, res, end, written)
 	}
 	if err == nil && (end.Hung || end.Over && res.TimedOut) {
 		res, out, err = r.held(ctx, t, g, limit, res, out, end)
@@ -265,12 +269,21 @@ func count(n int, what string) string {
 // run runs a gate's command on a tree, puts the tree back, and reads what it
 // printed.
 func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, read.Report, error) {
-	res, out, _, err := r.watched(ctx, t, g, limit, over(g), readable...)
+	return r.runSigned(ctx, t, g, limit, over(g), readable...)
+}
+
+// runSigned is [Runner.run] with signs of its own that the runner hangs.
+func (r Runner) runSigned(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.Report, err error) {
+	res, written, end, err := r.watch(ctx, t, g, limit, s, readable...)
+	if err == nil {
+		out = r.read(t, g, res, end, written)
+	}
 	return res, out, err
 }
 
-// watched is [Runner.run] with an eye on whether the runner hangs.
-func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.Report, end HangEnd, err error) {
+// watch runs a gate's command on a tree with an eye on whether it hangs, puts
+// the tree back, and returns what it printed and the reports that it wrote.
+func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, written []byte, end HangEnd, err error) {
 	c := sandbox.Command{
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return read.NewSieve(g.Format, 0) },
@@ -279,21 +292,21 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
-			return res, out, end, fmt.Errorf("gate %s: %w", g.Name, err)
+			return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
 		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
 	}
 	if bare(g) {
 		if err := r.reset(ctx, true); err != nil {
-			return res, out, end, fmt.Errorf("gate %s: %w", g.Name, err)
+			return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 	}
 	res, end, err = r.boxed(ctx, c, g.Name, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return res, out, end, errors.Join(err, r.reset(ctx, bare(g)))
+		return res, nil, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
-	written := reports(r.written(t), g.Dir, g.Reports, maxReport)
+	now := reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if err == nil && g.Reads && r.Wrote != nil {
 		end.Wrote, err = r.Wrote(ctx)
 	}
@@ -301,12 +314,12 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 		err = r.reset(ctx, bare(g))
 	}
 	if err != nil {
-		return res, out, end, fmt.Errorf("gate %s: %w", g.Name, err)
+		return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
 	if r.Mask != nil {
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
-	return res, r.read(t, g, res, end, fresh(written, old)), end, nil
+	return res, fresh(now, old), end, nil
 }
 
 // written is the directory in which files are that gates wrote.

@@ -77,7 +77,7 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 			limit = max(left-other.Duration, time.Second)
 		}
 		before := res.Duration + other.Duration
-		res, read, _, err = r.watched(ctx, t, g, limit, HangSigns{})
+		res, read, err = r.runSigned(ctx, t, g, limit, HangSigns{})
 		res.Duration += before
 		return res, read, err
 	case end.Over:
@@ -113,7 +113,7 @@ func (r Runner) hold(ctx context.Context, t Tree, g Gate, limit, left time.Durat
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
 	s := over(g)
 	s.Linger *= silences
-	res, read, _, err := r.watched(ctx, t, g, left, s)
+	res, read, err := r.runSigned(ctx, t, g, left, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		err = nil
 	}

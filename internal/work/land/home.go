@@ -8,13 +8,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Home merges what a run landed onto a target that moved, as the train merges
 // one change onto another: a conflict goes to the merger, and the merged tree
 // is judged against the target's. The target itself is not touched.
-func Home(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
+func Home(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	m, tip := v.Merge, v.Tip
 	git := s.Trees.Git()
 	base, err := git.Run(ctx, "merge-base", "--end-of-options", m.Base, tip)
@@ -26,13 +27,13 @@ func Home(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 	if err != nil {
 		return nil, err
 	}
-	whole, theirs, err := subjects(ctx, s, v, base)
+	whole, theirs, err := subjects(ctx, s.Trees, v, base)
 	if err != nil {
 		return nil, err
 	}
 	v.Task, v.Meanwhile, v.Tip = state.Task{Task: whole}, theirs, m.Base
 	l := &landing{
-		Shop: s, view: v, m: m, desk: d, ref: homeRef(v.Run, m.ID), with: tip,
+		Worker: s, view: v, m: m, desk: d, ref: homeRef(v.Run, m.ID), with: tip,
 		a: &state.Attempt{ID: m.ID, Base: base, Commit: tip, Tree: tree, Tier: nexus.Balanced},
 	}
 	if at, err := git.Resolve(ctx, l.ref); errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -82,7 +83,7 @@ const maxSubjects = 50
 
 // subjects returns what the run did, as one task, and what others committed on
 // the target meanwhile.
-func subjects(ctx context.Context, s *shop.Shop, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
+func subjects(ctx context.Context, trees *worktree.Store, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
 	whole = nexus.Task{Title: "Merge: " + v.Goal.Goal.Text}
 	for _, t := range v.Landed {
 		whole.Brief += fmt.Sprintf("%s: %s\n%s\n\n", t.ID, t.Title, t.Brief)
@@ -92,7 +93,7 @@ func subjects(ctx context.Context, s *shop.Shop, v state.View, base string) (who
 			}
 		}
 	}
-	log, err := s.Trees.Git().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
+	log, err := trees.Git().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
 	if err != nil {
 		return whole, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Ref is the run's branch in the private clone.
@@ -25,21 +25,21 @@ func Ref(run nexus.RunID) string { return "refs/nexus/" + string(run) + "/train"
 
 // landing is one landing under way.
 type landing struct {
-	*shop.Shop
-	view state.View
-	a    *state.Attempt // what lands
-	m    *state.Attempt // the merger's work; our own copy
-	desk shop.Desk
-	tree *worktree.Tree // where the merged tree stands, nil until it is needed
-	made worktree.Merged
-	ref  string // that moves
-	with string // second parent of the commit; empty for none
+	Worker *worker.Worker
+	view   state.View
+	a      *state.Attempt // what lands
+	m      *state.Attempt // the merger's work; our own copy
+	desk   worker.Desk
+	tree   *worktree.Tree // where the merged tree stands, nil until it is needed
+	made   worktree.Merged
+	ref    string // that moves
+	with   string // second parent of the commit; empty for none
 }
 
 // Land lands the accepted attempt of the view on the tip, or says why not.
 // Called again after a crash it first looks whether it landed already.
-func Land(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
-	l := &landing{Shop: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: Ref(v.Run)}
+func Land(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	l := &landing{Worker: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: Ref(v.Run)}
 	return l.land(ctx)
 }
 
@@ -50,9 +50,9 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	case err != nil:
 		return nil, err
 	case done != nil: // the worktree of the landing is of no more use
-		return done, l.Trees.Drop(ctx, l.Run, l.m.ID)
+		return done, l.Worker.Trees.Drop(ctx, l.Worker.Site.Run, l.m.ID)
 	}
-	l.made, err = l.Trees.Merge(ctx, l.a.Base, l.view.Tip, l.a.Commit)
+	l.made, err = l.Worker.Trees.Merge(ctx, l.a.Base, l.view.Tip, l.a.Commit)
 	if err != nil {
 		return nil, fmt.Errorf("merge %s: %w", l.a.ID, err)
 	}
@@ -81,7 +81,7 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 // find returns the confirmation of a landing that a dead process made and
 // did not record.
 func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
-	git := l.Trees.Git()
+	git := l.Worker.Trees.Git()
 	at, err := git.Resolve(ctx, l.ref)
 	if err != nil {
 		return nil, fmt.Errorf("find the run's branch: %w", err)
@@ -93,7 +93,7 @@ func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Parent != l.view.Tip || !strings.HasSuffix(strings.TrimSpace(message), "\n"+trailer(l.Run, l.a.ID)) {
+	if f.Parent != l.view.Tip || !strings.HasSuffix(strings.TrimSpace(message), "\n"+trailer(l.Worker.Site.Run, l.a.ID)) {
 		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, l.view.Tip)
 	}
 	return []nexus.Fact{f}, nil
@@ -101,7 +101,7 @@ func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 
 // read returns what a commit on the branch says of itself.
 func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
-	out, err := l.Trees.Git().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
+	out, err := l.Worker.Trees.Git().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
 	if err != nil {
 		return nexus.TrainLanded{}, "", fmt.Errorf("read commit %.12s: %w", commit, err)
 	}
@@ -121,7 +121,7 @@ func (l *landing) place(ctx context.Context, tree string) error {
 	if l.tree != nil {
 		return nil
 	}
-	t, err := l.Trees.Add(ctx, l.Run, l.m.ID, tree)
+	t, err := l.Worker.Trees.Add(ctx, l.Worker.Site.Run, l.m.ID, tree)
 	if err != nil {
 		return fmt.Errorf("make a worktree to land %s: %w", l.a.ID, err)
 	}
@@ -142,7 +142,7 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 		return err
 	}
 	for _, f := range facts {
-		l.m.Apply(f, l.Now())
+		l.m.Apply(f, l.Worker.Site.Now())
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 // that was accepted and all its tests ran. A red one is handed back to the
 // session that wrote the change.
 func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
-	if hash == l.a.Tree && !l.Waits(ctx, hash, l.desk) {
+	if hash == l.a.Tree && !l.Worker.Judge.Waits(ctx, hash, l.desk) {
 		return nil, nil
 	}
 	evidence, sum, err := l.gates(ctx, hash)
@@ -177,7 +177,7 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 	if err := l.place(ctx, hash); err != nil {
 		return nil, none, err
 	}
-	evidence, err := l.Judge(ctx, shop.Case{
+	evidence, err := l.Worker.Judge.Pass(ctx, worker.Case{
 		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)
@@ -203,18 +203,18 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if l.with != "" {
 		parents = append(parents, l.with)
 	}
-	submitted, err := l.Submission(l.a.Of(nexus.Coder))
+	submitted, err := l.Worker.Judge.Submission(l.a.Of(nexus.Coder))
 	if err != nil {
 		return none, err
 	}
-	commit, err := l.Trees.Commit(ctx, hash, parents, Message(l.Run, l.view.Task.Task, l.a.ID, submitted), l.Now())
+	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, Message(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, submitted), l.Worker.Site.Now())
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}
-	if err := l.Trees.Move(ctx, l.ref, commit, l.view.Tip); err != nil {
+	if err := l.Worker.Trees.Move(ctx, l.ref, commit, l.view.Tip); err != nil {
 		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
 	}
-	at, err := l.Trees.Git().Resolve(ctx, l.ref)
+	at, err := l.Worker.Trees.Git().Resolve(ctx, l.ref)
 	if err != nil {
 		return none, err
 	}

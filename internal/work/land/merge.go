@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // rounds is how often a merger submits where limits.review_rounds has no cap.
@@ -114,12 +114,12 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *wrong
 			return err
 		}
 	}
-	o, err := l.Converse(ctx, shop.Talk{
+	o, err := l.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree, Base: l.view.Goal.Base,
 		Next: next, Why: why, Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
 	}, l.desk)
 	if err == nil && o.Outcome == nexus.Refused {
-		err = shop.NoMoney(o.Why)
+		err = worker.NoMoney(o.Why)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, e
 	if err != nil {
 		return "", err
 	}
-	landed, err := l.Trees.Git().DiffOf(ctx, l.a.Base, l.view.Tip, l.made.Conflicts)
+	landed, err := l.Worker.Trees.Git().DiffOf(ctx, l.a.Base, l.view.Tip, l.made.Conflicts)
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, e
 // conflicts that were left, what it lacks of either side and does not explain,
 // red gates, and what the reviewer says. It asks the cheap ones first.
 func (l *landing) object(ctx context.Context, session nexus.SessionID, tree string, round int) (*wrong, error) {
-	submitted, err := l.Submission(l.m.Session(session))
+	submitted, err := l.Worker.Judge.Submission(l.m.Session(session))
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 	m := change.Merge{
 		Base: l.a.Base, Landed: l.view.Tip, Change: l.a.Commit, Made: l.made.Tree, Result: tree, Conflicts: l.made.Conflicts,
 	}
-	lost, err := m.Lost(ctx, l.Trees.Git())
+	lost, err := m.Lost(ctx, l.Worker.Trees.Git())
 	if err != nil {
 		return nil, fmt.Errorf("compare the merge of %s with its sides: %w", l.a.ID, err)
 	}
@@ -245,7 +245,7 @@ func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong 
 	e := evidence[i]
 	w.Command, w.Exit, w.Findings = e.Command, e.Exit, e.Findings
 	w.final = e.State != nexus.Fail && e.State != nexus.Timeout
-	if out, err := l.Blobs.Get(e.Output); err == nil {
+	if out, err := l.Worker.Site.Blobs.Get(e.Output); err == nil {
 		w.Output = string(read.Legible(out))
 	}
 	return w
@@ -276,7 +276,7 @@ func (l *landing) unsolved(ctx context.Context, submitted tool.Submission, tree 
 
 // entry returns what a tree has at a path, empty for nothing.
 func (l *landing) entry(ctx context.Context, tree, file string) (string, error) {
-	return l.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
+	return l.Worker.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
 }
 
 // said returns the words of a submission.
@@ -302,7 +302,7 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 				return nil, err
 			}
 		}
-		if _, err := l.Converse(ctx, shop.Talk{
+		if _, err := l.Worker.Sessions.Converse(ctx, worker.Talk{
 			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.Author(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: l.view.Limits, Record: l.record,
 		}, l.desk); err != nil {
@@ -310,7 +310,7 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 		}
 		old = l.m.Session(session)
 	}
-	given, err := l.Opinion(ctx, l.tree, l.view.Tip, old)
+	given, err := l.Worker.Judge.Opinion(ctx, l.tree, l.view.Tip, old)
 	if err != nil {
 		return nil, err
 	}
@@ -335,15 +335,15 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 // the files that were resolved.
 func (l *landing) sides(ctx context.Context, session nexus.SessionID, m change.Merge, lost []nexus.Finding) (string, error) {
 	b := prompt.Brief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
-	files, err := m.Files(ctx, l.Trees.Git())
+	files, err := m.Files(ctx, l.Worker.Trees.Git())
 	if err == nil {
 		b.Diff, err = l.tree.Diff(ctx, m.Landed, m.Result)
 	}
 	if err == nil {
-		b.Landed, err = l.Trees.Git().DiffOf(ctx, m.Base, m.Landed, files)
+		b.Landed, err = l.Worker.Trees.Git().DiffOf(ctx, m.Base, m.Landed, files)
 	}
 	if err == nil {
-		b.Side, err = l.Trees.Git().DiffOf(ctx, m.Base, m.Change, files)
+		b.Side, err = l.Worker.Trees.Git().DiffOf(ctx, m.Base, m.Change, files)
 	}
 	return b.Text(), err
 }

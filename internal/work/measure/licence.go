@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // LicencePlaces are where packages lie. The zero Places has none.
@@ -19,7 +21,7 @@ type LicencePlaces struct {
 
 // Of returns the licence of a package as an SPDX expression, empty where
 // nobody knows it.
-func (p LicencePlaces) Of(k Package) string {
+func (p LicencePlaces) Of(k stack.Package) string {
 	if len(k.Licences) > 0 { // any of them will do
 		var all []string
 		for _, l := range k.Licences {
@@ -35,21 +37,21 @@ func (p LicencePlaces) Of(k Package) string {
 		return ""
 	}
 	switch k.Kind {
-	case GoKind:
+	case stack.KindGo:
 		return p.module(k)
-	case NodeKind:
+	case stack.KindNode:
 		return p.node(k)
-	case PythonKind:
+	case stack.KindPython:
 		return p.python(k)
-	case RustKind:
+	case stack.KindRust:
 		return p.crate(k)
-	case RubyKind:
+	case stack.KindRuby:
 		return p.gem(k)
-	case PHPKind:
+	case stack.KindPHP:
 		return p.composer(k)
-	case MavenKind:
+	case stack.KindMaven:
 		return p.maven(k)
-	case NuGetKind:
+	case stack.KindNuGet:
 		return p.nuget(k)
 	}
 	return ""
@@ -124,7 +126,7 @@ func inText(dir string) string {
 }
 
 // module looks into the module cache, and among vendored modules.
-func (p LicencePlaces) module(k Package) string {
+func (p LicencePlaces) module(k stack.Package) string {
 	if p.Modules != "" {
 		if l := inText(filepath.Join(p.Modules, filepath.FromSlash(escaped(k.Name))+"@"+escaped(k.Version))); l != "" {
 			return l

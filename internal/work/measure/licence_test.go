@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
@@ -63,41 +64,41 @@ func TestOf(t *testing.T) {
 	}
 	p := measure.LicencePlaces{Modules: modules, Home: home, Trees: []string{tree}}
 	for _, c := range []struct{ kind, name, version, want string }{
-		{measure.GoKind, "example.org/Free/m", "v1.0.0", "MIT"},
-		{measure.GoKind, "example.org/gnu", "v2.0.0", "GPL-3.0"},
-		{measure.GoKind, "example.org/gnu", "v2.0.1", ""},
-		{measure.GoKind, "example.org/kept", "v1.0.0", "MIT"},
-		{measure.RustKind, "rand", "0.8.0", "MIT OR Apache-2.0"},
-		{measure.RustKind, "rand", "0.8.1", ""},
-		{measure.RustKind, "own", "1.0.0", "MIT"},
-		{measure.MavenKind, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
-		{measure.MavenKind, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
-		{measure.MavenKind, "a:b", "", ""},
-		{measure.NuGetKind, "newtonsoft.json", "13.0.3", "MIT"},
-		{measure.NuGetKind, "old", "1.0.0", "Apache-2.0"},
-		{measure.RubyKind, "rack", "3.0.8", "MIT"},
-		{measure.RubyKind, "two", "1.0", "Ruby OR BSD-2-Clause"},
-		{measure.RubyKind, "texted", "1.0", "MIT"},
-		{measure.RubyKind, "rack", "3.0.9", ""},
-		{measure.PythonKind, "django", "4.2", "BSD-3-Clause"},
-		{measure.PythonKind, "django", "4.3", ""},
-		{measure.PythonKind, "attrs", "", "MIT"},
-		{measure.PythonKind, "zope.x", "1.0", "Apache-2.0 AND MIT"},
-		{measure.PythonKind, "bare", "1.0", "GPL-2.0"},
-		{measure.NodeKind, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
-		{measure.NodeKind, "old", "0.1.0", "BSD"},
-		{measure.NodeKind, "deep", "1.0.0", "ISC"},
-		{measure.NodeKind, "pipe", "1.0.0", ""},
-		{measure.NodeKind, "../../etc", "1.0.0", ""},
-		{measure.NodeKind, "@s/b", "*", ""},
-		{measure.PHPKind, "monolog/monolog", "3.5.0", "MIT"},
+		{stack.KindGo, "example.org/Free/m", "v1.0.0", "MIT"},
+		{stack.KindGo, "example.org/gnu", "v2.0.0", "GPL-3.0"},
+		{stack.KindGo, "example.org/gnu", "v2.0.1", ""},
+		{stack.KindGo, "example.org/kept", "v1.0.0", "MIT"},
+		{stack.KindRust, "rand", "0.8.0", "MIT OR Apache-2.0"},
+		{stack.KindRust, "rand", "0.8.1", ""},
+		{stack.KindRust, "own", "1.0.0", "MIT"},
+		{stack.KindMaven, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
+		{stack.KindMaven, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
+		{stack.KindMaven, "a:b", "", ""},
+		{stack.KindNuGet, "newtonsoft.json", "13.0.3", "MIT"},
+		{stack.KindNuGet, "old", "1.0.0", "Apache-2.0"},
+		{stack.KindRuby, "rack", "3.0.8", "MIT"},
+		{stack.KindRuby, "two", "1.0", "Ruby OR BSD-2-Clause"},
+		{stack.KindRuby, "texted", "1.0", "MIT"},
+		{stack.KindRuby, "rack", "3.0.9", ""},
+		{stack.KindPython, "django", "4.2", "BSD-3-Clause"},
+		{stack.KindPython, "django", "4.3", ""},
+		{stack.KindPython, "attrs", "", "MIT"},
+		{stack.KindPython, "zope.x", "1.0", "Apache-2.0 AND MIT"},
+		{stack.KindPython, "bare", "1.0", "GPL-2.0"},
+		{stack.KindNode, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
+		{stack.KindNode, "old", "0.1.0", "BSD"},
+		{stack.KindNode, "deep", "1.0.0", "ISC"},
+		{stack.KindNode, "pipe", "1.0.0", ""},
+		{stack.KindNode, "../../etc", "1.0.0", ""},
+		{stack.KindNode, "@s/b", "*", ""},
+		{stack.KindPHP, "monolog/monolog", "3.5.0", "MIT"},
 		{"", "x", "1", ""},
 	} {
-		if got := p.Of(measure.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
+		if got := p.Of(stack.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
 			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
 		}
 	}
-	if got := (measure.LicencePlaces{}).Of(measure.Package{Kind: measure.PHPKind, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+	if got := (measure.LicencePlaces{}).Of(stack.Package{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
 		t.Error(got)
 	}
 }

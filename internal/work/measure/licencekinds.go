@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // node reads the package.json of what is installed, where that is of the same
 // version.
-func (p LicencePlaces) node(k Package) string {
+func (p LicencePlaces) node(k stack.Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(
 			[]string{filepath.Join(t, "node_modules", k.Name)},
@@ -70,7 +72,7 @@ func joinLicences(said []string, with string) string {
 }
 
 // composer reads what is installed below vendor.
-func (p LicencePlaces) composer(k Package) string {
+func (p LicencePlaces) composer(k stack.Package) string {
 	for _, t := range p.Trees {
 		if l := manifestLicence(readLicence(filepath.Join(t, "vendor", filepath.FromSlash(k.Name), "composer.json")), ""); l != "" {
 			return l
@@ -80,7 +82,7 @@ func (p LicencePlaces) composer(k Package) string {
 }
 
 // python reads the descriptions of what is installed in virtual environments.
-func (p LicencePlaces) python(k Package) string {
+func (p LicencePlaces) python(k stack.Package) string {
 	for _, dir := range p.installed(k) {
 		for _, found := range []string{PythonMetadata(readLicence(filepath.Join(dir, "METADATA"))), inText(dir), inText(filepath.Join(dir, "licenses"))} {
 			if found != "" {
@@ -92,7 +94,7 @@ func (p LicencePlaces) python(k Package) string {
 }
 
 // installed returns where virtual environments describe a distribution.
-func (p LicencePlaces) installed(k Package) []string {
+func (p LicencePlaces) installed(k stack.Package) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
 		for _, venv := range []string{".venv", "venv", "env"} {
@@ -166,7 +168,7 @@ func PythonMetadata(text string) string {
 
 // crate reads the Cargo.toml of a vendored crate, or of one that Cargo has
 // unpacked.
-func (p LicencePlaces) crate(k Package) string {
+func (p LicencePlaces) crate(k stack.Package) string {
 	var dirs []string
 	for _, t := range p.Trees {
 		dirs = append(dirs, filepath.Join(t, "vendor", k.Name), filepath.Join(t, "vendor", k.Name+"-"+k.Version))
@@ -191,7 +193,7 @@ func (p LicencePlaces) crate(k Package) string {
 }
 
 // gem reads the specification of an installed gem.
-func (p LicencePlaces) gem(k Package) string {
+func (p LicencePlaces) gem(k stack.Package) string {
 	var homes []string
 	for _, t := range p.Trees {
 		homes = append(homes, matching(filepath.Join(t, "vendor", "bundle", "ruby", "*"))...)
@@ -229,7 +231,7 @@ func (p LicencePlaces) gem(k Package) string {
 const maxParents = 5
 
 // maven reads a POM of the local repository, and those above it.
-func (p LicencePlaces) maven(k Package) string {
+func (p LicencePlaces) maven(k stack.Package) string {
 	home := p.at("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
 	if home == "" || !ok {
@@ -279,7 +281,7 @@ func decodeLoose(text string, into any) error {
 }
 
 // nuget reads the description of a package that was fetched.
-func (p LicencePlaces) nuget(k Package) string {
+func (p LicencePlaces) nuget(k stack.Package) string {
 	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
 		return ""

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -132,7 +133,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 	}
 	var all []bounds.Dependency
 	for _, f := range files {
-		read := LockReader(f.Path)
+		read := stack.PackageReader(f.Path)
 		if read == nil || f.Gone {
 			continue
 		}
@@ -140,7 +141,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 		if err != nil {
 			return nil, err
 		}
-		var had []Package
+		var had []stack.Package
 		if !f.New {
 			before, err := text(ctx, c.Repo, c.Base, f.Path)
 			if err != nil {
@@ -148,7 +149,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 			}
 			had = read(before)
 		}
-		for _, p := range AddedPackages(had, read(now)) {
+		for _, p := range stack.AddedPackages(had, read(now)) {
 			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Of(p)}
 			if !slices.ContainsFunc(all, func(o bounds.Dependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
 				all = append(all, d) // a manifest names what its lock file does

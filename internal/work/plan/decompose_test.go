@@ -26,7 +26,7 @@ type planner struct {
 	server *llmtest.Server
 	model  llm.Model
 	tools  *tool.Set
-	desk   *agenttest.Desk
+	desk   *agenttest.Recorder
 	store  *agenttest.Store
 	limits nexus.Limits
 	tries  func(nexus.Plan) accept.Trials
@@ -46,7 +46,7 @@ func newPlanner(t *testing.T, turns ...llmtest.Turn) *planner {
 		t.Fatal(err)
 	}
 	return &planner{
-		server: server, tools: set, desk: &agenttest.Desk{}, store: &agenttest.Store{},
+		server: server, tools: set, desk: &agenttest.Recorder{}, store: &agenttest.Store{},
 		model: anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()}),
 	}
 }

@@ -23,14 +23,14 @@ type Stuck struct {
 // Message returns it as the first message of its conversation.
 func (s Stuck) Message() string {
 	about := header(s.Session, string(s.Task.ID), "Split: "+s.Task.Title)
-	ask := fmt.Sprintf("Several attempts at this task did not get there. Cut it into 2 to %d smaller tasks that can land one by one and together are all of it: "+
+	ask := fmt.Sprintf("Several attempts at this task failed. Cut it into 2 to %d smaller tasks that can land one by one and together are all of it: "+
 		"what is done already in one attempt and hard in the next belongs to two tasks.", s.Parts)
 	if s.Rescope {
 		ask = fmt.Sprintf("This task needs another plan. Submit 1 to %d tasks that replace it and together are all of it.", s.Parts)
 	}
-	ask += " Nobody sees the task itself any more, so each brief says all that its coder needs, what was learned here included. " +
+	ask += " The coders of your tasks do not see this task, so each brief says all that its coder needs, what was learned here included. " +
 		"Each of its criteria stands, with its check word for word, in one of your tasks; those that are true only when all is there stand in the last. " +
-		"Name only your own tasks in needs. Where no cut would help, submit no tasks and the reason." + large(" ", s.Size)
+		"Name only your own tasks in needs. Where splitting would not help, submit no tasks and the reason." + large(" ", s.Size)
 	text, _ := Fit([]Section{
 		{Body: about},
 		{Title: "What to do", Body: ask},
@@ -39,7 +39,7 @@ func (s Stuck) Message() string {
 		{Title: "Done when", Body: criteria(s.Task)},
 		{Title: "Files", Body: list(s.Task.Files)},
 		{Title: "Tried before", Body: list(s.Dead), Rank: 2, Tail: true},
-		{Title: "What it came to", Lead: "The last attempt changed this. It is not in your tree, and no part starts from it.", Body: Diff(s.Diff, DiffBytes), Fence: "diff", Rank: 1},
+		{Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, DiffBytes), Fence: "diff", Rank: 1},
 	}, limit(s.Limit))
 	return text
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 //go:embed verbs.txt
@@ -22,7 +24,7 @@ type Verbs struct {
 
 // FindVerbs looks a program up in the table of verbs.
 func FindVerbs(name string) (Verbs, bool) {
-	for text := range strings.Lines(verbs) {
+	for text := range strings.Lines(verbs + stack.Verbs()) {
 		f := strings.Split(text, "|")
 		if len(f) != 7 || strings.TrimSpace(f[0]) != name || strings.HasPrefix(text, "#") {
 			continue

@@ -43,7 +43,7 @@ func New(now func() time.Time) *Journal {
 	return j
 }
 
-// Work does all of it at once, such as a desk and a channel at it, until stop is
+// Work does all of it at once, such as a inbox and a channel at it, until stop is
 // called or the test ends. What fails fails the test.
 func Work(tb testing.TB, all ...func(context.Context) error) (stop func()) {
 	tb.Helper()

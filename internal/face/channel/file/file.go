@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Desk is where it is heard what waits for people, and answered.
-type Desk interface {
+// Inbox is where it is heard what waits for people, and answered.
+type Inbox interface {
 	Next(ctx context.Context) ([]pending.Item, error)
 	Find(run nexus.RunID, id string) (pending.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
@@ -52,7 +52,7 @@ const (
 // box is the directory at work. One goroutine owns it.
 type box struct {
 	Options
-	desk  Desk
+	inbox Inbox
 	root  *os.Root
 	items map[string]pending.Item // that wait, by name of their file
 	known map[string]pending.Item // that waited since this process began
@@ -87,7 +87,7 @@ func unfit(dir, why string) error {
 
 // Serve keeps the directory in step with what waits until the context ends.
 // The files stay then, and so do answers that are written meanwhile.
-func Serve(ctx context.Context, desk Desk, o Options) error {
+func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return unfit(o.Dir, err.Error())
 	}
@@ -98,7 +98,7 @@ func Serve(ctx context.Context, desk Desk, o Options) error {
 	if err != nil {
 		return unfit(o.Dir, err.Error())
 	}
-	b := &box{Options: o, desk: desk, root: root, known: map[string]pending.Item{}, seen: map[string]look{}}
+	b := &box{Options: o, inbox: inbox, root: root, known: map[string]pending.Item{}, seen: map[string]look{}}
 	b.sweep()
 	b.Poll = cmp.Or(b.Poll, 500*time.Millisecond)
 	feed := make(chan []pending.Item)
@@ -106,7 +106,7 @@ func Serve(ctx context.Context, desk Desk, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	hears.Go(func() {
 		for {
-			items, err := desk.Next(ctx)
+			items, err := inbox.Next(ctx)
 			if err != nil {
 				return
 			}
@@ -133,7 +133,7 @@ func Serve(ctx context.Context, desk Desk, o Options) error {
 		case <-ctx.Done():
 			var left []pending.Item
 			for _, i := range b.items {
-				if _, err := desk.Find(i.Run, i.ID); err == nil {
+				if _, err := inbox.Find(i.Run, i.ID); err == nil {
 					left = append(left, i)
 				}
 			}
@@ -163,7 +163,7 @@ func (b *box) sync(items []pending.Item) {
 		if _, waits := now[n]; waits || !ours {
 			continue
 		}
-		if _, err := b.desk.Find(run, id); err == nil {
+		if _, err := b.inbox.Find(run, id); err == nil {
 			continue // its time has not come here
 		}
 		if s, err := read(data); err == nil && s.Answer == "" {
@@ -229,13 +229,13 @@ func (b *box) take(ctx context.Context, n string, i pending.Item, s said, err er
 		if s.By != "" {
 			by += ":" + s.By
 		}
-		if _, err = b.desk.Answer(ctx, i.Run, i.ID, s.Answer, by); err == nil {
+		if _, err = b.inbox.Answer(ctx, i.Run, i.ID, s.Answer, by); err == nil {
 			delete(b.items, n)
 			b.tell(b.root.Remove(n + asks))
 			return
 		}
 	}
-	if _, gone := b.desk.Find(i.Run, i.ID); gone != nil {
+	if _, gone := b.inbox.Find(i.Run, i.ID); gone != nil {
 		delete(b.items, n)
 		b.refuse(n, i.Run, i.ID)
 		return
@@ -246,7 +246,7 @@ func (b *box) take(ctx context.Context, n string, i pending.Item, s said, err er
 
 // refuse says to somebody that an answer comes too late.
 func (b *box) refuse(n string, run nexus.RunID, id string) {
-	if _, err := b.desk.Find(run, id); err != nil {
+	if _, err := b.inbox.Find(run, id); err != nil {
 		b.tell(b.write(n+asks, late(run, id, err.Error())))
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Desk is where it is heard what waits for people, and answered.
-type Desk interface {
+// Inbox is where it is heard what waits for people, and answered.
+type Inbox interface {
 	Next(ctx context.Context) ([]pending.Item, error)
 	Find(run nexus.RunID, id string) (pending.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
@@ -98,8 +98,8 @@ func (n note) String() string { return n.token + " " + strconv.FormatInt(n.messa
 // chat is the channel at work.
 type chat struct {
 	Options
-	desk Desk
-	api  *client
+	inbox Inbox
+	api   *client
 
 	asking chan struct{} // holds one while a question is on its way
 
@@ -110,19 +110,19 @@ type chat struct {
 }
 
 // Serve asks and listens until the context ends, and a moment longer.
-func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
+func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 	if err := Check(o); err != nil {
 		return err
 	}
 	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
-	c := &chat{Options: o, desk: desk, book: book, given: map[string]string{}, asking: make(chan struct{}, 1), api: &client{
+	c := &chat{Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1), api: &client{
 		base: strings.TrimRight(cmp.Or(o.Base, "https://api.telegram.org"), "/"), token: o.Token,
 		http: &http.Client{
 			Timeout:       o.Poll + 15*time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the address has the token
 		},
 	}}
-	c.items, _ = desk.Next(ctx) // before anybody can press a button; an error is that it is over before it began
+	c.items, _ = inbox.Next(ctx) // before anybody can press a button; an error is that it is over before it began
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup
@@ -138,7 +138,7 @@ func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
 // hear passes on what waits.
 func (c *chat) hear(ctx context.Context, feed chan<- []pending.Item) {
 	for {
-		items, err := c.desk.Next(ctx)
+		items, err := c.inbox.Next(ctx)
 		if err != nil {
 			return
 		}
@@ -188,7 +188,7 @@ func (c *chat) finish(ctx context.Context) {
 	for _, name := range names {
 		key, _, _ := strings.Cut(name, "@")
 		run, id, _ := strings.Cut(key, "/")
-		if _, err := c.desk.Find(nexus.RunID(run), id); err == nil {
+		if _, err := c.inbox.Find(nexus.RunID(run), id); err == nil {
 			continue
 		}
 		if c.settle(ctx, name) != nil {
@@ -288,7 +288,7 @@ func (c *chat) settle(ctx context.Context, mark string) error {
 	c.mu.Unlock()
 	key, _, _ := strings.Cut(mark, "@")
 	run, id, _ := strings.Cut(key, "/")
-	_, why := c.desk.Find(nexus.RunID(run), id)
+	_, why := c.inbox.Find(nexus.RunID(run), id)
 	if n := noteOf(was); n.message != 0 {
 		text := id + " of run " + run + ": nobody is asked any more"
 		if why != nil {
@@ -437,7 +437,7 @@ func (c *chat) answer(ctx context.Context, m meant, from user) (string, error) {
 	if regexp.MustCompile(`^[A-Za-z0-9_]{1,32}$`).MatchString(from.Username) {
 		by += "/" + from.Username
 	}
-	return c.desk.Answer(ctx, m.item.Run, m.item.ID, m.answer, by)
+	return c.inbox.Answer(ctx, m.item.Run, m.item.ID, m.answer, by)
 }
 
 func outcome(said string, err error) string {

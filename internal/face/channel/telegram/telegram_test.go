@@ -358,7 +358,7 @@ func FuzzUpdate(f *testing.F) {
 
 func decode(data []byte, into any) error { return json.Unmarshal(data, into) }
 
-// nobody is a desk where no answer may come in.
+// nobody is a inbox where no answer may come in.
 type nobody struct{ t *testing.T }
 
 func (nobody) Next(context.Context) ([]pending.Item, error) { return nil, nil }
@@ -386,7 +386,7 @@ func httpless(t *testing.T) *chat {
 		t.Fatal(err)
 	}
 	return &chat{
-		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, desk: nobody{t}, book: book, items: []pending.Item{asked}, asking: make(chan struct{}, 1),
+		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []pending.Item{asked}, asking: make(chan struct{}, 1),
 		api: &client{base: "http://127.0.0.1:0", token: "1:x", http: &http.Client{}},
 	}
 }

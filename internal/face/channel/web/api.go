@@ -55,7 +55,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if !s.bearer(w, r) {
 		return
 	}
-	items := s.desk.Items()
+	items := s.inbox.Items()
 	if items == nil {
 		items = []pending.Item{}
 	}
@@ -76,7 +76,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, tooLarge(err), "the body cannot be read: "+err.Error())
 		return
 	}
-	said, err := s.desk.Answer(r.Context(), a.Run, a.ID, a.Answer, "web")
+	said, err := s.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, "web")
 	if err != nil {
 		fail(w, r, statusOf(err), err.Error())
 		return

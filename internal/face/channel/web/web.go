@@ -30,8 +30,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Desk is where it is heard what waits for people, and answered.
-type Desk interface {
+// Inbox is where it is heard what waits for people, and answered.
+type Inbox interface {
 	Items() []pending.Item
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
@@ -59,7 +59,7 @@ var style []byte
 // Server serves the page. Make one with [Listen].
 type Server struct {
 	Options
-	desk     Desk
+	inbox    Inbox
 	listener net.Listener
 	session  string // what the cookie of whoever holds the token has
 	calls    *rate.Limiter
@@ -67,7 +67,7 @@ type Server struct {
 }
 
 // Listen opens the port. Nothing is served before [Server.Serve].
-func Listen(ctx context.Context, desk Desk, o Options) (*Server, error) {
+func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
 	if err := Check(o); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func Listen(ctx context.Context, desk Desk, o Options) (*Server, error) {
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
 	return &Server{
-		Options: o, desk: desk, listener: l, session: rand.Text(),
+		Options: o, inbox: inbox, listener: l, session: rand.Text(),
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10),
 	}, nil
 }
@@ -253,7 +253,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) draw(w http.ResponseWriter, code int, said string, bad bool) {
 	var b strings.Builder
-	page{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: s.csrf(), Items: s.desk.Items()})
+	page{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: s.csrf(), Items: s.inbox.Items()})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
@@ -273,7 +273,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, http.StatusForbidden, "the form is not one of this page: load it anew")
 		return
 	}
-	said, err := s.desk.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), "web")
+	said, err := s.inbox.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), "web")
 	if err != nil {
 		s.draw(w, statusOf(err), err.Error(), true)
 		return

@@ -93,7 +93,7 @@ func (h *hook) first(signature string) bool {
 
 // answer answers what waits, to whoever was asked.
 func (h *hook) answer(r *http.Request, a answer) (string, error) {
-	item, err := h.desk.Find(a.Run, a.ID)
+	item, err := h.inbox.Find(a.Run, a.ID)
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (h *hook) answer(r *http.Request, a answer) (string, error) {
 	if a.By != "" {
 		by += ":" + a.By
 	}
-	return h.desk.Answer(r.Context(), a.Run, a.ID, a.Answer, by)
+	return h.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, by)
 }
 
 func statusOf(err error) int {

@@ -28,8 +28,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Desk is where it is heard what waits for people, and answered.
-type Desk interface {
+// Inbox is where it is heard what waits for people, and answered.
+type Inbox interface {
 	Next(ctx context.Context) ([]pending.Item, error)
 	Find(run nexus.RunID, id string) (pending.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
@@ -72,7 +72,7 @@ type tried struct {
 // hook is the channel at work.
 type hook struct {
 	Options
-	desk   Desk
+	inbox  Inbox
 	client *http.Client
 
 	mu   sync.Mutex // guards what follows
@@ -116,11 +116,11 @@ func loopback(host string) bool {
 }
 
 // Serve sends and listens until the context ends.
-func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
+func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 	if err := Check(o); err != nil {
 		return err
 	}
-	h := newHook(desk, book, o)
+	h := newHook(inbox, book, o)
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
@@ -150,10 +150,10 @@ func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
 	return nil
 }
 
-func newHook(desk Desk, book Book, o Options) *hook {
+func newHook(inbox Inbox, book Book, o Options) *hook {
 	o.Wait = cmp.Or(o.Wait, time.Second)
 	return &hook{
-		Options: o, desk: desk, book: book, seen: map[string]time.Time{}, tries: map[string]tried{},
+		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]tried{},
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(1, 10),
 		client: &http.Client{
 			Timeout:       10 * time.Second,
@@ -169,7 +169,7 @@ func (h *hook) deliver(ctx context.Context) {
 	defer hears.Wait()
 	hears.Go(func() {
 		for {
-			items, err := h.desk.Next(ctx)
+			items, err := h.inbox.Next(ctx)
 			if err != nil {
 				return
 			}

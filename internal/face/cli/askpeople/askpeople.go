@@ -120,8 +120,8 @@ func secret(a *app.App, setting, name string) (string, error) {
 	return value, nil
 }
 
-// Desk returns a desk that knows what waits in the repository now.
-func (c Crew) Desk(ctx context.Context) (*channel.Desk, error) {
+// Inbox returns an inbox that knows what waits in the repository now.
+func (c Crew) Inbox(ctx context.Context) (*channel.Inbox, error) {
 	held := func(ctx context.Context, run nexus.RunID) bool {
 		all, err := c.Place.Journal.Runs(ctx)
 		i := slices.IndexFunc(all, func(r journal.Run) bool { return r.ID == run })
@@ -136,34 +136,34 @@ func (c Crew) Ask(ctx context.Context) {
 	if len(c.Set.Order) == 0 {
 		return
 	}
-	desk, err := c.Desk(ctx)
+	inbox, err := c.Inbox(ctx)
 	if err != nil {
 		c.tell(ctx, err)
 		return
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	all.Go(func() { c.tell(ctx, desk.Follow(ctx)) })
-	all.Go(func() { c.Hand(ctx, desk) })
+	all.Go(func() { c.tell(ctx, inbox.Follow(ctx)) })
+	all.Go(func() { c.Hand(ctx, inbox) })
 	for n, name := range c.Set.Order {
-		seat := desk.Seat(time.Duration(n) * c.Set.Wait)
-		all.Go(func() { c.keep(ctx, name, desk, seat) })
+		seat := inbox.Seat(time.Duration(n) * c.Set.Wait)
+		all.Go(func() { c.keep(ctx, name, inbox, seat) })
 	}
 }
 
 // Hand publishes what people agreed to in runs that nobody conducts, until the
 // context ends.
-func (c Crew) Hand(ctx context.Context, desk *channel.Desk) {
+func (c Crew) Hand(ctx context.Context, inbox *channel.Inbox) {
 	if c.Deliver == nil {
 		return
 	}
-	desk.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.tell(ctx, c.Deliver(ctx, run)) })
+	inbox.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.tell(ctx, c.Deliver(ctx, run)) })
 }
 
 // keep keeps a channel open, in one process at a time where two would be in
 // each other's way.
-func (c Crew) keep(ctx context.Context, name string, desk *channel.Desk, seat *channel.Seat) {
-	serve := func(ctx context.Context) error { return c.serve(ctx, name, desk, seat) }
+func (c Crew) keep(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Seat) {
+	serve := func(ctx context.Context) error { return c.serve(ctx, name, inbox, seat) }
 	if name != config.WebChannel {
 		alone := serve
 		serve = func(ctx context.Context) error {
@@ -184,7 +184,7 @@ func (c Crew) keep(ctx context.Context, name string, desk *channel.Desk, seat *c
 	}
 }
 
-func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *channel.Seat) error {
+func (c Crew) serve(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Seat) error {
 	complain := func(err error) { c.tell(ctx, err) }
 	switch name {
 	case config.FileChannel:
@@ -216,7 +216,7 @@ func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *
 		if err != nil {
 			return err
 		}
-		s, err := c.Listen(ctx, desk, o)
+		s, err := c.Listen(ctx, inbox, o)
 		if err != nil {
 			return err
 		}
@@ -226,9 +226,9 @@ func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *
 }
 
 // Listen opens the page.
-func (c Crew) Listen(ctx context.Context, desk *channel.Desk, o web.Options) (*web.Server, error) {
+func (c Crew) Listen(ctx context.Context, inbox *channel.Inbox, o web.Options) (*web.Server, error) {
 	o.Place = filepath.Base(c.Place.Repo.Work)
-	return web.Listen(ctx, desk, o)
+	return web.Listen(ctx, inbox, o)
 }
 
 // Where says where the page is. A token that somebody chose is not shown.

@@ -156,10 +156,7 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 		}
 		in, sum := map[string]int{}, 0
 		for _, c := range all[file] {
-			name, err := codemap.Within(file, text, c.at)
-			if err != nil {
-				return f, false, err
-			}
+			name := codemap.Within(file, text, c.at)
 			if name != "" {
 				in[name] += c.lines
 				sum += c.lines

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 const benchRun nexus.RunID = "bench"
@@ -66,7 +66,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
 	if l.kind == durableLoop {
 		blobs, err := p.Blobs()
-		w := &hall{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
+		w := &sessionWorld{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
 		return w, w.drain, func() error { return nil }, err
 	}
 	exe, err := os.Executable()
@@ -83,10 +83,10 @@ func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	machine.Shop.Roles = maps.Clone(machine.Shop.Roles)
-	machine.Shop.Roles[nexus.Coder] = l.role
-	pick := machine.Shop.Pick
-	machine.Shop.Pick = func(role nexus.Role, tier nexus.Tier, pin string) (shop.Model, error) {
+	machine.Worker.Sessions.Roles = maps.Clone(machine.Worker.Sessions.Roles)
+	machine.Worker.Sessions.Roles[nexus.Coder] = l.role
+	pick := machine.Worker.Sessions.Pick
+	machine.Worker.Sessions.Pick = func(role nexus.Role, tier nexus.Tier, pin string) (worker.Model, error) {
 		model, err := pick(role, tier, pin)
 		if role == nexus.Coder && l.sessions == 1 {
 			model.Model = metered{model.Model, m}
@@ -96,9 +96,9 @@ func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-
 	return machine, nil, release, nil
 }
 
-// hall is a world in which an attempt is one session, without a worktree
+// sessionWorld is a world in which an attempt is one session, without a worktree
 // and without a judge.
-type hall struct {
+type sessionWorld struct {
 	*loop
 	meter *meter
 	blobs *journal.BlobStore
@@ -107,13 +107,13 @@ type hall struct {
 }
 
 // Now implements [run.World].
-func (w *hall) Now() time.Time { return w.app.Now() }
+func (w *sessionWorld) Now() time.Time { return w.app.Now() }
 
 // Alarm implements [run.World].
-func (w *hall) Alarm(t time.Time) <-chan time.Time { return alarm(w.Now(), t) }
+func (w *sessionWorld) Alarm(t time.Time) <-chan time.Time { return alarm(w.Now(), t) }
 
 // Act implements [run.World].
-func (w *hall) Act(ctx context.Context, intent nexus.Fact, _ state.View, d run.Desk) ([]nexus.Fact, error) {
+func (w *sessionWorld) Act(ctx context.Context, intent nexus.Fact, _ state.View, d worker.Desk) ([]nexus.Fact, error) {
 	f, ok := intent.(nexus.AttemptStarted)
 	if !ok || int(w.ended.Load()) == w.sessions {
 		return nil, run.ErrInterrupted

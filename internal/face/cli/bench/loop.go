@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // What is measured. Each is the one before with something added.
@@ -110,15 +110,15 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 }
 
 // model returns the scripted model, metered for the first session.
-func (l *loop) model(m *meter) (shop.Model, error) {
+func (l *loop) model(m *meter) (worker.Model, error) {
 	models, err := provider.NewModels(l.config, l.app.Env, l.app.Now)
 	if err != nil {
-		return shop.Model{}, err
+		return worker.Model{}, err
 	}
 	return l.picked(models, m)
 }
 
-func (l *loop) picked(models *provider.Models, m *meter) (shop.Model, error) {
+func (l *loop) picked(models *provider.Models, m *meter) (worker.Model, error) {
 	model, err := models.Pick(nexus.Coder, "", "")
 	if err == nil && m != nil {
 		model.Model = metered{model.Model, m}
@@ -150,7 +150,7 @@ func (l *loop) inMemory(ctx context.Context) (Spent, error) {
 }
 
 // session is one session of the coder.
-func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *meter, d agent.Desk, s agent.Store) error {
+func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *meter, d agent.Recorder, s agent.Store) error {
 	model, err := l.model(m)
 	if err != nil {
 		return err
@@ -175,10 +175,10 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 // noDesk agrees to everything and keeps nothing.
 type noDesk struct{}
 
-// Record implements [agent.Desk].
+// Record implements [agent.Recorder].
 func (noDesk) Record(context.Context, ...nexus.Fact) error { return nil }
 
-// Reserve implements [agent.Desk].
+// Reserve implements [agent.Recorder].
 func (noDesk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]agent.Guidance, error) {
 	return nil, nil
 }

@@ -70,6 +70,6 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 	progress.TrafficFlags(c, &traffic)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json")
-	a.Knobs(c, "model", "max-turns", "budget", "sandbox")
+	a.SettingFlags(c, "model", "max-turns", "budget", "sandbox")
 	return c
 }

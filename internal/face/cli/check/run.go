@@ -79,7 +79,7 @@ func checkCommand(a *frame.Console) *cobra.Command {
 	for _, other := range []string{"base", "fix", "related", "mutate", "rerun", "coverage", "explain", "stop"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)
 	}
-	a.Knobs(c, "sandbox")
+	a.SettingFlags(c, "sandbox")
 	return c
 }
 

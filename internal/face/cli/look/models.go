@@ -199,7 +199,7 @@ func refreshCommand(a *frame.Console) *cobra.Command {
 			return text + "\n"
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
-	a.Knobs(c, "from")
+	a.SettingFlags(c, "from")
 	a.JSONFlag(c)
 	return c
 }

@@ -42,7 +42,7 @@ func sandboxCommand(a *frame.Console) *cobra.Command {
 	exec.Flags().StringVar(&mode, "network", "off", "network `MODE`: off; list, which allows network.allow and network.presets; or presets and hosts separated by commas")
 	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "maximum `TIME`, such as 90s; no limit if not given")
 	limits.flags(exec)
-	a.Knobs(exec, "sandbox")
+	a.SettingFlags(exec, "sandbox")
 	return a.Parent("sandbox", "run commands in the sandbox", exec)
 }
 

@@ -92,7 +92,7 @@ func toolCallCommand(a *frame.Console) *cobra.Command {
 	c.Args = frame.Takes(2, 2)
 	c.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
 	c.Flags().StringVar(&role, "role", string(nexus.Coder), "use the tools and permissions of this `ROLE`")
-	a.Knobs(c, "sandbox")
+	a.SettingFlags(c, "sandbox")
 	return c
 }
 

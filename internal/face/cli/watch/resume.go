@@ -36,7 +36,7 @@ func resumeCommand(a *frame.Console) *cobra.Command {
 		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
-	a.Knobs(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
+	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
 	return c
 }

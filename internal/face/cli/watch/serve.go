@@ -62,11 +62,11 @@ func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bo
 		return err
 	}
 	o.Public, o.Hosts = public, hosts
-	desk, err := crew.Desk(ctx)
+	inbox, err := crew.Inbox(ctx)
 	if err != nil {
 		return err
 	}
-	page, err := crew.Listen(ctx, desk, o)
+	page, err := crew.Listen(ctx, inbox, o)
 	if err != nil {
 		return err
 	}
@@ -78,10 +78,10 @@ func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bo
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
-	all.Go(func() { stop(desk.Follow(work)) })
+	all.Go(func() { stop(inbox.Follow(work)) })
 	asks := crew
 	asks.Deliver = nil // once is enough
-	all.Go(func() { crew.Hand(work, desk) })
+	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
 	return page.Serve(work)
 }

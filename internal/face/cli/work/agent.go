@@ -59,7 +59,7 @@ func agentCommand(a *frame.Console) *cobra.Command {
 	progress.TrafficFlags(c, &traffic)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
-	a.Knobs(c, "model", "max-turns", "budget", "sandbox")
+	a.SettingFlags(c, "model", "max-turns", "budget", "sandbox")
 	return c
 }
 

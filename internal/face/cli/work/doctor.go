@@ -44,7 +44,7 @@ func doctorCommand(a *frame.Console) *cobra.Command {
 	f.BoolVar(&fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
 	f.BoolVar(&light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
 	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
-	a.Knobs(c, "strict", "skip", "sandbox", "target")
+	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
 	a.JSONFlag(c)
 	return c
 }

@@ -54,7 +54,7 @@ func planCommand(a *frame.Console) *cobra.Command {
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot")
 	preferFlags(c.Flags(), &o.Goal)
-	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox")
+	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
 }
 

@@ -47,7 +47,7 @@ func quickCommand(a *frame.Console) *cobra.Command {
 	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
 	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; the default is a command that the task says fails, or else the gate test")
-	a.Knobs(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	a.SettingFlags(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c

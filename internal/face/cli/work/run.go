@@ -52,7 +52,7 @@ func runCommand(a *frame.Console) *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	preferFlags(f, &o.Goal)
-	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c

@@ -18,7 +18,7 @@ type Audit struct {
 	today  string                 // the day of the event
 	days   map[string]nexus.Money // spent, by the day on which a call was reserved
 	asked  map[string]string      // the day on which a call was reserved
-	world  *toy.World
+	world  *toy.Environment
 	wrong  func(format string, args ...any)
 
 	limits   nexus.Limits
@@ -74,7 +74,7 @@ type account struct {
 
 // New opens the books. Wrong hears of what must never be.
 // Others tells what other runs have spent on a day.
-func New(w *toy.World, others func(day string) nexus.Money, wrong func(string, ...any)) *Audit {
+func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(string, ...any)) *Audit {
 	return &Audit{
 		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},

@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // Actor is a worker. In the virtual world it does what the workers of the
 // real one do: it records before it goes on, and goes on from the record.
 type Actor struct {
-	*World
-	Desk run.Desk
+	*Environment
+	Desk worker.Desk
 	Nap  func(context.Context, time.Duration) error
 	Now  func() time.Time
 	View state.View

@@ -22,7 +22,9 @@ func judges(criteria []nexus.Criterion) []string {
 }
 
 // Holds reports whether a task's criterion is true of a commit.
-func (w *World) Holds(rev string, task nexus.TaskID) bool { return !w.at(rev).Broken(string(task)) }
+func (w *Environment) Holds(rev string, task nexus.TaskID) bool {
+	return !w.at(rev).Broken(string(task))
+}
 
 // diagnose says why criteria are not met: by looking, or by asking.
 func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fact, error) {

@@ -13,7 +13,7 @@ import (
 
 // empty reports whether the account of a model has no quota: a window that was
 // used up before, or is now.
-func (w *World) empty(now time.Time, model string) bool {
+func (w *Environment) empty(now time.Time, model string) bool {
 	hit := w.roll(w.scenario.quota)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,7 +28,7 @@ func (w *World) empty(now time.Time, model string) bool {
 }
 
 // until returns when the account of a model has quota again.
-func (w *World) until(model string) time.Time {
+func (w *Environment) until(model string) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.windows[state.Account(model)]

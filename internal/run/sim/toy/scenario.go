@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
-
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 

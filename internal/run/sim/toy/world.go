@@ -31,9 +31,9 @@ type call struct {
 	turn    int
 }
 
-// World is what outlives every process: the repository, the worktrees, and
+// Environment is what outlives every process: the repository, the worktrees, and
 // what the provider charged.
-type World struct {
+type Environment struct {
 	mu        sync.Mutex // guards what is below
 	dice      *rand.Rand
 	scenario  Scenario
@@ -68,11 +68,11 @@ type bill struct {
 
 // New returns a world as a scenario has it. Dies is asked wherever a process
 // may die, nil for nowhere; wrong hears of what must never happen.
-func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string, args ...any)) *World {
+func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string, args ...any)) *Environment {
 	if dies == nil {
 		dies = func() bool { return false }
 	}
-	w := &World{
+	w := &Environment{
 		dice: dice, scenario: s, commits: map[string]commit{}, trees: map[nexus.AttemptID]tree{},
 		unjudged: map[tree]bool{}, paid: map[call]int{}, lost: map[call]int{}, flight: map[call]bill{},
 		dies: dies, wrong: wrong,
@@ -94,7 +94,7 @@ type Books struct {
 }
 
 // Books returns how things stand.
-func (w *World) Books() Books {
+func (w *Environment) Books() Books {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := Books{Tip: w.tip, Landed: w.landed, Published: w.published, Target: w.target, Charged: w.charged, Calls: w.calls}
@@ -105,23 +105,23 @@ func (w *World) Books() Books {
 }
 
 // Tree returns the tree of a commit.
-func (w *World) Tree(rev string) string { return string(w.at(rev)) }
+func (w *Environment) Tree(rev string) string { return string(w.at(rev)) }
 
 // roll reports whether something that has a chance happens.
-func (w *World) roll(p Chance) bool {
+func (w *Environment) roll(p Chance) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return p > 0 && Chance(w.dice.Float64()) < p
 }
 
-func (w *World) pick(n int) int {
+func (w *Environment) pick(n int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.dice.IntN(n)
 }
 
 // id returns a name that nothing else has.
-func (w *World) id(prefix string) string {
+func (w *Environment) id(prefix string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ids++
@@ -129,7 +129,7 @@ func (w *World) id(prefix string) string {
 }
 
 // fault is a place where the process may die or the machinery may fail.
-func (w *World) fault() error {
+func (w *Environment) fault() error {
 	switch {
 	case w.dies():
 		return ErrDead
@@ -140,7 +140,7 @@ func (w *World) fault() error {
 }
 
 // commit makes a commit.
-func (w *World) commit(t tree, parent string, attempt nexus.AttemptID) string {
+func (w *Environment) commit(t tree, parent string, attempt nexus.AttemptID) string {
 	id := w.id("c")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +149,7 @@ func (w *World) commit(t tree, parent string, attempt nexus.AttemptID) string {
 }
 
 // at returns the tree of a commit; what is no commit is a tree.
-func (w *World) at(rev string) tree {
+func (w *Environment) at(rev string) tree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c, ok := w.commits[rev]; ok {
@@ -159,7 +159,7 @@ func (w *World) at(rev string) tree {
 }
 
 // move lands a commit on the branch, by compare and swap.
-func (w *World) move(to, from string) error {
+func (w *Environment) move(to, from string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.commits[to]
@@ -183,7 +183,7 @@ func (w *World) move(to, from string) error {
 }
 
 // begin begins a call. One that may have been heard of is not made again.
-func (w *World) begin(c call, b bill) {
+func (w *Environment) begin(c call, b bill) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.paid[c] > w.lost[c] {
@@ -197,7 +197,7 @@ func (w *World) begin(c call, b bill) {
 
 // charge charges a call. What breaks off costs no more than was set aside
 // for it: nobody writes on for who does not listen.
-func (w *World) charge(b bill, whole bool) {
+func (w *Environment) charge(b bill, whole bool) {
 	if !whole {
 		b.money = min(b.money, b.reserved.Money)
 	}
@@ -208,7 +208,7 @@ func (w *World) charge(b bill, whole bool) {
 }
 
 // broke charges a call that fails in the middle of its answer.
-func (w *World) broke(r nexus.BudgetReserved) nexus.Money {
+func (w *Environment) broke(r nexus.BudgetReserved) nexus.Money {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cost := r.Money / 100 * nexus.Money(w.dice.IntN(101))
@@ -217,7 +217,7 @@ func (w *World) broke(r nexus.BudgetReserved) nexus.Money {
 }
 
 // heard says that a call's answer is on record.
-func (w *World) heard(c call) {
+func (w *Environment) heard(c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.charge(w.flight[c], true)
@@ -225,7 +225,7 @@ func (w *World) heard(c call) {
 }
 
 // lose says that nobody will hear of a call that is under way.
-func (w *World) lose(c call) {
+func (w *Environment) lose(c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if b, ok := w.flight[c]; ok {
@@ -236,7 +236,7 @@ func (w *World) lose(c call) {
 }
 
 // Die loses everything that only the process knew.
-func (w *World) Die() {
+func (w *Environment) Die() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Lost = max(w.Lost, len(w.flight))
@@ -249,7 +249,7 @@ func (w *World) Die() {
 
 // judge runs a gate. What it says of a tree is always the same, but for the
 // times when it cannot tell.
-func (w *World) judge(t tree, gate string) nexus.Evidence {
+func (w *Environment) judge(t tree, gate string) nexus.Evidence {
 	e := nexus.Evidence{Gate: gate, Tree: string(t), Command: gate, Duration: time.Minute, State: nexus.Pass}
 	if w.roll(w.scenario.odd) {
 		states := []nexus.GateState{nexus.Environmental, nexus.Timeout, nexus.Unverifiable, nexus.NotRun}
@@ -276,7 +276,7 @@ func (w *World) judge(t tree, gate string) nexus.Evidence {
 }
 
 // Forget begins a conversation anew.
-func (w *World) Forget(id nexus.SessionID) {
+func (w *Environment) Forget(id nexus.SessionID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.paid {

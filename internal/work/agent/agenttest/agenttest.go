@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Desk keeps what is recorded, in order, one second apart. Its zero value
+// Recorder keeps what is recorded, in order, one second apart. Its zero value
 // grants everything. It may be used by many goroutines.
-type Desk struct {
+type Recorder struct {
 	Guidance []agent.Guidance           // delivered until a PromptSent names it
 	Leave    func(n int) error          // asked before the n-th reservation, from 1; nil grants
 	Refuse   func(f []nexus.Fact) error // asked before facts are kept; nil keeps
@@ -28,8 +28,8 @@ type Desk struct {
 	reserved int
 }
 
-// Record implements [agent.Desk].
-func (d *Desk) Record(ctx context.Context, facts ...nexus.Fact) error {
+// Record implements [agent.Recorder].
+func (d *Recorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -38,7 +38,7 @@ func (d *Desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.record(facts)
 }
 
-func (d *Desk) record(facts []nexus.Fact) error {
+func (d *Recorder) record(facts []nexus.Fact) error {
 	if d.Refuse != nil {
 		if err := d.Refuse(facts); err != nil {
 			return err
@@ -53,8 +53,8 @@ func (d *Desk) record(facts []nexus.Fact) error {
 	return nil
 }
 
-// Reserve implements [agent.Desk].
-func (d *Desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+// Reserve implements [agent.Recorder].
+func (d *Recorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -78,21 +78,21 @@ func (d *Desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 }
 
 // Facts returns what was recorded.
-func (d *Desk) Facts() []nexus.Fact {
+func (d *Recorder) Facts() []nexus.Fact {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Concat(d.batches...)
 }
 
 // Batches returns what was recorded, one slice for each append.
-func (d *Desk) Batches() [][]nexus.Fact {
+func (d *Recorder) Batches() [][]nexus.Fact {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.batches)
 }
 
 // Events returns what was recorded as a journal would tell it.
-func (d *Desk) Events() []nexus.Event {
+func (d *Recorder) Events() []nexus.Event {
 	var events []nexus.Event
 	for i, f := range d.Facts() {
 		at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)

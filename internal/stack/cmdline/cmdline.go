@@ -1,0 +1,320 @@
+// Package cmdline takes apart the command lines that projects write into their
+// manifests: which commands a script runs in the end, and what each looks at.
+package cmdline
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Call is one command of a script: what it is given, and its words. Text is
+// how it was written.
+type Call struct {
+	Env    []string // assignments in front of it
+	Words  []string // without quotes; a program's path is shortened to its name
+	Text   string
+	Script string // innermost script of the manifest that it stands in
+}
+
+// Bounds of taking scripts apart.
+const (
+	deepestScript = 8
+	mostCalls     = 40
+)
+
+// Unfold takes a script of a package.json apart into the commands that it runs
+// in the end, in their order: what && joins, what npm, pnpm, yarn and bun run
+// by name, npm-run-all, and what runs before and after it by its name. It is
+// not ok where a shell would be needed to tell, such as for a pipe, a variable
+// or a loop. What runs side by side stands one after the other.
+func Unfold(scripts map[string]string, name string) (calls []Call, ok bool) {
+	return unfolder{scripts}.script(name, nil, nil)
+}
+
+type unfolder struct{ scripts map[string]string }
+
+func (u unfolder) script(name string, more []string, above []string) ([]Call, bool) {
+	line, there := u.scripts[name]
+	if !there || slices.Contains(above, name) || len(above) >= deepestScript {
+		return nil, false
+	}
+	above = append(slices.Clone(above), name)
+	var all []Call
+	for _, part := range []struct {
+		name string
+		more []string
+	}{{"pre" + name, nil}, {name, more}, {"post" + name, nil}} {
+		text, there := u.scripts[part.name]
+		if !there {
+			continue
+		}
+		if part.name == name {
+			text = line
+		}
+		calls, ok := u.line(part.name, text, above)
+		if !ok {
+			return nil, false
+		}
+		if len(part.more) > 0 {
+			if len(calls) != 1 {
+				return nil, false // npm gives them to the last one, and only of some is that known
+			}
+			calls[0].Words = append(calls[0].Words, part.more...)
+			calls[0].Text += " " + strings.Join(part.more, " ")
+		}
+		if all = append(all, calls...); len(all) > mostCalls {
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+func (u unfolder) line(script, line string, above []string) ([]Call, bool) {
+	var all []Call
+	texts, ok := sequence(line)
+	if !ok {
+		return nil, false
+	}
+	for _, text := range texts {
+		words, ok := Split(text)
+		if !ok || len(words) == 0 {
+			return nil, false
+		}
+		calls, ok := u.call(Call{Words: words, Text: strings.TrimSpace(text), Script: script}, above)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, calls...)
+	}
+	return all, len(all) > 0
+}
+
+// call resolves one command: assignments go aside, and what only runs a script
+// is that script.
+func (u unfolder) call(c Call, above []string) ([]Call, bool) {
+	assign := regexp.MustCompile(`^[A-Za-z_]\w*=`)
+	for len(c.Words) > 0 && (assign.MatchString(c.Words[0]) || len(c.Env) == 0 && slices.Contains([]string{"cross-env", "env"}, c.Words[0])) {
+		if assign.MatchString(c.Words[0]) {
+			c.Env = append(c.Env, c.Words[0])
+		}
+		c.Words = c.Words[1:]
+	}
+	if len(c.Words) == 0 {
+		return nil, false
+	}
+	names, more, is := u.runs(c.Words)
+	switch {
+	case is && len(c.Env) > 0 && len(names) != 1:
+		return nil, false
+	case is:
+		var all []Call
+		for _, name := range names {
+			calls, ok := u.script(name, more, above)
+			if !ok {
+				return nil, false
+			}
+			for i := range calls {
+				if len(c.Env) > 0 {
+					calls[i].Env = append(slices.Clone(c.Env), calls[i].Env...)
+					calls[i].Text = strings.Join(c.Env, " ") + " " + calls[i].Text
+				}
+			}
+			all = append(all, calls...)
+		}
+		return all, true
+	}
+	c.Words = bare(c.Words)
+	c.Words[0] = path.Base(c.Words[0])
+	return []Call{c}, true
+}
+
+// bare takes away what only finds a tool: npx, yarn, pnpm exec and the like.
+func bare(words []string) []string {
+	for _, prefix := range [][]string{
+		{"npx", "--no-install"},
+		{"npx", "--no"},
+		{"npx"},
+		{"npm", "exec", "--"},
+		{"pnpm", "exec"},
+		{"pnpm"},
+		{"yarn", "run"},
+		{"yarn", "exec"},
+		{"yarn"},
+		{"bunx"},
+		{"bun", "x"},
+	} {
+		if len(words) > len(prefix) && slices.Equal(words[:len(prefix)], prefix) && !strings.HasPrefix(words[len(prefix)], "-") && !Installs(words) {
+			return slices.Clone(words[len(prefix):])
+		}
+	}
+	return slices.Clone(words)
+}
+
+// Installs reports whether a command installs what the manifest names.
+func Installs(words []string) bool {
+	if len(words) == 1 && words[0] == "yarn" {
+		return true
+	}
+	return len(words) > 1 && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, words[0]) &&
+		slices.Contains([]string{"install", "i", "ci", "clean-install"}, words[1]) &&
+		!slices.ContainsFunc(words[2:], func(w string) bool { return !strings.HasPrefix(w, "-") })
+}
+
+// runs tells which scripts a command runs, and what it gives to them.
+func (u unfolder) runs(words []string) (names, more []string, is bool) {
+	switch words[0] {
+	case "npm", "pnpm", "yarn", "bun":
+		return u.byName(words)
+	case "npm-run-all", "npm-run-all2", "run-s", "run-p":
+		return u.several(words[1:])
+	case "concurrently":
+		for _, w := range words[1:] {
+			name, isScript := strings.CutPrefix(w, "npm:")
+			matched := u.match(name)
+			if !isScript || len(matched) == 0 {
+				return nil, nil, false
+			}
+			names = append(names, matched...)
+		}
+		return names, nil, len(names) > 0
+	}
+	return nil, nil, false
+}
+
+// several tells which scripts npm-run-all runs.
+func (u unfolder) several(words []string) (names, more []string, is bool) {
+	flags := []string{"-s", "-p", "-l", "-n", "-c", "--silent", "--sequential", "--serial", "--parallel", "--print-label", "--print-name", "--continue-on-error", "--aggregate-output"}
+	for _, w := range words {
+		if slices.Contains(flags, w) {
+			continue
+		}
+		matched := u.match(w)
+		if len(matched) == 0 || strings.HasPrefix(w, "-") || strings.ContainsAny(w, " {") {
+			return nil, nil, false
+		}
+		names = append(names, matched...)
+	}
+	return names, nil, len(names) > 0
+}
+
+// byName tells which script a package manager runs.
+func (u unfolder) byName(words []string) (names, more []string, is bool) {
+	manager := words[0]
+	rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-s" || w == "--silent" })
+	if len(rest) == 0 {
+		return nil, nil, false
+	}
+	explicit := rest[0] == "run" || rest[0] == "run-script"
+	if explicit {
+		rest = rest[1:]
+	} else if manager == "npm" && rest[0] != "test" && rest[0] != "t" || manager == "bun" {
+		return nil, nil, false
+	}
+	if len(rest) > 0 && rest[0] == "t" && manager == "npm" {
+		rest[0] = "test"
+	}
+	if len(rest) == 0 || u.scripts[rest[0]] == "" {
+		return nil, nil, false
+	}
+	more = rest[1:]
+	if len(more) > 0 && more[0] == "--" {
+		more = more[1:]
+	} else if len(more) > 0 && manager == "npm" {
+		return nil, nil, false // npm keeps those for itself
+	}
+	return rest[:1], more, true
+}
+
+// match returns the scripts that a pattern names: * stands for anything but a
+// colon, ** for anything.
+func (u unfolder) match(pattern string) []string {
+	if _, there := u.scripts[pattern]; there {
+		return []string{pattern}
+	}
+	if !strings.Contains(pattern, "*") {
+		return nil
+	}
+	expr := regexp.QuoteMeta(pattern)
+	expr = strings.ReplaceAll(strings.ReplaceAll(expr, `\*\*`, `.+`), `\*`, `[^:]+`)
+	is := regexp.MustCompile("^" + expr + "$")
+	var all []string
+	for name := range u.scripts {
+		if is.MatchString(name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// sequence splits a line at &&. It is not ok where anything else than single
+// commands is joined.
+func sequence(line string) (texts []string, ok bool) {
+	from, quote := 0, byte(0)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quote != 0:
+			if c == '\\' && quote == '"' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '\\':
+			i++
+		case c == '&' && i+1 < len(line) && line[i+1] == '&':
+			texts = append(texts, line[from:i])
+			i++
+			from = i + 1
+		case strings.IndexByte("&|;<>()`\n#", c) >= 0:
+			return nil, false
+		}
+	}
+	return append(texts, line[from:]), quote == 0
+}
+
+// Split splits a command into its words. It is not ok where a shell would
+// make something else of them, but for the names of files that a pattern fits.
+func Split(text string) (words []string, ok bool) {
+	var w strings.Builder
+	in := false
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '$' && quote != '\'' || c == '`' && quote != '\'':
+			return nil, false
+		case quote != 0 && c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(text):
+			i++
+			if quote == '"' && text[i] != '"' && text[i] != '\\' {
+				w.WriteByte('\\')
+			}
+			w.WriteByte(text[i])
+			in = true
+		case quote != 0:
+			w.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == ' ' || c == '\t':
+			if in {
+				words = append(words, w.String())
+				w.Reset()
+			}
+			in = false
+		case c == '!' && !in && len(words) == 0, c == '~' && !in:
+			return nil, false
+		default:
+			w.WriteByte(c)
+			in = true
+		}
+	}
+	if in {
+		words = append(words, w.String())
+	}
+	return words, quote == 0
+}

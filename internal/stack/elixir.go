@@ -1,0 +1,141 @@
+package stack
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+func elixir() Stack {
+	return Stack{
+		Name: "elixir", Markers: []string{"mix.exs"},
+		Installs: func() []Install {
+			return []Install{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: words("mix deps.get --check-locked"), Out: []string{"deps"}}}
+		},
+		Programs: words("mix elixir iex"),
+		Stores:   []Store{{Name: "hex", Tools: []string{"mix"}, Home: ".hex/packages", Below: "packages", Var: "HEX_HOME"}},
+		Listings: []Listing{{[]string{"mix.lock"}, func(text string) []Package {
+			return packageRows("hex", text, `^\s+"(\w+)": \{:hex, :\w+, "([\w.+-]+)"`)
+		}}},
+		Tests: Tests{
+			Ends:     []string{".ex", ".exs"},
+			Names:    []string{"*_spec.ex", "*_spec.exs"},
+			Declares: `(?m)^\s*(?:test|describe|property)\s*\(?\s*"([^"]+)"`,
+			Skips:    `@(?:module|describe)?tag\s+(?::skip|skip:)|\bexclude:`,
+			Asserts:  `\b(?:assert|refute|check all)\w*\b|\bexpect\(`,
+		},
+		Configs: []Config{
+			{Files: []string{"mix.exs"}, Narrows: `\btest_(?:paths|pattern|coverage|ignore_filters)\b|\bwarnings_as_errors\b|\bexclude\b`, Loads: `\baliases\b|\bpreferred_cli_env\b|\belixirc_paths\b`},
+			{Files: []string{".formatter.exs", ".credo.exs", "coveralls.json"}},
+		},
+		Verbs: "mix | test format compile clean deps credo dialyzer help --version -v ecto.migrate ecto.create ecto.reset phx.routes | | write | | | -e --eval -r --require\n",
+		Outlines: func() []Outline {
+			return []Outline{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
+		},
+		Formats: func() []read.Format {
+			return []read.Format{
+				{Name: "mix", About: "mix compile", Warns: true, Commands: []string{"mix compile", "elixirc"}, Marks: `(?m)^== Compilation error in file \S+ ==$|^\s*(?:warning|error): .*\n(?:.*\n){0,8}? *(?:\x{2514}\x{2500} )?\S+\.exs?:\d+`, Well: `^Generated \S+ app$`, Read: mixCompile},
+				{Name: "mix-format", About: "mix format --check-formatted", Commands: []string{"mix format"}, Marks: `(?m)^\*\* \(Mix\) mix format failed due to --check-formatted`, Read: mixFormat},
+				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: exUnit},
+			}
+		},
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: words("mix compile"), Format: "mix"},
+				{Gate: "lint", If: "has:mix.exs:{:credo,", Args: words("mix credo --format sarif"), Format: "sarif"},
+				{Gate: "format", If: "file:.formatter.exs", Args: words("mix format --check-formatted"), Format: "mix-format", Fix: []Fixer{{Args: words("mix format {files}"), Ends: []string{".ex", ".exs"}}}},
+				{Gate: "test", Args: words("mix test"), Format: "exunit", Tests: true, Alone: []Lone{{Name: NameExact, Args: append(shell(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
+			}
+		},
+	}
+}
+
+// mixCompile reads what the compiler says: errors as they are raised, and, as of
+// Elixir 1.15, with the code that they are about.
+func mixCompile(in read.Input) read.Report {
+	raised := regexp.MustCompile(`^\*\* \(\w*(?:Error|Exception)\) (\S+\.exs?):(\d+)(?::(\d+))?: (.+)$`)
+	said := regexp.MustCompile(`^\s*(warning|error): (.+)$`)
+	place := regexp.MustCompile(`^\s+(?:\x{2514}\x{2500} )?(\S+\.exs?):(\d+)(?::(\d+))?(?::|$)`)
+	var found []nexus.Finding
+	var open *nexus.Finding
+	for _, l := range in.Text() {
+		l = l[:min(len(l), 4<<10)]
+		if m := raised.FindStringSubmatch(l); m != nil {
+			found = append(found, nexus.Finding{Code: raw.CodeCompile, File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: m[4]})
+			open = nil
+		} else if m := said.FindStringSubmatch(l); m != nil {
+			open = &nexus.Finding{Code: raw.CodeCompile, Message: m[2]}
+			if m[1] == "warning" {
+				open.Severity = nexus.Minor
+			}
+		} else if m := place.FindStringSubmatch(l); m != nil && open != nil {
+			open.File, open.Line, open.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+			found, open = append(found, *open), nil
+		}
+	}
+	return in.Check(found, true)
+}
+
+// mixFormat reads which files are not formatted.
+func mixFormat(in read.Input) read.Report {
+	file := regexp.MustCompile(`^ {2}\* (\S+\.(?:exs?|heex))$`)
+	var found []nexus.Finding
+	for _, l := range in.Text() {
+		if m := file.FindStringSubmatch(l); m != nil {
+			found = append(found, nexus.Finding{Code: "format", File: in.Place(m[1]), Message: "it is not formatted"})
+		}
+	}
+	return in.Check(found, true)
+}
+
+// exUnit reads mix test. An umbrella prints one sum for each of its projects.
+func exUnit(in read.Input) read.Report {
+	head := regexp.MustCompile(`^ {1,3}\d+\) ((?:test|property|doctest) .+) \((\S+)\)$`)
+	place := regexp.MustCompile(`^ {5}(\S+\.exs?):(\d+)$`)
+	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+_test\.exs):(\d+): `)
+	sum := regexp.MustCompile(`^(?:(\d+) doctests?, )?(?:(\d+) propert(?:y|ies), )?(\d+) tests?, (\d+) failures?(?:, (\d+) excluded)?(?:, (\d+) invalid)?(?:, (\d+) skipped)?`)
+	r := raw.Run{Green: true}
+	inside := -1 // the failure that is told
+	for _, l := range in.Text() {
+		l = l[:min(len(l), 4<<10)]
+		if m := head.FindStringSubmatch(l); m != nil {
+			inside = len(r.Findings)
+			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: m[1]})
+			continue
+		}
+		if m := sum.FindStringSubmatch(l); m != nil {
+			n := func(i int) int { return raw.Number(m[i]) }
+			failed := n(4) + n(6)
+			r.Counted, inside = true, -1
+			r.Counts.Failed += failed
+			r.Counts.Skipped += n(7)
+			r.Counts.Passed += max(0, n(1)+n(2)+n(3)-failed-n(5)-n(7))
+			continue
+		}
+		if inside < 0 {
+			continue
+		}
+		f := &r.Findings[inside]
+		if m := place.FindStringSubmatch(l); m != nil && f.File == "" {
+			f.File, f.Line = in.Place(m[1]), raw.Number(m[2])
+		} else if m := frame.FindStringSubmatch(l); m != nil && in.Place(m[1]) == f.File {
+			f.Line = raw.Number(m[2])
+		} else if text, ok := strings.CutPrefix(l, "     "); ok && f.Message == "" {
+			f.Message = strings.TrimSpace(text)
+		} else if v, ok := strings.CutPrefix(l, "     left:  "); ok {
+			f.Actual = v
+		} else if v, ok := strings.CutPrefix(l, "     right: "); ok {
+			f.Expected = v
+		}
+	}
+	if !r.Counted {
+		if built := mixCompile(in); len(built.Findings) > 0 && in.Exit != 0 {
+			return built
+		}
+	}
+	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
+	return in.Suite(r)
+}

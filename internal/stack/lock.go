@@ -1,0 +1,152 @@
+// Package lock reads which packages lock files and manifests name. It runs
+// nothing and resolves nothing: what a file does not say is not known.
+package stack
+
+import (
+	"cmp"
+	"encoding/xml"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The kinds of packages, by who manages them.
+const (
+	KindGo     = "go"
+	KindNode   = "node"
+	KindPython = "python"
+	KindRust   = "rust"
+	KindRuby   = "ruby"
+	KindPHP    = "php"
+	KindMaven  = "maven"
+	KindNuGet  = "nuget"
+)
+
+// Package is one that a file names.
+type Package struct {
+	Kind     string
+	Name     string
+	Version  string // empty: the file does not say
+	Line     int    // that names it; 0 is unknown
+	Licences []string
+}
+
+// String names it as people do.
+func (p Package) String() string { return p.Name + "@" + p.Version }
+
+// Listing is how the packages are read that files name.
+type Listing struct {
+	Files    []string // names of the files, or patterns of them
+	Packages func(text string) []Package
+}
+
+// PackageReader returns what reads the packages that a file names, nil for a file
+// that names none. What it cannot understand is left out.
+func PackageReader(file string) func(text string) []Package {
+	for _, s := range All() {
+		for _, l := range s.Listings {
+			if marked(l.Files, []string{path.Base(file)}) {
+				return l.Packages
+			}
+		}
+	}
+	return nil
+}
+
+// AddedPackages returns the packages that are named now and were not, in any version.
+func AddedPackages(before, now []Package) []Package {
+	had := map[string]bool{}
+	for _, p := range before {
+		had[p.Kind+" "+p.Name] = true
+	}
+	var all []Package
+	for _, p := range now {
+		if !had[p.Kind+" "+p.Name] {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// sortedPackages puts packages in the order of their names, each once.
+func sortedPackages(all []Package) []Package {
+	slices.SortStableFunc(all, func(a, b Package) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	})
+	return slices.CompactFunc(all, func(a, b Package) bool { return a.Name == b.Name && a.Version == b.Version })
+}
+
+// packageRows reads files that name a package in a line of its own, by a pattern for
+// its name and its version.
+func packageRows(kind, text, pattern string) []Package {
+	row := regexp.MustCompile(pattern)
+	var all []Package
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if m := row.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			all = append(all, Package{Kind: kind, Name: m[1], Version: m[2], Line: n})
+		}
+	}
+	return sortedPackages(all)
+}
+
+// tomlPackages returns what reads lock files with a table for each package.
+func tomlPackages(kind string) func(string) []Package {
+	return func(text string) []Package {
+		var all []Package
+		n, name, inside := 0, "", false
+		for line := range strings.Lines(text) {
+			n++
+			key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			value = strings.Trim(strings.TrimSpace(value), `"`)
+			switch key = strings.TrimSpace(key); {
+			case strings.HasPrefix(key, "["):
+				name, inside = "", key == "[[package]]"
+			case !inside:
+			case key == "name":
+				name = value
+			case key == "version" && name != "":
+				all = append(all, Package{Kind: kind, Name: name, Version: value, Line: n - 1})
+			}
+		}
+		return all
+	}
+}
+
+// deepestElement bounds how deep elements lie in others.
+const deepestElement = 100
+
+// elements calls see for each element, with the names of those around it and what
+// reads the text in it.
+func elements(text string, see func(path []string, e xml.StartElement, value func() string)) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	var path []string
+	for {
+		t, err := d.Token()
+		if err != nil || len(path) > deepestElement {
+			return
+		}
+		switch e := t.(type) {
+		case xml.StartElement:
+			ended := false
+			see(path, e, func() string {
+				var s string
+				if d.DecodeElement(&s, &e) != nil {
+					return ""
+				}
+				ended = true
+				return strings.TrimSpace(s)
+			})
+			if !ended {
+				path = append(path, e.Name.Local)
+			}
+		case xml.EndElement:
+			path = path[:max(0, len(path)-1)]
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package attempt
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// unshown returns the numbers, from 1, of the criteria that have no check.
+func unshown(t nexus.Task) []int {
+	var all []int
+	for i, c := range t.Criteria {
+		if strings.TrimSpace(c.Check) == "" {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// showable returns the numbers, from 1, of the criteria that have no check and that
+// a machine may tell of.
+func showable(t nexus.Task) []int {
+	return slices.DeleteFunc(unshown(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
+}
+
+// worthChecks reports whether a session of its own is worth its money for the checks
+// of a task: nothing of its own shows what it is about yet, only gates that
+// judge all work, and a machine may tell of a criterion at least; or a check was
+// taken back that could not tell.
+func worthChecks(t nexus.Task) bool {
+	some := false
+	for _, c := range t.Criteria {
+		if c.Was != "" {
+			return true // its command cannot tell, and another is to
+		}
+	}
+	for _, c := range t.Criteria {
+		switch check := strings.TrimSpace(c.Check); {
+		case strings.ContainsAny(check, " /."):
+			return false
+		case check == "":
+			some = some || !taste(c.Text)
+		}
+	}
+	return some
+}
+
+// taste reports whether a criterion is of what only people can tell.
+func taste(text string) bool {
+	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), " ") + " "
+	return slices.ContainsFunc([]string{
+		"looks", "feels", "nice", "beautiful", "pretty", "elegant", "intuitive", "readable", "reads well", "easy to", "user-friendly", "pleasant", "idiomatic", "tasteful",
+	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
+}
+
+// askChecks asks a tester for a check of each criterion that nothing shows; it is
+// empty where there is none. Tried are the checks that were named before. Apart
+// says that the work is green, and has its tests.
+func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) string {
+	if len(open) == 0 {
+		return ""
+	}
+	names := make([]string, len(open))
+	for i, n := range open {
+		names[i] = fmt.Sprint(n)
+	}
+	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you submit, for each of them one test that shows it: " +
+		"the criterion's number, the test, its file, and the command that runs that test alone. " +
+		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
+		"For one that no machine can check, such as taste, give only its number and why."
+	for _, n := range open {
+		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
+			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, oneLine(t.Criteria[n-1].Text))
+		}
+	}
+	for _, n := range open {
+		if was := t.Criteria[n-1].Was; was != "" {
+			text += fmt.Sprintf(" The check of criterion %d was %s, which cannot tell: %s. Name one that can.", n, was, oneLine(t.Criteria[n-1].Tried))
+		}
+	}
+	for _, c := range tried {
+		if slices.Contains(open, c.Number) && c.Command != "" {
+			text += fmt.Sprintf(" What was named for criterion %d before, %s, counts for nothing: %s. Name another, or say why there can be none.", c.Number, c.Command, oneLine(c.Why))
+		}
+	}
+	if apart {
+		text += " The work is done and green, and it has its tests: nothing of that is yours to change. Write yours in new files, and change no file that is there. " +
+			"What else you do is taken back."
+	}
+	return text
+}
+
+const (
+	maxHandin    = 1 << 20 // bytes of a hand-in
+	maxCheckText = 500
+)
+
+// readChecks returns what a hand-in says of the criteria of a task that nothing
+// shows, each once. What cannot be meant is left out, and what cannot be run
+// says why in Why.
+func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
+	var said struct {
+		Checks []struct {
+			Criterion                int
+			Test, File, Command, Why string
+		}
+	}
+	if len(handin) > maxHandin || json.Unmarshal(handin, &said) != nil {
+		return nil
+	}
+	var all []nexus.CriterionCheck
+	for _, n := range open {
+		for _, x := range said.Checks {
+			if x.Criterion != n {
+				continue
+			}
+			c := nexus.CriterionCheck{Number: n, Of: state.Fingerprint(t, n), Test: oneLine(x.Test), File: strings.TrimPrefix(oneLine(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: oneLine(x.Why)}
+			switch {
+			case c.Command == "" && c.Why == "":
+				continue
+			case c.Command == "":
+				c.Test, c.File = "", ""
+			default:
+				c.Why = checkFault(c)
+			}
+			all = append(all, c)
+			break
+		}
+	}
+	return all
+}
+
+// checkFault says why a check cannot be one, empty where it may be.
+func checkFault(c nexus.CriterionCheck) string {
+	switch err := shell.Syntax(c.Command); {
+	case len(c.Command) > maxCheckText || oneLine(c.Command) != c.Command:
+		return fmt.Sprintf("its command is not one line of at most %d characters", maxCheckText)
+	case err != nil:
+		return "its command cannot be read by sh: " + err.Error()
+	case !strings.ContainsAny(c.Command, " /."):
+		return "its command names a gate, which judges all of the work"
+	case !stack.ServesTests(c.File):
+		return fmt.Sprintf("%q is no test file", c.File)
+	}
+	return ""
+}
+
+// oneLine makes one line of a text that models wrote.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	return legible.Cut(text, maxCheckText)
+}

@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// agree returns what asks a person about a command, nil where the run's level
+// of approval asks nobody. Where nobody answers, the session is halted before
+// the call: it has no answer then, and is made again when the task goes on.
+func (s *Sessions) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
+		return nil
+	}
+	return func(_ context.Context, command, reason string) error { // a person may take longer than a turn
+		text := "may it run " + strconv.Quote(command) + "?" // all of it: an answer holds for what was read
+		if reason != "" {
+			text += " " + reason
+		}
+		t.Attempt.Ask(text, s.Site.Now())
+		answer, err := s.Consent(ctx, t.Attempt.ID, text, d)
+		t.Attempt.Answered(text, s.Site.Now())
+		if Waits(err) {
+			halt(err)
+		}
+		if err != nil {
+			return err
+		}
+		if !nexus.Agrees(answer) {
+			return fmt.Errorf("a person said: %s", answer)
+		}
+		return nil
+	}
+}
+
+// Consent asks a person whether something may be done, and returns the
+// answer. Where nobody is there it is an error that [Waits].
+func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
+	q := nexus.QuestionAsked{
+		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
+		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.until(), Trigger: trigger.Security,
+	}
+	if a == "" {
+		q.Trigger = trigger.Publish
+	}
+	answer, err := d.Ask(ctx, q)
+	if err == nil && answer == nexus.Unapproved {
+		err = &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: text,
+			Hint: "Nobody was there to agree. nexus status names the question; nexus approve agrees to it, at any time.",
+		}
+	}
+	return answer, err
+}
+
+// until returns when a question that is asked now answers itself: at once where
+// nobody is there, and never where people may take their time.
+func (s *Sessions) until() time.Time {
+	switch {
+	case s.Alone:
+		return s.Site.Now()
+	case s.Patience > 0:
+		return s.Site.Now().Add(s.Patience)
+	default:
+		return time.Time{}
+	}
+}
+
+// Waits reports whether an error says that a person must agree first.
+func Waits(err error) bool {
+	return errors.Is(err, &nexus.Error{Code: nexus.CodeNeedsPerson})
+}

@@ -1,0 +1,224 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// Pace is what is known of gates before they judge. What it said once it says
+// again, so that sessions begin alike. The zero Pace knows how long none takes.
+type Pace struct {
+	Past func(ctx context.Context) func(gate string) time.Duration // reads how long gates took in earlier runs; may be nil
+
+	mu     sync.Mutex // guards what follows
+	past   func(gate string) time.Duration
+	took   map[string]time.Duration
+	looked map[string]bool // programs, and whether they are there
+}
+
+// usual returns how long a gate takes; 0 is unknown.
+func (p *Pace) usual(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := p.took[name]; d > 0 {
+		return d
+	}
+	if p.past == nil {
+		p.past = func(string) time.Duration { return 0 }
+		if p.Past != nil {
+			p.past = p.Past(ctx)
+		}
+	}
+	d := p.past(name)
+	for _, e := range base() {
+		if d == 0 && e.Gate == name && (e.State == nexus.Pass || e.State == nexus.Fail) {
+			d = e.Duration
+		}
+	}
+	if p.took == nil {
+		p.took = map[string]time.Duration{}
+	}
+	p.took[name] = d
+	return d
+}
+
+// missing returns those of the programs that are not there in the sandbox.
+func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.looked == nil {
+		p.looked = map[string]bool{}
+	}
+	fresh := slices.DeleteFunc(slices.Clone(programs), func(name string) bool { _, known := p.looked[name]; return known || name == "" })
+	gone, err := gate.Missing(ctx, box, fresh)
+	if err != nil {
+		return nil, fmt.Errorf("look for the programs of gates: %w", err)
+	}
+	for _, name := range fresh {
+		p.looked[name] = !slices.Contains(gone, name)
+	}
+	return slices.DeleteFunc(slices.Clone(programs), func(name string) bool { return name == "" || p.looked[name] }), nil
+}
+
+// environment describes to a role where it works: on a tree in a directory.
+func (s *Sessions) environment(ctx context.Context, t Talk, role agent.Role, dir string) (prompt.Environment, error) {
+	if len(role.Tools) < 2 {
+		return prompt.Environment{}, nil // it looks at nothing
+	}
+	e := prompt.Environment{
+		System: runtime.GOOS + "/" + runtime.GOARCH, Date: s.date(), Shell: slices.Contains(role.Tools, "shell"),
+		Turns: cmp.Or(role.Turns, t.Limits.Turns), Output: tool.ShellShown, Command: tool.ShellTime,
+	}
+	if !e.Shell && role.Name != nexus.Planner {
+		return e, nil // what judges the work is told in the brief, with what it said
+	}
+	if e.Shell {
+		e.Tmp, e.Network = "$TMPDIR", s.hosts(role)
+		if s.Site.Box.Hides() {
+			e.Tmp = "/tmp"
+		}
+		e.Rounds, e.Time = t.Limits.Rounds, t.Limits.TaskTime
+	}
+	for _, own := range codemap.Scripts(dir) {
+		e.Scripts = append(e.Scripts, prompt.Scripts{Run: own.Run, Names: own.Names, More: own.More})
+	}
+	gates, err := s.Judge.Gates(dir)
+	if err != nil {
+		return e, err
+	}
+	e.Mutation, e.Coverage = s.Judge.Faults.Mode, s.Judge.coverage()
+	return e, s.told(ctx, &e, gates, dir, t.Base)
+}
+
+// told fills in what gates there are, and what comes with them.
+func (s *Sessions) told(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
+	var programs []string
+	for _, g := range gates {
+		programs = append(programs, g.Program())
+	}
+	var gone []string
+	if s.Pace != nil {
+		var err error
+		if gone, err = s.Pace.missing(ctx, s.Site.Box, programs); err != nil {
+			return err
+		}
+	}
+	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.seen(base) })
+	for i, g := range gates {
+		one := prompt.Gate{Name: g.Name, Dir: g.Dir}
+		if len(g.Args) > 0 {
+			one.Command = g.Command()
+		}
+		if slices.Contains(gone, programs[i]) && !depend.Offers(dir, programs[i]) {
+			one.Lacks = programs[i] + " is not installed"
+		} else if s.Pace != nil {
+			one.Usual = s.Pace.usual(ctx, g.Name, known)
+		}
+		e.Gates = append(e.Gates, one)
+		if way := alone(g); way != "" && one.Lacks == "" && !slices.Contains(e.One, way) {
+			e.One = append(e.One, way)
+		}
+		for _, f := range g.Fix {
+			if way := fixer(f.Args); s.Judge.Autofix && one.Lacks == "" && !slices.Contains(e.Fixers, way) {
+				e.Fixers = append(e.Fixers, way)
+			}
+		}
+	}
+	return nil
+}
+
+// alone returns how one test of a gate is run, empty where that is unknown.
+func alone(g gate.Gate) string {
+	words := slices.Clone(g.Lone.Args)
+	switch {
+	case g.Tests && len(g.Args) > 1 && g.Args[0] == "go" && g.Args[1] == "test":
+		words = []string{"go", "test", "-run", "^NAME$", "./PACKAGE"}
+	case len(words) == 0:
+		return ""
+	}
+	replace := strings.NewReplacer("{test}", "NAME", "{file}", "FILE")
+	for i := range words {
+		words[i] = replace.Replace(words[i])
+	}
+	text := gate.Gate{Args: words}.Command()
+	if g.Dir != "" && g.Dir != "." {
+		text = "cd " + filepath.ToSlash(g.Dir) + " && " + text
+	}
+	return text
+}
+
+// fixer returns a fixer's command without the files that it is given.
+func fixer(args []string) string {
+	words := slices.DeleteFunc(slices.Clone(args), func(w string) bool { return w == "{files}" || w == "{dirs}" || w == "--" })
+	return gate.Gate{Args: words}.Command()
+}
+
+// hosts names what commands of a role reach, empty for nothing.
+func (s *Sessions) hosts(role agent.Role) string {
+	if s.Site.Net.Role(string(role.Name)) == nil {
+		return ""
+	}
+	var all []string
+	for _, r := range s.Site.Net.List.Allow {
+		all = append(all, r.String())
+	}
+	return cmp.Or(strings.Join(all, ", "), "some hosts") + ", through the proxy of the environment"
+}
+
+// coverage says what is asked of tests of new lines, empty for nothing.
+func (j *Judge) coverage() string {
+	if j.Meter == nil {
+		return ""
+	}
+	r := j.Meter.Rules
+	switch r.Modes[nexus.CoverageBound] {
+	case nexus.BoundBlock:
+		return fmt.Sprintf("Tests must go through %d %% of the new lines that can run.", r.NewMinimum)
+	case nexus.BoundWarn:
+		return fmt.Sprintf("It is reported when tests go through less than %d %% of the new lines that can run.", r.NewMinimum)
+	default:
+		return ""
+	}
+}
+
+// date returns the day on which the run began, which is how its name begins.
+func (s *Sessions) date() string {
+	day, _, _ := strings.Cut(string(s.Site.Run), "-")
+	t, err := time.Parse("060102", day)
+	if err != nil {
+		t = s.Site.Now().UTC()
+	}
+	return t.Format(time.DateOnly)
+}
+
+// seen is [Bases.Known] for who does not wait: nothing while a base is judged.
+func (b *Bases) seen(commit string) []nexus.Evidence {
+	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
+	select {
+	case b.turn <- struct{}{}:
+	default:
+		return nil
+	}
+	defer func() { <-b.turn }()
+	var all []nexus.Evidence
+	for _, e := range b.known[commit] {
+		all = append(all, e)
+	}
+	return all
+}

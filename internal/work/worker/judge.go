@@ -1,0 +1,564 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+)
+
+// Case is a tree to be judged.
+type Case struct {
+	Tree   *worktree.Tree
+	Hash   string // git tree that stands in it
+	Base   string // commit whose failures are not held against it; empty for none
+	Task   nexus.Task
+	Paid   bool                                    // work that was accepted waits for it
+	Wanted []string                                // tests, by their names, that must pass whatever they were on the base
+	Some   bool                                    // the tests that the change concerns run first, and alone where the others may wait for the landing
+	Mark   func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
+
+	Goal   string              // whose words may name files, too
+	Said   []nexus.Explanation // what submissions explain of what it takes away
+	Agreed bool                // what it takes away was agreed to when it was accepted
+	Each   bool                // a criterion that is unmet keeps no other from being judged
+}
+
+// starts is what says that a gate begins to judge the case.
+func (c Case) starts() nexus.GateStarted {
+	of := c.Mark(nexus.GateJudged{})
+	return nexus.GateStarted{Attempt: of.Attempt, Task: of.Task}
+}
+
+// Starts records which gates begin, for those who watch.
+func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) error {
+	return func(g gate.Gate) error {
+		f.Gate = g.Name
+		return d.Record(ctx, f)
+	}
+}
+
+// Pass lets the gates judge a tree in their order and stops at the first red
+// one. A gate that was red on the base for the same reasons is not red. Each
+// judgement is recorded as it is made.
+//
+// It ends when the run lets its workers go: gates cost nothing to run again.
+func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+	spare, stop := d.Spare(ctx, c.Paid)
+	defer stop()
+	r, gates, evidence, err := j.prepare(spare, c, d)
+	if err == nil && evidence == nil {
+		var v nexus.Verdict
+		v, err = r.Pass(spare, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(spare, d))
+		if evidence = v.Evidence; err == nil {
+			evidence, err = j.measure(spare, c, gates, evidence, r.Base, d)
+		}
+	}
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	return evidence, err
+}
+
+// measure adds what the meter says of a tree that the gates judged.
+func (j *Judge) measure(ctx context.Context, c Case, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
+	evidence, taken := j.Meter.Take(gates, evidence, base)
+	done, err := j.done(ctx, c, evidence, taken, d)
+	return append(evidence, done...), err
+}
+
+// prepare returns what runs the gates on a tree, and which those are. Evidence
+// is why the tree is red before any of them runs.
+func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
+	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
+		return r, nil, nil, err
+	}
+	spared, e, red, err := j.refused(ctx, c)
+	if red && err == nil {
+		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
+	if red || err != nil {
+		return r, nil, []nexus.Evidence{e}, err
+	}
+	if err := j.touched(ctx, c, d); err != nil {
+		return r, nil, nil, err
+	}
+	gates, err = j.Gates(c.Tree.Dir)
+	apart, wrong := j.apart(ctx, c)
+	if err := errors.Join(err, wrong); err != nil {
+		return r, nil, nil, err
+	}
+	var base map[string]nexus.Evidence
+	if c.Base != "" {
+		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
+		}
+	}
+	if err := j.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
+		return r, nil, nil, err
+	}
+	if r, err = j.Runner(c.Tree, c.Hash); err != nil {
+		return r, nil, nil, err
+	}
+	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
+	if e, red := j.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+		return r, nil, []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
+	r.Each = c.Each
+	r.Wanted = append(accept.Texts(c.Task), c.Wanted...)
+	for _, criterion := range c.Task.Criteria {
+		if g, ok := detect.Accept(criterion); ok {
+			gates = append(gates, g)
+		}
+	}
+	if c.Base != "" {
+		if r.Origin, err = j.Bases.origin(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
+			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
+		}
+		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
+		gates = j.Meter.Last(gates, gates, c.Task.ID == "")
+	}
+	r.Apart = apart
+	r.Moved = j.moved(c.Base, c.Hash)
+	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	r.Starts = Starts(ctx, d, c.starts())
+	r.Judged = func(e nexus.Evidence, cached bool) error {
+		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
+	}
+	return r, gates, nil, nil
+}
+
+// moved returns what says where the lines of a base are in a tree; nil where
+// there is no base.
+func (j *Judge) moved(base, hash string) func(context.Context) (gate.Moves, error) {
+	if base == "" {
+		return nil
+	}
+	var once sync.Once
+	var moves gate.Moves
+	var err error
+	return func(ctx context.Context) (gate.Moves, error) {
+		once.Do(func() {
+			var patch string
+			patch, err = j.Trees.Git().Moved(ctx, base, hash)
+			moves = gate.ParseMoves(patch)
+		})
+		return moves, err
+	}
+}
+
+// some returns the gates with those that run the tests which the change
+// concerns, where these come first, and whether the others may wait. Where all
+// tests hang on the base, some are what is known of any.
+func (j *Judge) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
+	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
+	if !c.Some && !hung || j.Related != PerTask && j.Related != Deferred {
+		return gates, false
+	}
+	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == Deferred
+}
+
+// apart returns what says why a gate does not concern the work on a base.
+func (j *Judge) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
+	if c.Base == "" {
+		return nil, nil //nolint:nilnil // each gate judges
+	}
+	changed, err := j.changed(ctx, c.Base, c.Hash)
+	return func(g gate.Gate) string { return gate.Apart(g, changed, c.Task.Criteria) }, err
+}
+
+// changed returns the files in which two commits or trees differ.
+func (j *Judge) changed(ctx context.Context, from, to string) (files []string, err error) {
+	changes, err := j.Trees.Git().Changed(ctx, from, to)
+	for _, c := range changes {
+		files = append(files, c.Path)
+	}
+	return files, err
+}
+
+// Waits reports whether tests of an accepted tree may not have run yet.
+func (j *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
+	if j.Related == Deferred {
+		return true
+	}
+	some, first := d.Known(ctx, tree, related.Name)
+	_, all := d.Known(ctx, tree, "test")
+	return first && some.Passed() && !all // the run was started in another way
+}
+
+// Reached records which hosts a gate asked for.
+func Reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []nexus.HostReached) error {
+	return func(gate string, asked []nexus.HostReached) error {
+		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
+	}
+}
+
+func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
+	return func(tree, gate string) (nexus.Evidence, bool) { return d.Known(ctx, tree, gate) }
+}
+
+// Runner returns what runs gates on a tree, which it puts back after each.
+func (j *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+	return j.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+}
+
+func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
+	setup, err := j.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
+	if err != nil {
+		return gate.Runner{}, err
+	}
+	return gate.Runner{
+		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
+		Own: func(g gate.Gate) (gate.GoSetup, func() error, error) {
+			setup, done, err := j.caches().Own(t.Dir, cache, g)
+			setup.Env = j.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			return setup, done, err
+		},
+		Reset: func(ctx context.Context, bare bool) error {
+			if bare {
+				return errors.Join(t.Exact(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
+			}
+			return errors.Join(t.Reset(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
+		},
+		Wrote: func(ctx context.Context) ([]string, error) {
+			_, now, err := t.Snapshot(ctx, "nexus: after a gate")
+			if err != nil || now == hash {
+				return nil, err
+			}
+			changes, err := t.Changed(ctx, hash, now)
+			var files []string
+			for _, c := range changes {
+				if c.Status != "A" {
+					files = append(files, c.Path)
+				}
+			}
+			return files, err
+		},
+		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).Lacks,
+	}, nil
+}
+
+func (j *Judge) caches() gate.Caches {
+	return gate.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
+}
+
+// mark names the owner of the processes of a tree.
+func (s *Site) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+
+// Bases judges the trees that work starts from, each once for all workers.
+type Bases struct {
+	once  sync.Once
+	turn  chan struct{} // filled by who judges a base, who owns the maps
+	trees map[string]*worktree.Tree
+	known map[string]map[string]nexus.Evidence // by commit and gate
+}
+
+// start makes the maps. The caller has the turn.
+func (b *Bases) start() {
+	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+}
+
+// heat compiles what the gates of a base need, once for each tree, and returns
+// how long that took.
+func (b *Bases) heat(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
+	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
+	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
+		return 0, nil
+	}
+	if err := of.starts(ctx, d)(gate.Gate{Name: nexus.WarmUpGate}); err != nil {
+		return 0, err
+	}
+	tree, err := b.place(ctx, s, of.Commit, hash)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.runnerIn(tree, hash, s.caches().Warm())
+	if err != nil {
+		return 0, err
+	}
+	began := s.Site.Now()
+	warmed, err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash})
+	if err != nil {
+		return 0, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+	}
+	if warmed {
+		took = s.Site.Now().Sub(began)
+	}
+	return took, os.WriteFile(mark, nil, 0o600)
+}
+
+// Base is the commit that work starts from, and whose work waits for what its
+// gates say.
+type Base struct {
+	Commit string
+	For    nexus.GateStarted // without a gate
+}
+
+// starts says that a gate begins to judge the base.
+func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
+	f := of.For
+	f.Base = true
+	return Starts(ctx, d, f)
+}
+
+// Judge returns the gates of a tree with those of its base, and what each says
+// of the base. A gate that the base has stays, whatever the work deleted. A
+// red one does not end it. One that is apart does not judge; apart may be nil.
+func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+	commit := of.Commit
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	if b.known == nil {
+		b.start()
+	}
+	all := b.known[commit]
+	if all == nil {
+		all = map[string]nexus.Evidence{}
+	}
+	hash, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+		return nil, nil, err
+	}
+	had, err := s.Gates(tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	gates = union(had, gates)
+	warm, err := b.heat(ctx, s, of, hash, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, g := range gates {
+		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" || g.Vain(all[g.Again]) {
+			continue
+		}
+		if all[g.Name], err = b.one(ctx, s, of, hash, g, &warm, d); err != nil {
+			return nil, nil, err
+		}
+	}
+	b.known[commit] = all
+	return gates, all, nil
+}
+
+// Look lets the gates that run tests judge a base, one after the other, until
+// one of them has run some. Where none does, or where what they say can be
+// compared with nothing, people are told before a model is paid.
+func (b *Bases) Look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
+	spare, stop := d.Spare(ctx, false)
+	defer stop()
+	err := b.look(spare, s, of, dir, d)
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	if err != nil {
+		return fmt.Errorf("judge the base: %w", err)
+	}
+	return nil
+}
+
+func (b *Bases) look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
+	gates, err := s.Gates(dir)
+	if err != nil {
+		return err
+	}
+	for _, g := range gates {
+		if !g.Tests {
+			continue
+		}
+		_, all, err := b.Judge(ctx, s, of, gates, func(o gate.Gate) string {
+			if o.Name == g.Name {
+				return ""
+			}
+			return "another one may be enough"
+		}, d)
+		if err != nil || all[g.Name].Counts != (nexus.Counts{}) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Known returns what was said of a base, by the names of the gates. It judges
+// nothing.
+func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	var all []nexus.Evidence
+	for _, name := range slices.Sorted(maps.Keys(b.known[commit])) {
+		all = append(all, b.known[commit][name])
+	}
+	return all
+}
+
+// union returns the gates of the base, and after them those that are new.
+func union(base, now []gate.Gate) []gate.Gate {
+	for _, g := range now {
+		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
+			base = append(base, g)
+		}
+	}
+	return base
+}
+
+// one returns what a gate says of a base: what is known, if that fits, and
+// else what it says now. The first that runs takes what the warm-up took.
+func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
+	e, ok := d.Known(ctx, hash, g.Name)
+	if ok {
+		plain, usable := gate.Plain(e, s.Site.Blobs.Get)
+		if e.Raw != "" {
+			e = plain
+		}
+		ok = usable
+	}
+	if ok {
+		var err error
+		if ok, err = b.fits(ctx, s, of.Commit, hash, g, e); ok || err != nil {
+			return e, err
+		}
+	}
+	e, err := b.run(ctx, s, of, hash, g, d)
+	if err != nil {
+		return e, err
+	}
+	took := *warm
+	*warm = 0
+	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e, WarmUp: took})
+}
+
+// wait waits until nobody else judges a base, or ctx ends.
+func (b *Bases) wait(ctx context.Context) (done func(), err error) {
+	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
+	select {
+	case b.turn <- struct{}{}:
+		return func() { <-b.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// origin returns the tree of a base for a tree that was made from it.
+func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
+	was, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.changed(ctx, commit, hash)
+	if err != nil {
+		return nil, err
+	}
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	tree, err := b.place(ctx, s, commit, was)
+	if err != nil {
+		return nil, err
+	}
+	return &gate.Origin{
+		Dir:     tree.Dir,
+		Changed: changed,
+		Use: func(ctx context.Context, do func(gate.Runner, gate.Tree) error) error {
+			done, err := b.wait(ctx)
+			if err != nil {
+				return err
+			}
+			defer done()
+			r, err := s.Runner(tree, was)
+			if err != nil {
+				return err
+			}
+			r.Reached = told
+			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
+				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
+			}
+			return err
+		},
+	}, nil
+}
+
+// place makes the worktree of a base. The caller has the turn.
+func (b *Bases) place(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
+	if tree := b.trees[commit]; tree != nil {
+		return tree, nil
+	}
+	tree, err := s.Trees.Add(ctx, s.Site.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	if err != nil {
+		return nil, err
+	}
+	if err := tree.Reset(ctx, hash); err != nil {
+		return nil, err
+	}
+	b.trees[commit] = tree
+	return tree, nil
+}
+
+func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+	tree, err := b.place(ctx, s, of.Commit, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r, err := s.Runner(tree, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r.Reached, r.Starts = Reached(ctx, d, ""), of.starts(ctx, d)
+	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
+		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+	}
+	return e, err
+}
+
+// fits reports whether evidence is of this very gate, with these tools and
+// dependencies.
+func (b *Bases) fits(ctx context.Context, s *Judge, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return false, err
+	}
+	r, err := s.Runner(tree, hash)
+	return err == nil && r.Fits(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
+}
+
+// Close removes the worktrees of the bases.
+func (b *Bases) Close(ctx context.Context) error {
+	done, err := b.wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, t := range b.trees {
+		err = errors.Join(err, t.Remove(ctx))
+	}
+	b.trees = nil
+	return err
+}

@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// opening returns what a new conversation begins with: the system prompt, and
+// the first message with what is said of where it is.
+func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model) (system, first string, err error) {
+	e, err := s.environment(ctx, t, role, t.Tree.Dir)
+	if err != nil {
+		return "", "", err
+	}
+	here, err := s.here(ctx, t, role, m)
+	if err != nil {
+		return "", "", err
+	}
+	if e.Shell {
+		here.Dir = t.Tree.Dir
+	}
+	return s.Site.masked(prompt.System(role.Prompt, s.Rules, e)), t.Next + s.Site.masked(here.Text()), nil
+}
+
+// here returns the map for a role, as the smallest of the models holds it that
+// its session may go on with. It shows the commit that the session starts from.
+func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (prompt.Here, error) {
+	if !role.Map || s.Maps == nil {
+		return prompt.Here{}, nil
+	}
+	holds := m.Context
+	for _, other := range m.Else {
+		if other.Context > 0 && (holds <= 0 || other.Context < holds) {
+			holds = other.Context
+		}
+	}
+	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), t.about(), holds)
+	return prompt.Here{Map: text}, err
+}
+
+// start returns the commit that a session begins at.
+func (t Talk) start() string {
+	return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base, t.Base)
+}
+
+// about returns what a map for the session is to be about.
+func (t Talk) about() codemap.About {
+	words := []string{t.About, t.Task.Title, t.Task.Brief}
+	for _, c := range t.Task.Criteria {
+		words = append(words, c.Text, c.Check)
+	}
+	a := codemap.About{Task: strings.TrimSpace(strings.Join(words, "\n")), Goal: t.Goal, Files: t.Task.Files}
+	if t.Role == nexus.Scout {
+		a.Files = nil // it was asked something else
+	}
+	return a
+}

@@ -1,0 +1,60 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// refused looks for what no gate need judge: secrets, and a change that excuses
+// tests. Where there is neither, it returns the record of tests in quarantine.
+func (j *Judge) refused(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+	if e, red, err = j.leaks(ctx, c); red || err != nil {
+		return r, e, red, err
+	}
+	return j.spared(ctx, c)
+}
+
+// Spared returns what says whether the record of a commit lets a test's failure
+// not count today.
+func (j *Judge) Spared(ctx context.Context, commit string) func(gate, test string) bool {
+	list, err := gate.QuarantineAt(ctx, j.Trees.Git(), commit)
+	day := quarantine.On(j.Site.Now())
+	return func(gate, test string) bool {
+		q, ok := list.Of(gate, test, day)
+		return err == nil && ok && q.Active(day)
+	}
+}
+
+// spared returns the record of tests in quarantine that a tree is judged with:
+// its base's. It is red where the tree has another one, as that judges who
+// wrote it. A record that cannot be read spares nothing.
+func (j *Judge) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+	repo := j.Trees.Git()
+	if c.Base != "" {
+		other, err := gate.QuarantineChanged(ctx, repo, c.Base, c.Hash)
+		if err != nil {
+			return r, e, false, fmt.Errorf("read the quarantine: %w", err)
+		}
+		if other {
+			return r, nexus.Evidence{
+				Gate: quarantine.Gate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
+				Findings: []nexus.Finding{{
+					Gate: quarantine.Gate, File: quarantine.File, Severity: nexus.Critical, Code: quarantine.Gate + ".written",
+					Message: "the change writes the record of tests whose failure does not count: only people may",
+					Advice:  "Put the file back as it was. A test that is not to be trusted is for a person to look at: say so in finish.",
+				}},
+			}, true, nil
+		}
+	}
+	list, err := gate.QuarantineAt(ctx, repo, cmp.Or(c.Base, c.Hash))
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+		list, err = nil, nil // nexus doctor says what is wrong with it
+	}
+	return quarantine.Record{List: list, Day: quarantine.On(j.Site.Now())}, e, false, err
+}

@@ -1,0 +1,345 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// Talk is one stretch of a conversation that is to be had.
+type Talk struct {
+	Attempt *state.Attempt // whose session it is; kept in step by Record
+	Session nexus.SessionID
+	About   string // what it is asked, for one that another session sent
+	Task    nexus.Task
+	Role    nexus.Role
+	Tier    nexus.Tier
+	Least   nexus.Tier         // the role works no lower, whatever its own tier is; zero sets no such floor
+	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Failed  string             // provider/model that could not do it before, and is not asked again where there is another
+	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
+	Tree    *worktree.Tree
+	Base    string // commit that the run began with
+	Goal    string // what the run is for
+	Next    string // what we say next; empty to go on where it stopped
+	Why     string // brief, repair
+	Handin  json.RawMessage
+	Limits  nexus.Limits
+	Left    func() time.Duration // of the task's time; nil: no end
+	Record  func(ctx context.Context, facts ...nexus.Fact) error
+	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
+
+	given  int    // bytes that were shown at its request before
+	scouts *party // that it sends; nil for none
+}
+
+// Converse has a stretch of a conversation, new or begun by another process,
+// and returns how it ended. It has been recorded when it returns.
+func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, err error) {
+	role, ok := s.Roles[t.Role]
+	if !ok {
+		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
+	}
+	tier := t.tier(role)
+	model, err := s.pick(ctx, t, tier)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	old := t.Attempt.Session(t.Session)
+	var said []llm.Message
+	if old != nil {
+		if said, err = agent.Recall(s.Site.Blobs, old.Messages); err != nil {
+			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
+		}
+	}
+	t.given = tool.Given(said)
+	system := ""
+	if len(said) == 0 {
+		if system, t.Next, err = s.opening(ctx, t, role, model); err != nil {
+			return agent.Outcome{}, err
+		}
+	}
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	role.Tools = s.offered(role, tier)
+	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts != nil {
+		defer func() { t.scouts.leave(o, err) }()
+	}
+	var undone tool.UndoneFiles
+	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	closed := sync.OnceFunc(done)
+	defer closed()
+	b := agent.Brief{
+		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
+		System: system, Next: t.Next, Why: t.Why, Limits: t.Limits,
+		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
+		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role), Now: s.Site.Now, Choices: model.Choices(),
+		Hurry: s.Hurry,
+		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
+	}
+	if old != nil {
+		b.Messages = said
+		opened, err := agent.Reopen(s.Site.Blobs, old.Prompt)
+		if err != nil {
+			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
+		}
+		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
+		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
+		b.Present, b.Foreign = old.Model, old.Foreign
+	}
+	if t.scouts != nil {
+		b.News = t.scouts.News
+	}
+	var heard func(llm.Delta)
+	if s.Heard != nil {
+		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
+	}
+	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs, heard)
+	if closed(); err != nil || len(undone.Files()) == 0 {
+		return o, err
+	}
+	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
+}
+
+// tier returns the tier that the role works at: who writes climbs with the
+// task; the others have their own, but none below the least.
+func (t Talk) tier(role agent.Role) nexus.Tier {
+	if t.Role == nexus.Coder || t.Role == nexus.Tester {
+		return t.Tier
+	}
+	own := cmp.Or(role.Tier, t.Tier)
+	if own.Below(t.Least) {
+		return t.Least
+	}
+	return own
+}
+
+// offered returns the names of the tools that a role has of our own.
+func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
+	if s.sends(role, tier) {
+		return role.Tools
+	}
+	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.SubagentTool })
+}
+
+// retry says how failed calls of a session are tried again. With a seed its
+// waits are its own, whatever other sessions draw.
+func (s *Sessions) retry(t Talk) llm.Policy {
+	p := s.Retry
+	if s.Draw != nil {
+		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
+	}
+	return p
+}
+
+// masked takes keys out of a text.
+func (s *Site) masked(text string) string {
+	if s.Mask == nil {
+		return text
+	}
+	return string(s.Mask([]byte(text)))
+}
+
+// sessionDesk is the desk as an agent sees it.
+type sessionDesk struct {
+	talk Talk
+	desk Desk
+	now  func() time.Time
+}
+
+// Record implements [agent.Recorder].
+func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
+	return d.talk.Record(ctx, facts...)
+}
+
+// Reserve implements [agent.Recorder]. The call's time runs from here on.
+func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+	told, err := d.desk.Reserve(ctx, r, done...)
+	if err == nil {
+		for _, f := range done {
+			d.talk.Attempt.Apply(f, d.now())
+		}
+		d.talk.Attempt.Apply(r, d.now())
+	}
+	return told, err
+}
+
+// tools returns what the role may use on the tree, and what closes it.
+func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
+	root, err := os.OpenRoot(t.Tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := tool.Env{
+		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
+		Mark: s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
+		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
+		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.Site.may(role.Name), Given: t.given,
+		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
+		Ask: func(ctx context.Context, question, fallback string) (string, error) {
+			q := nexus.QuestionAsked{
+				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
+				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: trigger.Ambiguity,
+			}
+			return s.question(ctx, t, d, q)
+		},
+	}
+	if t.scouts != nil {
+		e.Scouts = t.scouts
+	}
+	if t.Task.ID != "" {
+		e.Replan = func(ctx context.Context, f nexus.ReplanAsked) error {
+			f.Session, f.Task = t.Session, t.Task.ID
+			return t.Record(ctx, f)
+		}
+	}
+	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
+	setup, err := s.Judge.caches().Shell(t.Tree.Dir, cache, s.Judge.Kit.Of(t.Tree.Dir).Words())
+	if err != nil {
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
+	e.Readable = append(setup.Readable, t.Tree.Reads()...)
+	e.Caches = append(s.Site.Box.Shown(), setup.Writable...) // what was fetched lies in the latter
+	if !e.Writes {
+		e.Readable = append(e.Readable, t.Tree.Git)
+	}
+	if !s.Site.Box.Hides() {
+		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
+	}
+	e.Git = s.git(e)
+	vars, free, err := s.place(t)
+	if err != nil {
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	e.Vars = append(slices.Clone(e.Vars), vars...)
+	own := e.Rule // what else is taken back is no breach of the role
+	if e.Writes {
+		e.Rule = tool.BothRules(own, tool.IgnoreRule(root))
+	}
+	if e.Writes && e.Rule != nil {
+		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+			if !e.Breaks {
+				u.Add(tool.Breaches(files, own))
+			}
+		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
+			free()
+			return nil, nil, errors.Join(err, root.Close())
+		}
+		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
+	}
+	if m := s.Judge.Kit.Modules(t.Tree.Dir); e.Writes && m != nil {
+		e.Rule, e.Undo, e.Note = tool.BothRules(m.Rule, e.Rule), tool.BothUndos(m.TakeBack, e.Undo), m.Note
+	}
+	set, err := tool.New(e, role.Tools...)
+	if err != nil {
+		free()
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	s.spare(ctx, t, e, set.Hidden())
+	leave := s.Foreign.Join(ctx, set, role.Name, e)
+	hush := s.Code.Join(ctx, set, e)
+	return set, func() {
+		hush()
+		leave()
+		set.Close()
+		if e.Undo != nil { // what ran in the background may have written last
+			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back
+		}
+		free()
+		_ = root.Close()
+	}, nil
+}
+
+// place gives an attempt ports and names of its own, so that what it starts
+// does not meet what another starts. A run without a state directory gives
+// none.
+func (s *Sessions) place(t Talk) (vars []string, free func(), err error) {
+	if s.Site.State == "" {
+		return nil, func() {}, nil
+	}
+	owner := s.Site.mark(t.Tree)
+	own, err := portslot.Take(filepath.Join(filepath.Dir(s.Site.State), "slots"), owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	return own.Env(owner, s.Site.Box.Hides()), func() { _ = own.Release() }, nil
+}
+
+// may returns what people add to the policy for a role.
+func (s *Site) may(role nexus.Role) policy.Rules {
+	if s.May == nil {
+		return policy.Rules{}
+	}
+	return s.May(role)
+}
+
+// spare tells the agent's own git to leave alone what its commands cannot open:
+// it would take it for changed, and stop at it. Where that cannot be told, git
+// says what it could not open.
+func (s *Sessions) spare(ctx context.Context, t Talk, e tool.Env, names []string) {
+	if len(names) == 0 || !s.Site.Box.Hides() {
+		return
+	}
+	const script = `git ls-files -z --full-name -- "$@" | git update-index -z --skip-worktree --stdin`
+	args := []string{"/bin/sh", "-c", script, "sh"}
+	for _, n := range names {
+		if rel, err := filepath.Rel(t.Tree.Dir, n); err == nil {
+			args = append(args, rel)
+		}
+	}
+	_, _ = s.Site.Box.Run(ctx, sandbox.Command{
+		Args: args, Dir: e.Dir, Env: append(slices.Clone(e.Vars), "GIT_LITERAL_PATHSPECS=1"), Readable: t.Tree.Reads(), Writable: []string{t.Tree.Git},
+		Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
+	})
+}
+
+const (
+	gitTime  = time.Minute
+	gitBytes = 1 << 20
+)
+
+// git lets the agent's own git look at the tree, from within the sandbox:
+// what an agent may have done to it reaches nobody else.
+func (s *Sessions) git(e tool.Env) func(context.Context, []string) (string, error) {
+	return func(ctx context.Context, args []string) (string, error) {
+		r, err := s.Site.Box.Run(ctx, sandbox.Command{
+			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,
+			Env: append(slices.Clone(e.Vars), "GIT_OPTIONAL_LOCKS=0"), Readable: e.Readable, Writable: e.Writable, Tmp: e.Tmp,
+			Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
+		})
+		switch {
+		case err != nil:
+			return "", err
+		case r.TimedOut:
+			return "", fmt.Errorf("git did not end within %s", gitTime)
+		case r.Exit != 0:
+			return "", fmt.Errorf("git: exit %d: %s", r.Exit, strings.TrimSpace(string(r.Stderr)))
+		}
+		return string(r.Stdout), nil
+	}
+}

@@ -1,0 +1,57 @@
+// Package workertest makes workers for tests.
+package workertest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// New returns a worker without a wall over a repository of a user's that has one
+// file, named bad, and the user's commit of it. The worker ends with the test.
+func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user git.Repo) {
+	tb.Helper()
+	fine := func(err error) {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	dir, at := tb.TempDir(), tb.TempDir()
+	gittest.Write(tb, dir, map[string]string{"bad": "bad\n"})
+	gittest.Run(tb, dir, "init", "-q")
+	gittest.Run(tb, dir, "add", ".")
+	gittest.Run(tb, dir, "commit", "-q", "-m", "base")
+	user, err := git.Find(tb.Context(), dir)
+	fine(err)
+	trees, err := worktree.Open(tb.Context(), user, at)
+	fine(err)
+	blobs, err := journal.OpenBlobs(filepath.Join(at, "blobs"))
+	fine(err)
+	box, err := sandbox.Find(tb.Context(), sandbox.Off)
+	fine(err)
+	s = worker.New(
+		worker.Site{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
+		trees,
+		worker.Judge{Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Bases: &worker.Bases{}, Versions: &gate.ToolVersions{}},
+		worker.Sessions{},
+	)
+	tb.Cleanup(func() {
+		if err := s.Judge.Bases.Close(context.Background()); err != nil {
+			tb.Error(err)
+		}
+		if err := trees.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s, gittest.Run(tb, dir, "rev-parse", "HEAD"), user
+}
