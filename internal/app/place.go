@@ -131,7 +131,7 @@ func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 	}
 	if len(all) == 0 {
 		return journal.Run{}, &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "there is no run in this repository yet", Hint: "Start one: nexus run GOAL, or see nexus demo.",
+			Code: nexus.CodeNotFound, Message: "this repository has no runs yet", Hint: "Start one with nexus run GOAL, or try nexus demo.",
 		}
 	}
 	if name == "" {

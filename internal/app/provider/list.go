@@ -135,7 +135,7 @@ func refused(provider string, err error) error {
 	}
 	f := &nexus.Error{Code: nexus.CodeProvider, Message: "ask " + provider + " for its models", Cause: err, Hint: "Check its address and the network; nexus models without a provider needs neither."}
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Class.Reaction().Do == llm.Person {
-		f.Code, f.Hint = nexus.CodeAuth, "Set a key that it takes, or settle the account."
+		f.Code, f.Hint = nexus.CodeAuth, "Set a valid key, or settle the account's balance."
 	}
 	return f
 }

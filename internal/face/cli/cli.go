@@ -42,7 +42,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 }
 
 func root(a *frame.Console) *cobra.Command {
-	root := a.Parent("nexus", "takes a goal and brings back landed commits")
+	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Root(root)
 	group := func(id, title string, commands []*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})

@@ -105,11 +105,11 @@ func TestCall(t *testing.T) {
 // go on only where nobody does.
 func TestReportAsks(t *testing.T) {
 	r := Of(fold(t, tape()), start)
-	if text := Report(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# go on where it stopped") {
+	if text := Report(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# continue where it stopped") {
 		t.Error(text)
 	}
 	r.Held = &nexus.Process{PID: 7, Host: "h"}
-	if text := Report(Style{Width: 100}, r, true); strings.Contains(text, "# go on where it stopped") || !strings.Contains(text, "nexus status ") {
+	if text := Report(Style{Width: 100}, r, true); strings.Contains(text, "# continue where it stopped") || !strings.Contains(text, "nexus status ") {
 		t.Error(text)
 	}
 }

@@ -77,7 +77,7 @@ func late(s Style, r Run) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n" + s.Warn("told too late: no agent has heard it, and the task landed without") + "\n")
+	b.WriteString("\n" + s.Warn("sent too late: no agent got it, and the task landed without it") + "\n")
 	for _, l := range r.Late {
 		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s", l.Task, Clean(l.Text))) + "\n")
 	}
@@ -193,12 +193,12 @@ func next(s Style, r Run) string {
 	for _, q := range r.Asks {
 		switch goOn := ""; {
 		case len(q.Choices) == 0:
-			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "say what it asks")
+			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer it")
 		default:
 			if q.Task != "" && r.Status.Ended() {
 				goOn = " && nexus resume"
 			}
-			add("nexus approve "+q.ID+goOn, "agree; or say no: nexus reject "+q.ID)
+			add("nexus approve "+q.ID+goOn, "approve; or refuse with nexus reject "+q.ID)
 		}
 	}
 	for _, t := range r.Tasks {
@@ -207,23 +207,23 @@ func next(s Style, r Run) string {
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
 			add("nexus show "+string(t.ID), "what was tried, and why it stopped")
-			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "give it another chance")
+			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "retry it")
 			break
 		}
 	}
 	open := r.Counts.Total == 0 || r.Counts.Active+r.Counts.Pending > 0
 	switch {
 	case r.Held != nil:
-		add("nexus status", "where it stands: it is at work now")
+		add("nexus status", "see how it is going")
 	case !r.Status.Ended() || open && r.Status != nexus.StatusLimit:
-		add("nexus resume", "go on where it stopped")
+		add("nexus resume", "continue where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {
-		add(raise(r.OverCap), "go on with a higher limit")
+		add(raise(r.OverCap), "continue with a higher limit")
 	}
 	if r.Branch != "" && r.Moved == "" {
 		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "read what landed")
-		add("nexus land", "take it over: move your branch there, merged if it has new commits")
+		add("nexus land", "move your branch there, merging if it has new commits")
 	}
 	if len(rows) == 0 {
 		add("nexus cost", "where the money went")

@@ -21,7 +21,7 @@ func Status(s Style, r Run) string {
 	figures[0] = "  " + figures[0]
 	b.WriteString(s.Flow(figures, "  ") + "\n")
 	if r.Held == nil && !r.Status.Ended() {
-		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
+		b.WriteString("  " + s.Warn("not in progress; continue it with: nexus resume") + "\n")
 	}
 	b.WriteString(s.present(r) + s.quota(r) + s.waits(r) + needs(s, r))
 	if len(r.Tasks) > 0 {

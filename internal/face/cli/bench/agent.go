@@ -24,7 +24,7 @@ func agentCommand(a *frame.Console) *cobra.Command {
 	var s size
 	var rounds int
 	l := loop{app: a}
-	c := a.Command("agent [flags]", "measure what a turn of an agent costs beyond the work", func(ctx context.Context, _ []string) error {
+	c := a.Command("agent [flags]", "measure the overhead of an agent's turn", func(ctx context.Context, _ []string) error {
 		if err := s.check(500); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func agentCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
 	s.flags(a, c, 40, "turns of a session")
 	f := c.Flags()
-	f.IntVar(&rounds, "rounds", 3, "`TIMES` that everything is measured; the middle one counts")
+	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
 	f.StringVar(&l.kind, "loop", "", "run one loop and print what its turns took")
 	f.StringVar(&l.url, "server", "", "where the scripted model is")
 	f.StringVar(&l.dir, "dir", "", "where the loop works")

@@ -12,7 +12,7 @@ import (
 // Commands returns the commands.
 func Commands(a *frame.Console) []*cobra.Command {
 	return []*cobra.Command{
-		a.Parent("bench", "measure Nexus itself, with figures that can be had again", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
+		a.Parent("bench", "measure Nexus itself, with repeatable results", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
 	}
 }
 
@@ -23,7 +23,7 @@ type size struct {
 }
 
 func (s *size) flags(a *frame.Console, c *cobra.Command, n int, what string) {
-	c.Flags().Uint64Var(&s.seed, "seed", 1, "`SEED` that everything made up comes from")
+	c.Flags().Uint64Var(&s.seed, "seed", 1, "`SEED` for generated input")
 	c.Flags().IntVar(&s.n, "n", n, "`N`, "+what)
 	a.JSONFlag(c)
 }

@@ -14,7 +14,7 @@ import (
 
 func budgetCommand(a *frame.Console) *cobra.Command {
 	var s size
-	c := a.Command("budget [flags]", "let many workers spend at once and say by how much caps are passed", func(_ context.Context, _ []string) error {
+	c := a.Command("budget [flags]", "simulate many workers that spend at once, and show by how much caps are exceeded", func(_ context.Context, _ []string) error {
 		if err := s.check(1_000_000); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 
 func chaosCommand(a *frame.Console) *cobra.Command {
 	var s size
-	c := a.Command("chaos [flags]", "play runs with faults of every kind and check what must hold", func(_ context.Context, _ []string) error {
+	c := a.Command("chaos [flags]", "simulate runs with faults of every kind and check the invariants", func(_ context.Context, _ []string) error {
 		if err := s.check(10_000_000); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ import (
 
 func mapCommand(a *frame.Console) *cobra.Command {
 	var n, tokens int
-	c := a.Command("map REPOSITORY [COMMIT...] [flags]", "measure whether maps show what fixes changed", func(ctx context.Context, args []string) error {
+	c := a.Command("map REPOSITORY [COMMIT...] [flags]", "measure whether code maps show what fixes changed", func(ctx context.Context, args []string) error {
 		f, err := measureMaps(ctx, args[0], args[1:], n, tokens)
 		if err != nil {
 			return err
@@ -32,8 +32,8 @@ func mapCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(f, func(s view.Style) string { return drawMaps(s, f) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 100)
-	c.Flags().IntVar(&n, "n", 5, "`N`, newest fixes, where no commit is named")
-	c.Flags().IntVar(&tokens, "tokens", 2_000, "`TOKENS`, most of a map")
+	c.Flags().IntVar(&n, "n", 5, "use the `N` newest fixes, if no commit is given")
+	c.Flags().IntVar(&tokens, "tokens", 2_000, "maximum size of a map, in `TOKENS`")
 	a.JSONFlag(c)
 	return c
 }

@@ -24,7 +24,7 @@ import (
 )
 
 func promptsCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("prompts", "measure what prompts are made of, and what of them is used", func(ctx context.Context, _ []string) error {
+	c := a.Command("prompts", "measure what prompts consist of, and which parts are used", func(ctx context.Context, _ []string) error {
 		p, err := measurePrompts(ctx, a)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 func scheduleCommand(a *frame.Console) *cobra.Command {
 	var s size
 	parallel := 64
-	c := a.Command("schedule [flags]", "compare the scheduler with the best that any could do", func(_ context.Context, _ []string) error {
+	c := a.Command("schedule [flags]", "compare the scheduler with the theoretical optimum", func(_ context.Context, _ []string) error {
 		if err := s.check(100_000); err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func scheduleCommand(a *frame.Console) *cobra.Command {
 		return frame.ExitError(frame.CodeFailed)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
 	s.flags(a, c, 1000, "tasks of the made-up plan")
-	c.Flags().IntVarP(&parallel, "parallel", "j", parallel, "attempts at `once`")
+	c.Flags().IntVarP(&parallel, "parallel", "j", parallel, "maximum number `N` of attempts at once")
 	return c
 }
 

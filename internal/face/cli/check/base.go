@@ -170,7 +170,7 @@ func (b *base) turned(ctx context.Context, a *frame.Console, g gate.Gate, weighe
 		if before, err = b.runner.Judge(ctx, gate.Tree{Dir: b.tree, Hash: b.commit}, g); err != nil {
 			return nil, err
 		}
-		a.Say("%s at %s, with the tests of now: %s", before.Gate, b.rev, before.State)
+		a.Say("%s at %s, with the current tests: %s", before.Gate, b.rev, before.State)
 	}
 	before, _ = gate.Whole(before, b.runner.Get) // what is lost is said by what is left
 	now, _ = gate.Whole(now, b.runner.Get)

@@ -29,7 +29,7 @@ func shapeOf(a *frame.Console, shape string) (string, error) {
 		shape = "json"
 	}
 	if !slices.Contains(shapes(), shape) {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--format knows no " + view.Quote(shape), Hint: "Use " + strings.Join(shapes(), ", ") + "."}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape), Hint: "Use " + strings.Join(shapes(), ", ") + "."}
 	}
 	return shape, nil
 }

@@ -91,7 +91,7 @@ func doubt(e nexus.Evidence, base string) nexus.Evidence {
 		e.Findings = append(slices.Clip(e.Findings), nexus.Finding{
 			Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeFlaky, Test: x.Test,
 			Message: fmt.Sprintf("failed in %d of %d runs on this tree", x.Failed, x.Runs),
-			Advice:  "Mend it, or put it into quarantine: nexus quarantine add.",
+			Advice:  "Fix it, or quarantine it: nexus quarantine add.",
 		})
 	}
 	return e

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
@@ -95,14 +96,14 @@ func TestReadFlaky(t *testing.T) {
 	}
 	dir := t.TempDir()
 	gittest.Run(t, dir, "init", "-q")
-	gittest.Write(t, dir, map[string]string{quarantine.File: entry("TestBase"), "a_test.go": "package a\n\nfunc TestNow() {}\n"})
+	gittest.Write(t, dir, map[string]string{flaky.QuarantineFile: entry("TestBase"), "a_test.go": "package a\n\nfunc TestNow() {}\n"})
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-q", "-m", "base")
-	gittest.Write(t, dir, map[string]string{quarantine.File: entry("TestNow")})
+	gittest.Write(t, dir, map[string]string{flaky.QuarantineFile: entry("TestNow")})
 	now := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
 	for base, want := range map[string]string{"": "TestNow", "HEAD": "TestBase"} {
 		s, err := readFlaky(t.Context(), dir, base, now)
-		if err != nil || s.Broken != nil || len(s.List) != 1 || s.List[0].Test != want || s.Day != quarantine.On(now) {
+		if err != nil || s.Broken != nil || len(s.List) != 1 || s.List[0].Test != want || s.Day != flaky.On(now) {
 			t.Errorf("base %q: %+v, %v", base, s, err)
 		}
 	}
@@ -123,10 +124,10 @@ func TestReadFlaky(t *testing.T) {
 		t.Errorf("a record that is fine: %+v", got)
 	}
 	late := judge(now.AddDate(0, 1, 0), ran)
-	if len(late) != 2 || late[1].Gate != quarantine.Gate || late[1].State != nexus.Pass || len(late[1].Findings) != 1 || late[1].Findings[0].Test != "TestNow" {
+	if len(late) != 2 || late[1].Gate != flaky.Gate || late[1].State != nexus.Pass || len(late[1].Findings) != 1 || late[1].Findings[0].Test != "TestNow" {
 		t.Errorf("one whose time is over: %+v", late)
 	}
-	gittest.Write(t, dir, map[string]string{quarantine.File: "nonsense"})
+	gittest.Write(t, dir, map[string]string{flaky.QuarantineFile: "nonsense"})
 	if got := judge(now, []nexus.Evidence{{Gate: "lint", State: nexus.Pass}}); len(got) != 1 {
 		t.Errorf("no test ran: %+v", got)
 	}

@@ -25,7 +25,7 @@ func (m outputs) Get(name string) ([]byte, error) {
 	if data, ok := m[name]; ok {
 		return data, nil
 	}
-	return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "nobody printed " + name, Hint: "Run the gate again."}
+	return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "no output " + name + " is stored", Hint: "Run the gate again."}
 }
 
 // Unweighed returns evidence as it was before it was held against a base.

@@ -46,7 +46,7 @@ type understood struct {
 func parseCommand(a *frame.Console) *cobra.Command {
 	var f parseFlags
 	var c *cobra.Command
-	c = a.Command("parse [FORMAT] [FILE]", "say what the output of a build, lint or test tool means", func(_ context.Context, args []string) error {
+	c = a.Command("parse [FORMAT] [FILE]", "parse the output of a build, lint or test tool", func(_ context.Context, args []string) error {
 		f.exitSet = c.Flags().Changed("exit")
 		if f.list {
 			return listFormats(a)
@@ -54,14 +54,14 @@ func parseCommand(a *frame.Console) *cobra.Command {
 		return parseOutput(a, f, args)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 2)
-	c.Flags().StringVar(&f.command, "command", "", "`COMMAND` that printed it; tells the format")
-	c.Flags().IntVar(&f.exit, "exit", 0, "the command's exit code `N`; -1 when it was killed; unknown if not given")
+	c.Flags().StringVar(&f.command, "command", "", "`COMMAND` that printed the output; helps to detect the format")
+	c.Flags().IntVar(&f.exit, "exit", 0, "the command's exit code `N`; -1 if it was killed; unknown if not given")
 	frame.Least(c, "exit", -1)
-	c.Flags().StringVar(&f.root, "root", "", "`DIR` that the command ran in, which paths are made relative to; the working directory if not given")
-	c.Flags().StringVar(&f.stderr, "stderr", "", "`FILE` with what it printed to standard error, where that is apart")
-	c.Flags().BoolVar(&f.tests, "tests", false, "the command was to run tests: none is no pass")
-	c.Flags().BoolVar(&f.list, "list", false, "name the formats")
-	c.Flags().StringVar(&f.shape, "format", "json", "how to print what it means: `SHAPE` is text, json, junit, sarif or github")
+	c.Flags().StringVar(&f.root, "root", "", "`DIR` that the command ran in; paths are printed relative to it; the working directory if not given")
+	c.Flags().StringVar(&f.stderr, "stderr", "", "`FILE` with the command's standard error, if separate")
+	c.Flags().BoolVar(&f.tests, "tests", false, "the command should run tests: no tests is not a pass")
+	c.Flags().BoolVar(&f.list, "list", false, "list the formats")
+	c.Flags().StringVar(&f.shape, "format", "json", "print the result as `SHAPE`: text, json, junit, sarif or github")
 	a.JSONFlag(c)
 	return c
 }
@@ -144,7 +144,7 @@ func whichOf(args []string) (format, file string, err error) {
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
 		return "", args[0], nil
 	}
-	return "", "", app.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
+	return "", "", app.NotFound("format", args[0], "See nexus parse --list, or leave it out to detect the format.")
 }
 
 func readAll(in io.Reader, file string) ([]byte, error) {
@@ -158,7 +158,7 @@ func readAll(in io.Reader, file string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the output", Cause: err, Hint: "Name a file that can be read."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the output", Cause: err, Hint: "Give a readable file."}
 	}
 	return data, nil
 }

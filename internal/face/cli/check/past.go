@@ -25,7 +25,7 @@ type comparison struct {
 func (c comparison) String() string {
 	switch {
 	case !c.Recorded:
-		return c.Gate + ": no run recorded what it said of this tree"
+		return c.Gate + ": no run recorded a result for this tree"
 	case c.Same:
 		return fmt.Sprintf("%s: the same as run %s recorded", c.Gate, c.Run)
 	default:

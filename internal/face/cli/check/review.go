@@ -19,7 +19,7 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 	var personas []string
 	var shape string
 	var traffic provider.Traffic
-	c := a.Command("review [RANGE] [flags]", "let models review a change: what is not committed, or a range of commits", func(ctx context.Context, args []string) error {
+	c := a.Command("review [RANGE] [flags]", "let models review a change: uncommitted changes or a range of commits", func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
 			o.Range = args[0]
 		}
@@ -30,7 +30,7 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 			}
 		}
 		if named > 1 {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a range, --base and --staged name different changes", Hint: "Give one of them."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give only one of a range, --base and --staged", Hint: "Each selects another change."}
 		}
 		shape, err := shapeOf(a, shape)
 		if err != nil {
@@ -63,10 +63,10 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	fl := c.Flags()
-	fl.StringVar(&o.Base, "base", "", "review what came since the common ancestor with `REF`, committed or not")
+	fl.StringVar(&o.Base, "base", "", "review what changed since the common ancestor with `REF`, committed or not")
 	fl.BoolVar(&o.Staged, "staged", false, "review what is staged")
-	fl.StringSliceVar(&personas, "persona", nil, "let these `PERSONAS` read, side by side: correctness, security, tests, maintainability; review.personas if not given")
-	fl.StringVar(&shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
+	fl.StringSliceVar(&personas, "persona", nil, "review as these `PERSONAS` in parallel: correctness, security, tests, maintainability; review.personas if not given")
+	fl.StringVar(&shape, "format", "text", "print the verdict as `SHAPE`: text, json, junit, sarif or github")
 	progress.TrafficFlags(c, &traffic)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json")

@@ -53,24 +53,24 @@ func checkCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		if f.explain != "" && f.base == "" {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain explains what the change since --base does, and there is no base", Hint: "Name one: nexus check --base main --explain REASON."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain needs --base", Hint: "Give a base: nexus check --base main --explain REASON."}
 		}
 		return checkTree(ctx, a, f, shape)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
 	fl := c.Flags()
-	fl.StringSliceVar(&f.gates, "gates", nil, "only these `GATES`, by name or by what they do: build,type,lint,format,test")
-	fl.StringVar(&f.base, "base", "", "judge only what got worse since `REF`")
-	fl.StringVar(&f.explain, "explain", "", "`REASON` why what the change does to its own judges is right; with --base")
-	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
-	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
-	fl.BoolVar(&f.mutate, "mutate", false, "put faults into the lines that are new since the base, HEAD if not given, and name those that no test notices")
-	fl.BoolVar(&f.coverage, "coverage", false, "measure what the tests go through, which runs them once more; with --base, of the new lines and what it was before, too")
-	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
-	fl.StringVar(&f.tree, "tree", "", "judge a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and say whether it is as recorded")
-	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
-	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
-	fl.IntVar(&f.rerun, "rerun", 0, "run failing tests alone again, up to `N` times (with --base 2, if not given), to tell flaky ones from broken ones: with --base they are not held against the change, and otherwise the gate is flaky, which is no pass")
-	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
+	fl.StringSliceVar(&f.gates, "gates", nil, "run only these `GATES`, by name or by kind: build,type,lint,format,test")
+	fl.StringVar(&f.base, "base", "", "fail only for what got worse since `REF`")
+	fl.StringVar(&f.explain, "explain", "", "`REASON` why the change to its own tests or gates is right; with --base")
+	fl.StringVar(&f.shape, "format", "text", "print the verdict as `SHAPE`: text, json, junit, sarif or github")
+	fl.StringVar(&f.summary, "summary", "", "append a Markdown summary to `FILE`; $GITHUB_STEP_SUMMARY if not given")
+	fl.BoolVar(&f.mutate, "mutate", false, "insert faults into the lines that are new since the base (default HEAD), and list those that no test catches")
+	fl.BoolVar(&f.coverage, "coverage", false, "measure test coverage, which runs the tests once more; with --base, also of the new lines and of the base")
+	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that fails")
+	fl.StringVar(&f.tree, "tree", "", "check a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and report whether the result matches the recorded one")
+	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters fix the files that changed since --base, or since the last commit")
+	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, affects; all if unknown")
+	fl.IntVar(&f.rerun, "rerun", 0, "rerun failing tests alone, up to `N` times (default 2 with --base), to tell flaky tests from broken ones; flaky tests do not count against the change with --base; without it, the gate is flaky, which is not a pass")
+	fl.BoolVar(&f.list, "list", false, "list the gates without running them")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
@@ -136,7 +136,7 @@ func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string
 	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
 	begun := treeAtStart(all)
 	if v.Tree = settleTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
-		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
+		a.Say("the working tree changed during the check, so the result applies to no exact tree; add files that gates write to .gitignore")
 	}
 	v = v.Without(off)
 	if err := write(a, shape, v, v); err != nil {
@@ -176,7 +176,7 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || detect.Step(g.Name) == n }) {
 			hint := "See nexus check --list."
 			if off, err := detect.Off(dir, c); err == nil && slices.Contains(off, n) {
-				hint = "The configuration switches it off; nexus config --explain says where."
+				hint = "The configuration turns it off. nexus config --explain shows where."
 			}
 			return nil, app.NotFound("gate", n, hint)
 		}
@@ -384,7 +384,7 @@ func summarize(path, text string) error {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the user's own file, for others to read
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the summary", Cause: err, Hint: "Name a file that can be written with --summary."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the summary", Cause: err, Hint: "Give --summary a writable file."}
 	}
 	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
 	return errors.Join(err, f.Close())

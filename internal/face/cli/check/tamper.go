@@ -58,7 +58,7 @@ func suspect(ctx context.Context, a *frame.Console, f checkFlags, dir string, al
 		e.Why = "explained by " + a.User() + ": " + reason
 	default:
 		e.State = nexus.Unverifiable
-		e.Why = "the change touches what judges it: look at it, and say why that is right with --explain"
+		e.Why = "the change touches its own tests or gates: review that, and explain it with --explain"
 	}
 	if len(all) == 0 && !alone && e.State == nexus.Pass {
 		return all, nil // nothing ran, and this does not stand for it

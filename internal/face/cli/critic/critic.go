@@ -75,7 +75,7 @@ func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, tra
 	r = Report{Base: s.from, Tree: s.to, State: nexus.Unverifiable, Findings: []nexus.Finding{}, Readers: []nexus.Reader{}}
 	seats := review.Readers(people, s.diff)
 	if seats == nil {
-		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the most that is read is %d", len(s.diff), review.MaxParts*review.PartBytes)
+		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the maximum is %d", len(s.diff), review.MaxParts*review.PartBytes)
 		return r, nil
 	}
 	sitting, ctx, err := a.OpenAdhoc(ctx, c, nexus.Reviewer, traffic, nil)
@@ -117,7 +117,7 @@ func (s *subject) read(ctx context.Context, a *frame.Console, sitting *app.Adhoc
 		case err != nil:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer could not be asked: " + err.Error()}
 		case said.Outcome == nexus.Refused:
-			return o, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget for one review, budget.day for all of a day."}
+			return o, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget for one review, budget.day for the whole day."}
 		case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:

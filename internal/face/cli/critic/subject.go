@@ -38,7 +38,7 @@ func (s *subject) remove() { _ = os.RemoveAll(s.at) }
 func open(ctx context.Context, user git.Repo, o Order) (s *subject, err error) {
 	s = &subject{}
 	if s.at, err = os.MkdirTemp("", "nexus-review-"); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
 	}
 	defer func(made *subject) {
 		if err != nil {
@@ -67,8 +67,8 @@ func open(ctx context.Context, user git.Repo, o Order) (s *subject, err error) {
 	}
 	if strings.TrimSpace(s.diff) == "" {
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "there is nothing to review: " + s.title + " changes nothing",
-			Hint: "Name what to review: --base main, --staged, or a range such as main..HEAD.",
+			Code: nexus.CodeInvalidInput, Message: "nothing to review: " + s.title + " changes nothing",
+			Hint: "Give the change to review: --base main, --staged, or a range such as main..HEAD.",
 		}
 	}
 	return s, nil
@@ -90,7 +90,7 @@ func Working(ctx context.Context, user git.Repo) (*WorkingTree, error) {
 	s := &subject{}
 	var err error
 	if s.at, err = os.MkdirTemp("", "nexus-check-"); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
 	}
 	w := &WorkingTree{subject: s, user: user}
 	head, err := user.Resolve(ctx, "HEAD")
@@ -203,7 +203,7 @@ func orHead(rev string) string {
 func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
 	base, err := r.Line(ctx, "merge-base", a, b)
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the two have no commit in common", Cause: err, Hint: "Fetch the whole history, or name a range with two dots."}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the two revisions have no common commit", Cause: err, Hint: "Fetch the whole history, or give a range with two dots."}
 	}
 	return base, nil
 }

@@ -49,7 +49,7 @@ func CodeMeaning(code string) string {
 	case CodePerson:
 		return "a person is needed"
 	case CodeHeld:
-		return "another process conducts the run"
+		return "another process is running the run"
 	case CodeInterrupted:
 		return "interrupted"
 	default:
@@ -117,41 +117,41 @@ type Kind struct {
 // Kinds returns every code with its exit code.
 func Kinds() []Kind {
 	return []Kind{
-		{nexus.CodeInternal, CodeFailed, "Something that cannot happen did: a defect of Nexus."},
-		{nexus.CodeInvalidInput, CodeUsage, "A command line, file or request cannot be understood."},
+		{nexus.CodeInternal, CodeFailed, "Something impossible happened: a bug in Nexus."},
+		{nexus.CodeInvalidInput, CodeUsage, "A command line, file or request is invalid."},
 		{nexus.CodeInvalidConfig, CodeUsage, "A configuration file, variable or flag is wrong; the message names it and the nearest key."},
 		{nexus.CodeInvalidPlan, CodeUsage, "A plan breaks its schema or its rules; the message names the task."},
-		{nexus.CodeCycle, CodeUsage, "Tasks need each other in a circle; the message names the circle."},
+		{nexus.CodeCycle, CodeUsage, "Tasks depend on each other in a cycle; the message names it."},
 		{nexus.CodeOversize, CodeUsage, "A task is larger than 30 minutes, 5 files, 6 criteria or 2,000 characters."},
 		{nexus.CodeNotRepository, CodeUsage, "The directory is not inside a git repository."},
 		{nexus.CodeNoCommits, CodeUsage, "The repository has no commit to start from."},
-		{nexus.CodeNoGit, CodeFailed, "There is no git, or it is older than 2.38."},
+		{nexus.CodeNoGit, CodeFailed, "git is not installed, or older than 2.38."},
 		{nexus.CodeNotFound, CodeUsage, "There is no run, task, attempt or file of that name."},
-		{nexus.CodeRunHeld, CodeHeld, "Another process conducts the run; the message names it."},
-		{nexus.CodeLeaseLost, CodeHeld, "Another process took the run over."},
+		{nexus.CodeRunHeld, CodeHeld, "Another process is running the run; the message names it."},
+		{nexus.CodeLeaseLost, CodeHeld, "Another process took over the run."},
 		{nexus.CodeJournalNewer, CodeFailed, "The journal was written by a newer Nexus."},
 		{nexus.CodeJournalCorrupt, CodeFailed, "The journal is damaged; the message says where."},
 		{nexus.CodeStorage, CodeFailed, "Writing or reading the state failed."},
-		{nexus.CodeDiskFull, CodeFailed, "The disk is full; nothing that was confirmed is lost."},
-		{nexus.CodeReadOnly, CodeFailed, "The state directory cannot be written."},
-		{nexus.CodeSandbox, CodeFailed, "Agents cannot be confined on this machine, so none was started."},
+		{nexus.CodeDiskFull, CodeFailed, "The disk is full; nothing that was recorded is lost."},
+		{nexus.CodeReadOnly, CodeFailed, "The state directory is not writable."},
+		{nexus.CodeSandbox, CodeFailed, "No sandbox works on this machine, so no agent was started."},
 		{nexus.CodeEnvironment, CodeFailed, "The dependencies of the project cannot be installed, so nothing can be judged; the message shows the command and what it printed."},
 		{nexus.CodeModelUnknown, CodeUsage, "No provider has a model of that name."},
 		{nexus.CodeNoProvider, CodeUsage, "No provider is set up."},
 		{nexus.CodeNoKey, CodeUsage, "The provider's key is not set."},
-		{nexus.CodeUntrusted, CodePerson, "The repository decides how agents behave or what is started for them, and nobody has agreed to it; see nexus trust."},
-		{nexus.CodeHalted, CodePerson, "The kill switch is thrown: nothing starts or goes on until nexus stop --lift."},
-		{nexus.CodeNotReady, CodeFailed, "What a run needs is not there; the message says what, and nexus doctor what to do about it."},
-		{nexus.CodeForbidden, CodeUsage, "The goal holds a phrase that goals.deny forbids; the message names it and who set it."},
+		{nexus.CodeUntrusted, CodePerson, "The repository sets how agents behave or what is started for them, and it is not trusted yet; see nexus trust."},
+		{nexus.CodeHalted, CodePerson, "The kill switch is thrown: nothing starts or continues until nexus stop --lift."},
+		{nexus.CodeNotReady, CodeFailed, "Something that a run needs is missing; the message says what, and nexus doctor how to fix it."},
+		{nexus.CodeForbidden, CodeUsage, "The goal contains a phrase that goals.deny forbids; the message names it and where it is set."},
 		{nexus.CodeKeyUnsafe, CodeUsage, "Others can read or change the key file, so its keys are not used; the message says why."},
 		{nexus.CodeAuth, CodePerson, "The provider refused the key."},
-		{nexus.CodeProvider, CodeFailed, "The provider failed, and trying again did not help."},
-		{nexus.CodeNotRecorded, CodeFailed, "A replayed run asked a model for something that the recording does not hold; the message says what differs."},
-		{nexus.CodeBudget, CodeLimit, "The next model call could pass a limit of money."},
+		{nexus.CodeProvider, CodeFailed, "The provider failed, and retries did not help."},
+		{nexus.CodeNotRecorded, CodeFailed, "A replayed run sent a request that is not in the recording; the message says what differs."},
+		{nexus.CodeBudget, CodeLimit, "The next model call could exceed the budget."},
 		{nexus.CodeLimit, CodeLimit, "A limit of time, turns or quota was reached."},
-		{nexus.CodeTransition, CodeFailed, "A run cannot go from its state to that one."},
-		{nexus.CodeTargetMoved, CodePartial, "The target branch could not be moved along; the result is on its own branch."},
-		{nexus.CodeNeedsPerson, CodePerson, "Somebody has to decide."},
-		{nexus.CodeNothingProposed, CodeFailed, "The planner came up with no plan that holds."},
+		{nexus.CodeTransition, CodeFailed, "The run's state does not allow this change."},
+		{nexus.CodeTargetMoved, CodePartial, "The target branch could not be moved; the result is on its own branch."},
+		{nexus.CodeNeedsPerson, CodePerson, "A person has to decide."},
+		{nexus.CodeNothingProposed, CodeFailed, "The planner made no valid plan."},
 	}
 }

@@ -69,9 +69,9 @@ func (a *Console) Root(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Dir, "cd", "C", "", "work in `DIR` instead of the working directory")
 	f.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never")
-	f.BoolP("help", "h", false, "print what the command does, and how")
+	f.BoolP("help", "h", false, "print help for the command")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
-	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routes, what other runs used, requests that were granted")
+	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routing, what other runs used, granted requests")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := given(c); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (a *Console) check() error {
 	case "auto", "always", "never":
 	default:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--color knows no " + view.Quote(a.Color),
+			Code: nexus.CodeInvalidInput, Message: "unknown --color " + view.Quote(a.Color),
 			Hint: "Use auto, always or never.",
 		}
 	}
@@ -126,7 +126,7 @@ func (a *Console) check() error {
 	}
 	if info, err := os.Stat(a.Dir); err != nil || !info.IsDir() {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "no directory " + view.Quote(a.Dir), Hint: "Name an existing one with --cd.",
+			Code: nexus.CodeInvalidInput, Message: "directory " + view.Quote(a.Dir) + " does not exist", Hint: "Give an existing one with --cd.",
 		}
 	}
 	return a.checkFlags()

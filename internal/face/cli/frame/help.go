@@ -104,7 +104,7 @@ func usage(c *cobra.Command, message string) error {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
-	message := fmt.Sprintf("%s knows no command %s", c.CommandPath(), view.Quote(name))
+	message := fmt.Sprintf("unknown command %s for %s", view.Quote(name), c.CommandPath())
 	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(name); len(near) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean %q?", c.CommandPath()+" "+near[0])}
@@ -119,7 +119,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	message := fmt.Sprintf("%s knows no flag --%s", c.CommandPath(), view.Clean(unknown))
+	message := fmt.Sprintf("unknown flag --%s for %s", view.Clean(unknown), c.CommandPath())
 	near := slices.MinFunc(names, func(x, y string) int {
 		return cmp.Compare(spelling.Distance(unknown, x), spelling.Distance(unknown, y))
 	})

@@ -33,7 +33,7 @@ func (k *settingFlag) Set(value string) error {
 		value = "bridge/" + bridge.Name
 	}
 	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
-		return errors.New("a model is named provider/model, such as anthropic/claude-haiku-5-5")
+		return errors.New("a model has the form provider/model, such as anthropic/claude-haiku-5-5")
 	}
 	k.value = value
 	for _, key := range k.keys {
@@ -49,33 +49,33 @@ func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 		short, usage := "", ""
 		switch name {
 		case "parallel":
-			short, k.name, usage, k.keys = "j", "N", "attempts at once", []string{"limits.parallel"}
+			short, k.name, usage, k.keys = "j", "N", "maximum number of attempts at once", []string{"limits.parallel"}
 		case "budget":
-			k.name, usage, k.keys = "USD", "most dollars that may be spent", []string{"budget.run"}
+			k.name, usage, k.keys = "USD", "maximum to spend, in dollars", []string{"budget.run"}
 		case "max-time":
-			k.name, usage, k.keys = "DURATION", "longest time, such as 90m", []string{"limits.run_time"}
+			k.name, usage, k.keys = "DURATION", "maximum time, such as 90m", []string{"limits.run_time"}
 		case "max-turns":
-			k.name, usage, k.keys = "N", "most model calls in a session", []string{"limits.turns"}
+			k.name, usage, k.keys = "N", "maximum number of model calls in a session", []string{"limits.turns"}
 		case "model":
-			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "the model of every tier; bridge:DIR writes requests to files there and waits for answers", []string{"models.fast", "models.balanced", "models.strong"}
+			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "use this model for every tier; bridge:DIR writes requests to files in DIR and waits for answers", []string{"models.fast", "models.balanced", "models.strong"}
 		case "from":
-			k.name, usage, k.keys = "URL", "where the list is fetched from", []string{"models.list"}
+			k.name, usage, k.keys = "URL", "fetch the list from this address", []string{"models.list"}
 		case "sandbox":
-			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, native, bwrap, landlock or off", []string{"sandbox"}
+			k.name, usage, k.keys = "MODE", "sandbox for agents and gates: auto, native, bwrap, landlock or off", []string{"sandbox"}
 		case "preset":
-			k.name, usage, k.keys = "NAME", "what nobody set otherwise: conservative, balanced or aggressive", []string{"preset"}
+			k.name, usage, k.keys = "NAME", "defaults for what you did not set: conservative, balanced or aggressive", []string{"preset"}
 		case "approval":
-			k.name, usage, k.keys = "LEVEL", "what waits for a person: none, destructive, commits or all", []string{"approval"}
+			k.name, usage, k.keys = "LEVEL", "what needs approval: none, destructive, commits or all", []string{"approval"}
 		case "strict":
-			k.name, usage, k.keys = "bool", "a notice keeps it from starting, as a blocker does", []string{"precheck.strict"}
+			k.name, usage, k.keys = "bool", "treat notices as blockers", []string{"precheck.strict"}
 		case "skip":
-			k.name, usage, k.keys = "NAMES", "do not make these checks, by the names that nexus doctor prints", []string{"precheck.skip"}
+			k.name, usage, k.keys = "NAMES", "skip these checks, by the names that nexus doctor prints", []string{"precheck.skip"}
 		case "status-file":
-			k.name, usage, k.keys = "PATH", "keep a status file up to date", []string{"status_file"}
+			k.name, usage, k.keys = "PATH", "keep a status file up to date at this path", []string{"status_file"}
 		case "target":
-			k.name, usage, k.keys = "BRANCH", "branch that the result is meant for", []string{"target"}
+			k.name, usage, k.keys = "BRANCH", "branch that the result is for", []string{"target"}
 		case "land":
-			k.name, usage, k.keys = "bool", "fast-forward the target branch at the end", []string{"land"}
+			k.name, usage, k.keys = "bool", "move the target branch to the result at the end", []string{"land"}
 		}
 		f := c.Flags().VarPF(k, name, short, usage)
 		if k.name == "bool" {

@@ -12,7 +12,7 @@ import (
 
 func completionCommand(a *frame.Console) *cobra.Command {
 	var c *cobra.Command
-	c = a.Command("completion bash|zsh|fish|powershell", "print the completion script of a shell", func(_ context.Context, args []string) error {
+	c = a.Command("completion bash|zsh|fish|powershell", "print the completion script for a shell", func(_ context.Context, args []string) error {
 		root := c.Root()
 		switch args[0] {
 		case "bash":

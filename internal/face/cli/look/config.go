@@ -23,7 +23,7 @@ type setting struct {
 
 func configCommand(a *frame.Console) *cobra.Command {
 	var explain, diff, show bool
-	c := a.Command("config [--explain|--diff|--schema] [--json]", "print every setting, and where it came from", func(context.Context, []string) error {
+	c := a.Command("config [--explain|--diff|--schema] [--json]", "print every setting and where it came from", func(context.Context, []string) error {
 		if show {
 			var b bytes.Buffer
 			if err := json.Indent(&b, config.Schema(), "", "  "); err != nil {
@@ -45,8 +45,8 @@ func configCommand(a *frame.Console) *cobra.Command {
 			return settingTable(s, all, explain || diff)
 		})
 	}, frame.CodeOK, frame.CodeUsage)
-	c.Flags().BoolVar(&explain, "explain", false, "say where each value came from")
-	c.Flags().BoolVar(&diff, "diff", false, "only what differs from the defaults, and where it came from")
+	c.Flags().BoolVar(&explain, "explain", false, "show where each value came from")
+	c.Flags().BoolVar(&diff, "diff", false, "show only what differs from the defaults, and where it came from")
 	c.Flags().BoolVar(&show, "schema", false, "print the JSON Schema of nexus.toml")
 	c.MarkFlagsMutuallyExclusive("explain", "diff", "schema")
 	a.JSONFlag(c)

@@ -13,7 +13,7 @@ import (
 // Help makes `nexus help COMMAND` what `nexus COMMAND --help` is.
 func Help(a *frame.Console) *cobra.Command {
 	var c *cobra.Command
-	c = a.Command("help [COMMAND...]", "print what a command does, and how", func(_ context.Context, args []string) error {
+	c = a.Command("help [COMMAND...]", "print help for a command", func(_ context.Context, args []string) error {
 		about, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
 			return app.NotFound("command", strings.Join(args, " "), "nexus --help lists them.")

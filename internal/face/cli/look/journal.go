@@ -14,11 +14,11 @@ import (
 )
 
 func journalCommand(a *frame.Console) *cobra.Command {
-	return a.Parent("journal", "check, read and keep the facts", verifyCommand(a), exportCommand(a), journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
+	return a.Parent("journal", "verify, print and back up the journal", verifyCommand(a), exportCommand(a), journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
 }
 
 func verifyCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("verify [--json]", "check that no event was changed or lost, nor what events name", func(ctx context.Context, _ []string) error {
+	c := a.Command("verify [--json]", "check that no event, and no data that events name, was changed or lost", func(ctx context.Context, _ []string) error {
 		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (v *verified) check(p *app.Place, named []string) error {
 
 func (v verified) draw(s view.Style) string {
 	if v.Sound {
-		return fmt.Sprintf("%s: %s, each as it was written; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
+		return fmt.Sprintf("%s: %s, all unchanged; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
 	}
 	where := ""
 	if v.Seq > 0 {
@@ -96,7 +96,7 @@ func exportCommand(a *frame.Console) *cobra.Command {
 }
 
 func journalShowCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("show RUN", "print the events of a run for people", func(ctx context.Context, args []string) error {
+	c := a.Command("show RUN", "print the events of a run in readable form", func(ctx context.Context, args []string) error {
 		return events(ctx, a, args, false)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)

@@ -37,7 +37,7 @@ func (k copied) draw(s view.Style) string {
 		text += fmt.Sprintf("%s beside it\n", view.Count(k.Blobs, "blob"))
 	}
 	if k.Absent > 0 {
-		text += s.Warn(view.Count(k.Absent, "blob")+" that events name could not be found") + "\n"
+		text += s.Warn(view.Count(k.Absent, "blob")+" that events name were not found") + "\n"
 	}
 	if k.Why != "" {
 		text += "what was wrong: " + view.Clean(k.Why) + "\n"
@@ -49,14 +49,14 @@ func (k copied) draw(s view.Style) string {
 }
 
 func backupCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("backup DIR", "copy the journal and what its events name to a new directory", func(ctx context.Context, args []string) error {
+	c := a.Command("backup DIR", "copy the journal and the data its events name to a new directory", func(ctx context.Context, args []string) error {
 		p, err := opened(ctx, a)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
 		if err := os.Mkdir(args[0], 0o700); err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "no directory for the backup", Cause: err, Hint: "Name one that does not exist yet, in a directory that does."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "create the backup's directory", Cause: err, Hint: "Give a directory that does not exist yet, inside one that does."}
 		}
 		out := copied{Path: filepath.Join(args[0], "journal.db")}
 		if err := p.Journal.Backup(ctx, out.Path); err != nil {
@@ -71,7 +71,7 @@ func backupCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		if !r.Sound {
-			return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the journal is damaged: " + r.Why, Hint: "The backup holds it as it is. Run nexus journal repair, then back up again."}
+			return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the journal is damaged: " + r.Why, Hint: "The backup contains it unchanged. Run nexus journal repair, then back up again."}
 		}
 		from, err := p.Blobs()
 		if err != nil {
@@ -115,7 +115,7 @@ func copyBlobs(shelf journal.Shelf, from *journal.BlobStore, dir string, named [
 }
 
 func repairCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("repair", "keep every event before the first damage, and the damaged journal beside it", func(ctx context.Context, _ []string) error {
+	c := a.Command("repair", "keep every event before the first damage; the damaged journal is kept too", func(ctx context.Context, _ []string) error {
 		p, err := opened(ctx, a)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func repairCommand(a *frame.Console) *cobra.Command {
 }
 
 func restoreCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("restore DIR", "put a backup in the place of the journal, which is kept beside it", func(ctx context.Context, args []string) error {
+	c := a.Command("restore DIR", "replace the journal with a backup; the old journal is kept", func(ctx context.Context, args []string) error {
 		from := filepath.Join(args[0], "journal.db")
 		b, err := journal.Open(ctx, from, journal.Options{Now: a.Now, ReadOnly: true})
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -159,7 +159,7 @@ func restoreCommand(a *frame.Console) *cobra.Command {
 		}
 		r, err := b.Verify(ctx)
 		if err != nil || !r.Sound {
-			return errors.Join(err, b.Close(), &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the backup is damaged: " + r.Why, Hint: "Name another one; nothing was changed."})
+			return errors.Join(err, b.Close(), &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the backup is damaged: " + r.Why, Hint: "Use another backup. Nothing was changed."})
 		}
 		p, err := a.Open(ctx, app.Reads)
 		if err != nil && (p == nil || p.State == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt})) {
@@ -215,5 +215,5 @@ func idle(ctx context.Context, p *app.Place) error {
 	if i < 0 {
 		return nil // a journal whose runs cannot be read is what repair is for
 	}
-	return &nexus.Error{Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is under way", runs[i].ID), Hint: "Wait for it, or end it with nexus stop, and try again."}
+	return &nexus.Error{Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", runs[i].ID), Hint: "Wait for it or end it with nexus stop, then try again."}
 }

@@ -15,12 +15,12 @@ import (
 )
 
 func keyCommand(a *frame.Console) *cobra.Command {
-	return a.Parent("key", "keep the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
+	return a.Parent("key", "store the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
 }
 
 func keySetCommand(a *frame.Console) *cobra.Command {
 	var ring bool
-	c := a.Command("set PROVIDER [--keyring]", "keep a provider's key, read from standard input", func(ctx context.Context, args []string) error {
+	c := a.Command("set PROVIDER [--keyring]", "store a provider's key, read from standard input", func(ctx context.Context, args []string) error {
 		if err := key.CheckProvider(args[0]); err != nil { // before a key is asked for
 			return err
 		}
@@ -35,11 +35,11 @@ func keySetCommand(a *frame.Console) *cobra.Command {
 		if err := store.Set(args[0], value, to); err != nil {
 			return err
 		}
-		a.Say("the key of %s is kept in %s", args[0], where)
+		a.Say("the key of %s is stored in %s", args[0], where)
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().BoolVar(&ring, "keyring", false, "keep it in the desktop's keyring instead of a file")
+	c.Flags().BoolVar(&ring, "keyring", false, "store it in the desktop's keyring instead of a file")
 	return c
 }
 
@@ -53,7 +53,7 @@ type kept struct {
 }
 
 func keyListCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("list [--json]", "list which providers have a key, and from where", func(context.Context, []string) error {
+	c := a.Command("list [--json]", "list the providers that have a key, and where it comes from", func(context.Context, []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -97,13 +97,13 @@ func keyRemoveCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		if len(from) == 0 {
-			return app.NotFound("key of", args[0], "nexus config key list names those that there are; one in the environment is removed there.")
+			return app.NotFound("key of", args[0], "nexus config key list shows all keys. Remove a key in the environment there.")
 		}
 		names := make([]string, len(from))
 		for i, f := range from {
 			names[i] = string(f)
 		}
-		a.Say("%s", fmt.Sprintf("the key of %s is removed from the %s", args[0], strings.Join(names, " and the ")))
+		a.Say("%s", fmt.Sprintf("removed the key of %s from the %s", args[0], strings.Join(names, " and the ")))
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)

@@ -51,7 +51,7 @@ type model struct {
 func modelsCommand(a *frame.Console) *cobra.Command {
 	var all bool
 	var service string
-	c := a.Command("models [PROVIDER] [--json]", "list models: prices, sizes, what they serve", func(ctx context.Context, args []string) error {
+	c := a.Command("models [PROVIDER] [--json]", "list models with prices, sizes and uses", func(ctx context.Context, args []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func modelsCommand(a *frame.Console) *cobra.Command {
 		}
 		if tiers := known.Services(); service != "" && !slices.Contains(tiers, service) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no provider has the tier of service " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
+				Code: nexus.CodeInvalidInput, Message: "no provider has the service tier " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
 			}
 		}
 		known.With(a.Keys(), provider.Tap{})
@@ -80,8 +80,8 @@ func modelsCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(m, func(s view.Style) string { return modelTable(s, m) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePerson)
 	c.Args = frame.Takes(0, 1)
-	c.Flags().BoolVar(&all, "all", false, "also what only the public list knows, of providers that nothing is set for")
-	c.Flags().StringVar(&service, "service", "", "prices at this `TIER` of service, where the provider has it: batch, flex or priority")
+	c.Flags().BoolVar(&all, "all", false, "also list models that only the public list has, of providers that are not set up")
+	c.Flags().StringVar(&service, "service", "", "show prices of this service `TIER`, if the provider has it: batch, flex or priority")
 	a.JSONFlag(c)
 	c.AddCommand(refreshCommand(a))
 	return c
@@ -93,7 +93,7 @@ func public(a *frame.Console, known *provider.Models) *list {
 	k, err := known.Public()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			a.Say("%s: %s", view.Clean(err.Error()), "nexus models refresh fetches it anew")
+			a.Say("%s: %s", view.Clean(err.Error()), "fetch it again with nexus models refresh")
 		}
 		return nil
 	}
@@ -136,13 +136,13 @@ func modelTable(s view.Style, m models) string {
 	if s.Plain {
 		return text
 	}
-	text += s.Dim("prices now, in dollars for a million tokens; ? is not known") + "\n"
+	text += s.Dim("current prices, in dollars per million tokens; ? is unknown") + "\n"
 	text += s.Dim("curated: the built-in table, of "+m.Curated) + "\n"
 	if l := m.List; l != nil {
 		text += s.Dim(fmt.Sprintf("refreshed: fetched on %s from %s", l.Fetched.Format(time.DateOnly), view.Clean(l.From))) + "\n"
 	}
 	if m.Left > 0 {
-		text += s.Dim(fmt.Sprintf("the public list has %s more: --all", view.Count(m.Left, "model"))) + "\n"
+		text += s.Dim(fmt.Sprintf("the public list has %s more; show them with --all", view.Count(m.Left, "model"))) + "\n"
 	}
 	return text
 }

@@ -26,7 +26,7 @@ type judged struct {
 func policyCommand(a *frame.Console) *cobra.Command {
 	var stdin bool
 	var role, dir string
-	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "say whether an agent may run a command", func(_ context.Context, args []string) error {
+	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "check whether an agent may run a command", func(_ context.Context, args []string) error {
 		if _, err := roleOf(a, role); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func policyCommand(a *frame.Console) *cobra.Command {
 		case stdin && len(args) == 0:
 			return checkLines(a, rules)
 		case stdin || len(args) == 0:
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give one command behind --, or --stdin", Hint: `For example: nexus policy check -- git push.`}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give one command after --, or use --stdin", Hint: `For example: nexus policy check -- git push.`}
 		}
 		command, err := line(args)
 		if err != nil {
@@ -47,10 +47,10 @@ func policyCommand(a *frame.Console) *cobra.Command {
 		return write(a, judged{command, policy.Rule(command, rules)})
 	}, frame.CodeOK, frame.CodeUsage)
 	check.Args = frame.Takes(0, -1)
-	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object a line, with cmd, and answer one a line")
-	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` that asks; people may add rules for one role")
-	check.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
-	return a.Parent("policy", "ask what agents may do", check)
+	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object with cmd per line, and print one answer per line")
+	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` of the agent; rules can differ by role")
+	check.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
+	return a.Parent("policy", "show what agents may do", check)
 }
 
 // line returns the command line that the arguments stand for: one is a line
@@ -61,7 +61,7 @@ func line(args []string) (string, error) {
 	}
 	command, err := shell.Line(args)
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a word that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the command contains a character that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
 	}
 	return command, nil
 }
@@ -99,14 +99,14 @@ func checkLines(a *frame.Console, rules policy.Rules) error {
 			Cmd *string `json:"cmd"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil || asked.Cmd == nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("line %d is no object with cmd", n), Cause: err, Hint: `Write {"cmd": "git push"}.`}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("line %d is not a JSON object with cmd", n), Cause: err, Hint: `Write {"cmd": "git push"}.`}
 		}
 		if err := write(a, judged{*asked.Cmd, policy.Rule(*asked.Cmd, rules)}); err != nil {
 			return err
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read standard input", Cause: err, Hint: "A line has at most a megabyte."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read standard input", Cause: err, Hint: "A line may have at most one megabyte."}
 	}
 	return nil
 }

@@ -38,12 +38,12 @@ func sandboxCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit)
 	exec.Args = frame.Takes(1, -1)
 	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
-	exec.Flags().BoolVar(&own, "git", false, "run in a copy of the last commit with a private git directory, as agents do; the copy is thrown away")
-	exec.Flags().StringVar(&mode, "network", "off", "`MODE` of the network: off; list, which is network.allow and network.presets; or presets and hosts with commas between")
-	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "longest `TIME`, such as 90s; none if not given")
+	exec.Flags().BoolVar(&own, "git", false, "run in a copy of the last commit with a private git directory, as agents do; the copy is deleted afterwards")
+	exec.Flags().StringVar(&mode, "network", "off", "network `MODE`: off; list, which allows network.allow and network.presets; or presets and hosts separated by commas")
+	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "maximum `TIME`, such as 90s; no limit if not given")
 	limits.flags(exec)
 	a.SettingFlags(exec, "sandbox")
-	return a.Parent("sandbox", "run commands confined", exec)
+	return a.Parent("sandbox", "run commands in the sandbox", exec)
 }
 
 // bounds are the flags that bound what a command uses.
@@ -54,12 +54,12 @@ type bounds struct {
 
 func (b *bounds) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&b.memory, "memory", "", "most memory of all its processes: a `SIZE` such as 512M or 2G")
-	f.IntVar(&b.processes, "processes", 0, "most processes and threads: `N`")
-	f.StringVar(&b.fileSize, "file-size", "", "most bytes in a file: a `SIZE`")
-	f.IntVar(&b.files, "open-files", 0, "most open files of each process: `N`")
-	f.StringVar(&b.disk, "disk", "", "most that it adds to the disk: a `SIZE`")
-	f.StringVar(&b.tmp, "tmp", "", "most in its private /tmp: a `SIZE`")
+	f.StringVar(&b.memory, "memory", "", "maximum memory of all its processes, as a `SIZE` such as 512M or 2G")
+	f.IntVar(&b.processes, "processes", 0, "maximum number `N` of processes and threads")
+	f.StringVar(&b.fileSize, "file-size", "", "maximum `SIZE` of a file")
+	f.IntVar(&b.files, "open-files", 0, "maximum number `N` of open files per process")
+	f.StringVar(&b.disk, "disk", "", "maximum `SIZE` that it may add to the disk")
+	f.StringVar(&b.tmp, "tmp", "", "maximum `SIZE` of its private /tmp")
 }
 
 // parse returns the limits; what was not given is zero, which is the usual.
@@ -96,7 +96,7 @@ func size(text string) (int64, error) {
 }
 
 func badSize(text string) error {
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is no limit", text), Hint: "Give a number above 0, of bytes or with K, M, G or T."}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a valid limit", text), Hint: "Give a number of bytes above 0, or one with K, M, G or T."}
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
@@ -173,7 +173,7 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	}
 	dir, err := os.MkdirTemp("", "nexus-try-")
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
 	}
 	gone := func() error { return os.RemoveAll(dir) }
 	trees, err := worktree.Open(ctx, user, dir)
@@ -209,5 +209,5 @@ func cover(c *sandbox.Command, show []string) error {
 }
 
 func over(what string) error {
-	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it went over its limit of " + what, Hint: "Give it more with a flag, or find out why it needs so much."}
+	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it exceeded its limit of " + what, Hint: "Raise the limit with a flag, or find out why it needs so much."}
 }

@@ -25,7 +25,7 @@ import (
 )
 
 func toolCommand(a *frame.Console) *cobra.Command {
-	return a.Parent("tool", "list the agents' tools, and call one", toolListCommand(a), toolCallCommand(a))
+	return a.Parent("tool", "list the agents' tools, or call one", toolListCommand(a), toolCallCommand(a))
 }
 
 // toolRow is one tool in the answer of `tool list --json`.
@@ -68,8 +68,8 @@ func toolListCommand(a *frame.Console) *cobra.Command {
 			return view.Table(s, []string{"tool", "what it does"}, rows)
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Flags().StringVar(&role, "role", "", "only those of this `ROLE`")
-	c.Flags().BoolVar(&offered, "mcp", false, "also those of trusted MCP servers; one that was never asked is started")
+	c.Flags().StringVar(&role, "role", "", "list only the tools of this `ROLE`")
+	c.Flags().BoolVar(&offered, "mcp", false, "also list the tools of trusted MCP servers; a server that was never asked is started")
 	a.JSONFlag(c)
 	return c
 }
@@ -90,8 +90,8 @@ func toolCallCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds(), answer.Reached}, nil)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(2, 2)
-	c.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
-	c.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` whose tools and rights hold")
+	c.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
+	c.Flags().StringVar(&role, "role", string(nexus.Coder), "use the tools and permissions of this `ROLE`")
 	a.SettingFlags(c, "sandbox")
 	return c
 }

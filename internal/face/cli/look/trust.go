@@ -26,7 +26,7 @@ type entrusted struct {
 
 func trustCommand(a *frame.Console) *cobra.Command {
 	var yes, forget bool
-	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "agree to what a repository decides for agents", func(ctx context.Context, names []string) error {
+	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "trust what a repository sets for agents", func(ctx context.Context, names []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func trustCommand(a *frame.Console) *cobra.Command {
 			yes = nexus.Agrees(answer)
 		}
 		if !yes {
-			return &nexus.Error{Code: nexus.CodeUntrusted, Message: view.Count(len(open), "thing") + " not agreed to", Hint: "Read it, then nexus trust --yes; or take it out of the repository."}
+			return &nexus.Error{Code: nexus.CodeUntrusted, Message: view.Count(len(open), "item") + " not trusted", Hint: "Read it, then run nexus trust --yes, or remove it from the repository."}
 		}
 		items := make([]trust.Item, len(open))
 		for i, j := range open {
@@ -60,12 +60,12 @@ func trustCommand(a *frame.Console) *cobra.Command {
 		if err := a.Trust().Trust(ctx, dir, items); err != nil {
 			return err
 		}
-		a.Say("agreed to %s; a change will be shown again", view.Count(len(open), "thing"))
+		a.Say("trusted %s; changes must be trusted again", view.Count(len(open), "item"))
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePerson)
 	c.Args = frame.Takes(0, -1)
-	c.Flags().BoolVar(&yes, "yes", false, "agree to everything that is shown")
-	c.Flags().BoolVar(&forget, "forget", false, "take back what was agreed to")
+	c.Flags().BoolVar(&yes, "yes", false, "trust everything that is shown")
+	c.Flags().BoolVar(&forget, "forget", false, "withdraw trust")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("yes", "forget")
 	return c
@@ -84,7 +84,7 @@ func judgeTrust(a *frame.Console, dir string, names []string) ([]trust.Judged, e
 	items = append(items, offered...)
 	for _, name := range names {
 		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
-			return nil, app.NotFound("thing to agree to", name, "nexus trust lists what there is.")
+			return nil, app.NotFound("item to trust", name, "nexus trust lists them.")
 		}
 	}
 	if len(names) > 0 {
@@ -100,10 +100,10 @@ func forgetTrust(ctx context.Context, a *frame.Console, dir string, names []stri
 	}
 	for _, name := range names {
 		if !slices.Contains(gone, name) {
-			return app.NotFound("thing that was agreed to", name, "nexus trust lists what there is.")
+			return app.NotFound("trusted item", name, "nexus trust lists them.")
 		}
 	}
-	a.Say("took back what was agreed to: %s", view.Count(len(gone), "thing"))
+	a.Say("no longer trusted: %s", view.Count(len(gone), "item"))
 	return nil
 }
 

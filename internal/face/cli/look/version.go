@@ -23,7 +23,7 @@ type build struct {
 }
 
 func versionCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("version [--json]", "print what this binary was built from", func(context.Context, []string) error {
+	c := a.Command("version [--json]", "print the version, commit and Go version of this binary", func(context.Context, []string) error {
 		b := buildInfo()
 		return a.Answer(b, func(view.Style) string {
 			text := "nexus " + b.Version

@@ -73,10 +73,10 @@ func (s *Screen) typed(ctx context.Context, line string, answer func(ctx context
 	case named && strings.TrimSpace(rest) != "":
 		id, text = word, strings.TrimSpace(rest)
 	case named:
-		s.a.Say("type the answer behind %s", word)
+		s.a.Say("type the answer after %s", word)
 		return
 	case len(asks) > 1:
-		s.a.Say("several questions are open: begin with the name of one, such as %s", id)
+		s.a.Say("several questions are open: start with the name of one, such as %s", id)
 		return
 	}
 	if err := answer(ctx, id, text); err != nil {

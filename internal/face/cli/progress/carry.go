@@ -61,7 +61,7 @@ func Carry(ctx context.Context, a *frame.Console, p *app.Place, o Order) error {
 		return frame.ExitError(frame.ExitOf(nexus.CodeHalted))
 	}
 	if interrupted {
-		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
+		a.Say("interrupted; nothing is lost, continue with: nexus resume %s", s.Run)
 		return frame.ExitError(frame.CodeInterrupted)
 	}
 	return endOf(s, v)

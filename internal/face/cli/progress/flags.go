@@ -23,7 +23,7 @@ type Order struct {
 
 // OrderFlags are the flags of every command that conducts a run.
 func OrderFlags(a *frame.Console, c *cobra.Command, o *Order) {
-	c.Flags().BoolVar(&o.Headless, "headless", false, "ask nobody: every question is answered by its stated fallback")
+	c.Flags().BoolVar(&o.Headless, "headless", false, "never ask: use each question's stated fallback")
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
 	TrafficFlags(c, &o.Traffic)
 	a.JSONFlag(c)
@@ -33,21 +33,21 @@ func OrderFlags(a *frame.Console, c *cobra.Command, o *Order) {
 // StartFlags are the flags of every command that begins a run.
 func StartFlags(c *cobra.Command, o *Order) {
 	f := c.Flags()
-	f.BoolVarP(&o.Yes, "yes", "y", false, "agree to the plan and start, without being asked")
-	f.StringVar(&o.Seed, "seed", "", "whole `NUMBER` that names and waits are drawn from, to repeat a run")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "approve the plan and start without asking")
+	f.StringVar(&o.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a run")
 }
 
 // Check refuses a seed that is no number.
 func (o *Order) Check() error {
 	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed wants a whole number, not " + view.Quote(o.Seed), Hint: "Such as --seed 7."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed must be a whole number, not " + view.Quote(o.Seed), Hint: "Use, for example, --seed 7."}
 	}
 	return nil
 }
 
 // TrafficFlags are the flags of every command that talks to providers.
 func TrafficFlags(c *cobra.Command, t *provider.Traffic) {
-	c.Flags().StringVar(&t.Record, "record", "", "write what is said to and by providers into `DIR`, without keys")
-	c.Flags().StringVar(&t.Replay, "replay", "", "ask no provider: take the answers from `DIR`, a recording")
+	c.Flags().StringVar(&t.Record, "record", "", "record the traffic with providers in `DIR`, without keys")
+	c.Flags().StringVar(&t.Replay, "replay", "", "replay answers from the recording in `DIR` instead of asking providers")
 	c.MarkFlagsMutuallyExclusive("record", "replay")
 }

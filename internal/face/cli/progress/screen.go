@@ -107,7 +107,7 @@ func (s *Screen) Past(ctx context.Context) {
 		s.stale(e.Fact)
 	}
 	v := view.Of(s.state, s.a.Now())
-	s.a.Say("run %s goes on: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs has what happened before",
+	s.a.Say("run %s continues: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",
 		s.state.Run, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
 	for _, q := range v.Asks {
 		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.Clean(q.Text), view.Clean(q.Replies()))
@@ -187,7 +187,7 @@ func (s *Screen) interrupted(ctx context.Context) {
 		return
 	}
 	s.erase()
-	s.a.Say("interrupted: nothing new begins, and gates and commands are ended%s; once more ends at once, and loses nothing but that", s.awaited())
+	s.a.Say("interrupted: nothing new starts, and gates and commands are stopped%s; interrupt again to end at once, losing only the answers in progress", s.awaited())
 	s.draw()
 }
 

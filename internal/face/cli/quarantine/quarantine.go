@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *frame.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("quarantine", "let failures of a test not count for a while", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
+	return []*cobra.Command{a.Parent("quarantine", "ignore failures of unreliable tests for a limited time", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
 }
 
 // row is an entry with how it stands.
@@ -36,7 +36,7 @@ type row struct {
 }
 
 func listCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("list [--json]", "name the tests in quarantine, and what became of each", func(ctx context.Context, _ []string) error {
+	c := a.Command("list [--json]", "list the quarantined tests and how each did since", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func stand(ctx context.Context, a *frame.Console, dir string, list flaky.Quarant
 		case !there(e.Test):
 			r.Why = "no test has that name"
 		case r.Judged >= flaky.Enough && r.Red == 0:
-			r.Why = fmt.Sprintf("it did not fail in %d judgements: it may be mended", r.Judged)
+			r.Why = fmt.Sprintf("it has not failed in %d runs of its gate: it may be fixed", r.Judged)
 		}
 		rows[i] = r
 	}
@@ -124,36 +124,36 @@ func addCommand(a *frame.Console) *cobra.Command {
 	var e flaky.Entry
 	var until string
 	var days int
-	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "put a test into quarantine", func(_ context.Context, args []string) error {
+	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "quarantine a test", func(_ context.Context, args []string) error {
 		e.Test, e.Since = args[0], flaky.DayOf(a.Now())
 		e.Reason = strings.TrimSpace(e.Reason)
 		e.Until = e.Since.Plus(days)
 		if until != "" {
 			if err := e.Until.UnmarshalText([]byte(until)); err != nil {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--until knows no " + view.Quote(until), Hint: "Write a day like 2006-01-02."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "invalid --until " + view.Quote(until), Hint: "Give a date such as 2006-01-02."}
 			}
 		}
 		if e.Reason == "" || days <= 0 && until == "" {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "a test goes into quarantine for a reason and for a time",
-				Hint: "Say --why, and --days N or --until DAY, at most 90 days from now.",
+				Code: nexus.CodeInvalidInput, Message: "quarantine needs a reason and an end date",
+				Hint: "Give --why, and --days N or --until DAY, at most 90 days from now.",
 			}
 		}
 		if err := edit(a, func(data []byte) ([]byte, error) { return flaky.AddEntry(data, e) }); err != nil {
 			return err
 		}
 		return a.Answer(e, func(view.Style) string {
-			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nIt counts for others once " + flaky.QuarantineFile + " is committed.\n"
+			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nCommit " + flaky.QuarantineFile + " to apply it in runs and for others.\n"
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
 	f := c.Flags()
-	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure does not count")
-	f.IntVar(&days, "days", 0, "for `N` days from today, 90 at most")
-	f.StringVar(&until, "until", "", "until the end of `DAY`, such as 2006-01-02, in 90 days at most")
-	f.StringVar(&e.Gate, "gate", "", "only for this `GATE`; without, for any that runs tests")
-	f.StringVar(&e.Owner, "owner", "", "`WHO` mends it")
-	f.StringVar(&e.Issue, "issue", "", "`WHERE` that is followed")
+	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure should not count")
+	f.IntVar(&days, "days", 0, "quarantine it for `N` days from today, at most 90")
+	f.StringVar(&until, "until", "", "quarantine it until the end of `DAY`, such as 2006-01-02, at most 90 days from now")
+	f.StringVar(&e.Gate, "gate", "", "only for this `GATE`; the default is every gate that runs tests")
+	f.StringVar(&e.Owner, "owner", "", "`WHO` fixes the test")
+	f.StringVar(&e.Issue, "issue", "", "`WHERE` the fix is tracked")
 	c.MarkFlagsMutuallyExclusive("days", "until")
 	a.JSONFlag(c)
 	return c
@@ -161,7 +161,7 @@ func addCommand(a *frame.Console) *cobra.Command {
 
 func removeCommand(a *frame.Console) *cobra.Command {
 	gate := ""
-	c := a.Command("remove TEST [--gate GATE]", "take a test out of quarantine: its failure counts again", func(_ context.Context, args []string) error {
+	c := a.Command("remove TEST [--gate GATE]", "remove a test from quarantine: its failure counts again", func(_ context.Context, args []string) error {
 		n := 0
 		err := edit(a, func(data []byte) ([]byte, error) {
 			kept, gone, err := flaky.RemoveEntry(data, args[0], gate)
@@ -176,7 +176,7 @@ func removeCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(map[string]any{"test": args[0], "removed": n}, func(view.Style) string { return view.Clean(args[0]) + " counts again\n" })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().StringVar(&gate, "gate", "", "only the entry for this `GATE`")
+	c.Flags().StringVar(&gate, "gate", "", "remove only the entry for this `GATE`")
 	a.JSONFlag(c)
 	return c
 }
@@ -185,7 +185,7 @@ func removeCommand(a *frame.Console) *cobra.Command {
 // is in there.
 func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
-		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents do not write the quarantine, as it judges them", Hint: "Say in the hand-in which test is not to be trusted, and why."}
+		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not edit the quarantine list", Hint: "Name the unreliable test in the submission, and why."}
 	}
 	dir, err := top(a)
 	if err != nil {
@@ -208,13 +208,13 @@ func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 		err = root.WriteFile(flaky.QuarantineFile, now, 0o644)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + flaky.QuarantineFile, Cause: err, Hint: "It must be a file that can be written, in the repository."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + flaky.QuarantineFile, Cause: err, Hint: "It must be a writable file in the repository."}
 	}
 	return nil
 }
 
 func suggestCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("suggest [--json]", "name the tests that runs here saw flaky, and what that rests on", func(ctx context.Context, _ []string) error {
+	c := a.Command("suggest [--json]", "list the tests that were flaky in runs here, with the evidence", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
 			return err
@@ -237,7 +237,7 @@ func suggestCommand(a *frame.Console) *cobra.Command {
 // suggest draws what could go into quarantine, with the commands for that.
 func suggest(s view.Style, seen []flaky.Seen) string {
 	if len(seen) == 0 {
-		return "no run here saw a flaky test that is not in quarantine\n"
+		return "no flaky tests outside quarantine in runs here\n"
 	}
 	var b strings.Builder
 	for _, x := range seen {
@@ -246,7 +246,7 @@ func suggest(s view.Style, seen []flaky.Seen) string {
 			runs[i] = string(id)
 		}
 		fmt.Fprintf(&b, "%s\n", s.Bold(view.Clean(x.Test)))
-		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d judgements of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
+		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d runs of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
 		fmt.Fprintf(&b, "  in %s\n", strings.Join(runs, ", "))
 		fmt.Fprintf(&b, "  %s\n", s.Dim(fmt.Sprintf("nexus quarantine add %s --gate %s --days 14 --why '...'", word(x.Test), word(x.Gate))))
 	}

@@ -104,7 +104,7 @@ func (r Report) Err() error {
 	}
 	return &nexus.Error{
 		Code: first.Code, Message: fmt.Sprintf("%d things keep the run from starting: %s", len(all), strings.Join(words, "; ")),
-		Hint: "nexus doctor says what to do about each.",
+		Hint: "nexus doctor shows how to fix each.",
 	}
 }
 

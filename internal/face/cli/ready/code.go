@@ -38,7 +38,7 @@ func checkCode(dir string, own map[string]config.Language) Check {
 		there = append(there, "ast-grep")
 	}
 	if c.Detail = strings.Join(there, ", "); c.Detail == "" {
-		c.Detail = "nobody to ask what code means"
+		c.Detail = "no language server"
 	}
 	if len(missing) > 0 {
 		c.Detail += "; not installed: " + strings.Join(missing, ", ")

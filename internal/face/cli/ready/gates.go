@@ -25,8 +25,8 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
 	if len(gates) == 0 {
 		return append([]Check{{
-			Name: "gates", State: Notice, Detail: "nothing judges the work here: no gate is set or detected",
-			Hint: "Say in nexus.toml what builds and tests this project, below [gates].",
+			Name: "gates", State: Notice, Detail: "no gate is set or detected, so nothing checks the work",
+			Hint: "Set what builds and tests this project in nexus.toml, under [gates].",
 		}}, switchedOff(dir, c)...)
 	}
 	var names, programs []string
@@ -55,13 +55,13 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 		}
 		all = append(all, Check{
 			Name: "programs", State: Notice, Detail: fmt.Sprintf("%s is not found in the sandbox: the gate %s (%s) cannot run", p, g.Name, view.Clean(g.Command())),
-			Hint: "Install it, or switch the gate off: gates." + g.Name + " = false.",
+			Hint: "Install it, or turn the gate off: gates." + g.Name + " = false.",
 		})
 	}
 	if !judged {
 		all = append(all, checked("gates", "", &nexus.Error{
 			Code: nexus.CodeNotReady, Message: "no gate can run: " + strings.Join(gone, ", ") + " cannot be found in the sandbox",
-			Hint: "Install what the project is built and tested with, or say in nexus.toml what does.",
+			Hint: "Install the tools that build and test the project, or set other commands in nexus.toml.",
 		}))
 	}
 	return all
@@ -75,7 +75,7 @@ func switchedOff(dir string, c config.Gates) []Check {
 		return nil // the gates are asked for errors before
 	}
 	return []Check{{
-		Name: "gates", State: Notice, Detail: "the configuration switches off " + strings.Join(off, ", "), chosen: true,
-		Hint: "Take gates." + off[0] + " out of the configuration, if it shall judge; nexus config --explain says where it is set.",
+		Name: "gates", State: Notice, Detail: "the configuration turns off " + strings.Join(off, ", "), chosen: true,
+		Hint: "Take gates." + off[0] + " out of the configuration to turn it on. nexus config --explain shows where it is set.",
 	}}
 }

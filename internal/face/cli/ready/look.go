@@ -43,20 +43,20 @@ func checkTools(ctx context.Context, a *frame.Console, box *sandbox.Box, c confi
 		}
 		return Check{Name: name, State: Fine, Detail: view.FirstLine(string(r.Stdout))}
 	}
-	all := []Check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
+	all := []Check{try("ripgrep", "Install ripgrep for faster searches: apt install ripgrep.", "rg", "--version")}
 	if dir, err := a.WorkDir(); err == nil {
 		all = append(all, checkEnvironment(app.Top(dir), c)...)
 		switch l := FindLinter(ctx, box, app.Top(dir), c.Gates); {
 		case !l.Fits():
 			all = append(all, Check{
 				Name: "golangci-lint", State: Notice, Detail: l.Why() + ": the gate golangci will not run",
-				Hint: "Install version " + l.Wants + ", or bring the configuration along (golangci-lint migrate), or set gates.golangci = false.",
+				Hint: "Install version " + l.Wants + ", migrate the configuration (golangci-lint migrate), or set gates.golangci = false.",
 			})
 		case l.Gate:
 			all = append(all, Check{Name: "golangci-lint", State: Fine, Detail: view.FirstLine(l.Detail)})
 		}
 		if _, err := os.Stat(filepath.Join(app.Top(dir), "go.mod")); err == nil {
-			all = append(all, try("go", "Install Go, or put it on the PATH: the gates of this project need it.", "go", "version"))
+			all = append(all, try("go", "Install Go or add it to PATH: this project's gates need it.", "go", "version"))
 		}
 	}
 	return all
@@ -77,7 +77,7 @@ func checkDisk(a *frame.Console) Check {
 	free := int64(fs.Bavail) * int64(fs.Bsize) >> 20
 	c := Check{Name: "disk", State: Fine, Detail: fmt.Sprintf("%s MB free for %s", view.Number(free), dir)}
 	if free < 1024 {
-		c.State, c.Hint = Notice, "Worktrees and journals need room: free a gigabyte, or set XDG_STATE_HOME."
+		c.State, c.Hint = Notice, "Worktrees and journals need space. Free a gigabyte, or set XDG_STATE_HOME to another disk."
 	}
 	return c
 }

@@ -42,7 +42,7 @@ func left(name, noun string, n int, err error, fix bool) Check {
 	case fix:
 		c.Detail = view.Count(n, noun) + " removed"
 	default:
-		c.State, c.Detail, c.Hint = Notice, view.Count(n, noun)+" left over", "Remove what is left: nexus doctor --fix."
+		c.State, c.Detail, c.Hint = Notice, view.Count(n, noun)+" left over", "Remove it with nexus doctor --fix."
 	}
 	return c
 }
@@ -68,7 +68,7 @@ func checkModes(dir string, fix bool) Check {
 		}
 		c.Detail = dir + " closed to other users"
 	default:
-		c.State, c.Detail, c.Hint = Notice, "other users can look into "+dir, "Close it: nexus doctor --fix."
+		c.State, c.Detail, c.Hint = Notice, "other users can read "+dir, "Make it private with nexus doctor --fix."
 	}
 	return c
 }
@@ -95,7 +95,7 @@ func checkOrphans(runs []journal.Run, fix bool) Check {
 func checkLocks(a *frame.Console, p *app.Place, runs []journal.Run, fix bool) Check {
 	for _, r := range runs {
 		if r.Holder != nil {
-			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is under way", r.ID)}
+			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is in progress", r.ID)}
 		}
 	}
 	n := 0

@@ -14,7 +14,7 @@ import (
 func checkNetwork(a *frame.Console, box *sandbox.Box, n config.Network) Check {
 	c := Check{Name: "network", State: Fine, Detail: "off"}
 	if box.Name() == string(sandbox.Off) {
-		c.State, c.Detail = Notice, "everything that you reach: there is no sandbox to keep commands from it"
+		c.State, c.Detail = Notice, "unrestricted: without a sandbox, commands reach everything you can"
 		return c
 	}
 	no := box.Filters()
@@ -23,18 +23,18 @@ func checkNetwork(a *frame.Console, box *sandbox.Box, n config.Network) Check {
 	case err != nil:
 		return checked("network", "", err)
 	case g == nil && no != nil:
-		c.Detail = "off; this sandbox can only be without"
+		c.Detail = "off; this sandbox supports no network"
 	case g == nil:
 		c.Detail = "off; a list of hosts can be allowed, see network.mode"
 	case no != nil:
 		return checked("network", "", no)
 	case len(g.Gates)+len(g.Roles) == 0:
-		c.State, c.Detail = Notice, "a list of hosts, and nobody who has it"
-		c.Hint = "Name them in network.gates or network.roles."
+		c.State, c.Detail = Notice, "hosts are allowed, but for no gate or role"
+		c.Hint = "Name gates or roles in network.gates or network.roles."
 	default:
 		c.Detail = fmt.Sprintf("%s for hosts; gates: %s; roles: %s", view.Count(len(g.List.Allow), "rule"), some(g.Gates), some(g.Roles))
 		if g.Upstream != nil {
-			c.State, c.Detail = Notice, c.Detail+"; through the proxy of your environment, which resolves names, so that addresses are not checked"
+			c.State, c.Detail = Notice, c.Detail+"; through the proxy of your environment, which resolves names, so addresses are not checked"
 		}
 	}
 	return c

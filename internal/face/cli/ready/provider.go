@@ -52,7 +52,7 @@ func checkKeys(ctx context.Context, a *frame.Console, c config.Config) []Check {
 	} else {
 		all = append(all, Check{
 			Name: "key", State: Blocker, Detail: "no provider is set up",
-			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or export OPENAI_BASE_URL of a server of your own.",
+			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, store a key with nexus config key set PROVIDER, or export OPENAI_BASE_URL of your own server.",
 		})
 	}
 	return all
@@ -62,16 +62,16 @@ func checkKeys(ctx context.Context, a *frame.Console, c config.Config) []Check {
 // blocks: what is out of reach now may be back when a run begins.
 func checkProvider(s provider.Standing) Check {
 	if s.Err != nil {
-		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network; runs wait a while and then stop."}
+		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}
 		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {
-			c.State, c.Hint = Blocker, "Set a key that it takes, or settle the account."
+			c.State, c.Hint = Blocker, "Set a valid key, or settle the account's balance."
 		}
 		return c
 	}
 	c := Check{Name: "provider", State: Fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.Count(s.Models, "model"))}
 	if len(s.Lacks) > 0 {
 		c.State, c.Detail = Notice, c.Detail+", and not "+strings.Join(s.Lacks, ", ")
-		c.Hint = "Name models that it has: models.fast, models.balanced and models.strong."
+		c.Hint = "Set models that it has: models.fast, models.balanced and models.strong."
 	}
 	return c
 }

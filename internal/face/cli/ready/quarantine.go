@@ -27,7 +27,7 @@ func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
 	}
 	for _, e := range list {
 		if judged, red := h.Since(e); e.Active(today) && judged >= flaky.Enough && red == 0 {
-			all = append(all, notice(e.Test, fmt.Sprintf("it did not fail in %d judgements since it is there", judged), "It may be mended: nexus quarantine remove."))
+			all = append(all, notice(e.Test, fmt.Sprintf("it has not failed in %d runs of its gate since it was added", judged), "It may be fixed. Remove it with nexus quarantine remove."))
 		}
 	}
 	if len(all) == 0 {

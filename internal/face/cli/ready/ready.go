@@ -105,7 +105,7 @@ func (l *look) report(ctx context.Context) Report {
 		if l.place != nil {
 			state = l.place.State
 		}
-		l.add(checked("channels", strings.Join(c.Order, ", ")+": people are asked, whoever is at the terminal", askpeople.Check(&l.app.App, state, c)))
+		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", askpeople.Check(&l.app.App, state, c)))
 	}
 	l.models(ctx)
 	if l.Plan != nil {
@@ -145,17 +145,17 @@ func (l *look) checkout(ctx context.Context) {
 		_, err := l.place.Target(ctx, l.conf.Shields(), branch)
 		l.add(checked("target", branch, err))
 	case branch == "" && l.conf.Land:
-		l.add(Check{Name: "target", State: Notice, Detail: "no branch is checked out that could be moved along", Hint: "Name one with --target, or leave --land out."})
+		l.add(Check{Name: "target", State: Notice, Detail: "no branch is checked out that --land could move", Hint: "Name one with --target, or leave out --land."})
 	case branch == "":
-		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch; --land needs --target."})
+		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch. To use --land, give --target."})
 	}
 	if name, mail := git.Author(ctx, repo, l.app.Env); (name == "" || mail == "") && l.wants("identity") {
-		l.add(Check{Name: "identity", State: Notice, Detail: "git does not know who you are: user.name or user.email is not set", Hint: "git config --global user.name NAME, and user.email: commits of yours need it."})
+		l.add(Check{Name: "identity", State: Notice, Detail: "git does not know who you are: user.name or user.email is not set", Hint: "Set them with git config --global user.name NAME, and the same for user.email."})
 	} else if !l.Run {
 		l.add(Check{Name: "identity", State: Fine, Detail: name + " <" + mail + ">"})
 	}
 	if is := git.InProgress(repo); is != "" {
-		l.add(Check{Name: "operation", State: Notice, Detail: is + " is under way in the checkout", Hint: "A run starts from the last commit; finish it first, or give it up, if the run should see it."})
+		l.add(Check{Name: "operation", State: Notice, Detail: is + " is in progress in the checkout", Hint: "A run starts from the last commit. If the run should see the result, finish or abort the operation first."})
 	}
 	if l.conf.Precheck.Dirty != "allow" && l.wants("changes") {
 		l.add(l.changes(ctx)...)
@@ -195,20 +195,20 @@ func (l *look) changes(ctx context.Context) []Check {
 			words = append(words, fmt.Sprintf("%s %s (%s)", view.Count(n, "file"), part.is, few(part.files)))
 		}
 	}
-	text := strings.Join(words, ", ") + ": no run sees what is not committed"
+	text := strings.Join(words, ", ") + ": runs do not see uncommitted changes"
 	switch {
 	case err != nil:
 		text = "cannot be told: " + err.Error()
 	case c.Unknown:
-		text = "cannot be told: git's index is not of version 2"
+		text = "unknown: git's index is not version 2"
 	case c.None() && l.Run:
 		return nil
 	case c.None():
 		return []Check{{Name: "changes", State: Fine, Detail: "everything is committed"}}
 	}
-	check := Check{Name: "changes", State: Notice, Detail: text, Hint: "Commit or stash them, if the run should build on them; precheck.dirty says what they mean."}
+	check := Check{Name: "changes", State: Notice, Detail: text, Hint: "Commit them if the run should build on them. precheck.dirty sets how a run treats them."}
 	if l.conf.Precheck.Dirty == "refuse" {
-		check.State, check.Hint = Blocker, "Commit or stash them; precheck.dirty = \"refuse\" asks for a clean checkout."
+		check.State, check.Hint = Blocker, "Commit or stash them: precheck.dirty = \"refuse\" requires a clean checkout."
 	}
 	return []Check{check}
 }
@@ -238,8 +238,8 @@ func (l *look) journal(ctx context.Context) {
 	for _, r := range runs {
 		if r.Holder != nil {
 			l.add(Check{
-				Name: "runs", State: Notice, Detail: fmt.Sprintf("run %s is under way, conducted by process %d on %s", r.ID, r.Holder.PID, r.Holder.Host),
-				Hint: "Both share the machine and the day's money; their results meet on the target only.",
+				Name: "runs", State: Notice, Detail: fmt.Sprintf("run %s is in progress, in process %d on %s", r.ID, r.Holder.PID, r.Holder.Host),
+				Hint: "Both share the machine and the daily budget. Their results only meet on the target branch.",
 			})
 		}
 	}
@@ -256,7 +256,7 @@ func sound(ctx context.Context, j *journal.Journal) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeJournalCorrupt, Message: "damaged: " + r.Why,
-		Hint: fmt.Sprintf("The first %s are good. nexus journal repair keeps them; nexus journal restore puts a backup in its place.", view.Count(int(r.Events), "event")),
+		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: nexus journal restore.", view.Count(int(r.Events), "event")),
 	}
 }
 

@@ -34,9 +34,9 @@ func checkServers(ctx context.Context, a *frame.Console, box *sandbox.Box) []Che
 		c := Check{Name: "mcp " + s.Name, State: Notice}
 		switch {
 		case s.Why != nil:
-			c.Detail, c.Hint = legible.Show(s.Why.Error()), "Correct it in "+s.From+", or declare it in your own configuration."
+			c.Detail, c.Hint = legible.Show(s.Why.Error()), "Fix it in "+s.From+", or declare it in your own configuration."
 		case s.State != trust.Trusted:
-			c.Detail, c.Hint = "nobody has agreed to it ("+string(s.State)+")", "Read what it would run with nexus trust, and agree with nexus trust --yes."
+			c.Detail, c.Hint = "it is not trusted ("+string(s.State)+")", "Read what it would run with nexus trust, then trust it with nexus trust --yes."
 		default:
 			c = reach(ctx, a, box, dir, s)
 		}
@@ -63,8 +63,8 @@ func reach(ctx context.Context, a *frame.Console, box *sandbox.Box, dir string, 
 	case err != nil:
 		c.Detail = err.Error()
 	case len(open) > 0:
-		c.Detail = fmt.Sprintf("%s, of which it says something that nobody agreed to: %s", view.Count(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
-		c.Hint = "Read it with nexus trust, and agree with nexus trust --yes."
+		c.Detail = fmt.Sprintf("%s, with descriptions that are not trusted: %s", view.Count(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
+		c.Hint = "Read it with nexus trust, then trust it with nexus trust --yes."
 	default:
 		c.State, c.Detail, c.Hint = Fine, view.Count(tools, "tool")+", from "+s.From, ""
 	}

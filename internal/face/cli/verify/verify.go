@@ -77,18 +77,18 @@ func Look(ctx context.Context, a *frame.Console, o Order) error {
 	case o.List:
 		return a.Print(sign.Markdown(d.run, d.table, d.items))
 	case o.From == "" && len(d.items) == 0:
-		a.Say("nothing of run %s waits for a person", d.run)
+		a.Say("run %s has nothing for a person to check", d.run)
 	case o.From == "" && !a.Person():
-		return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nobody is there who could look", Hint: "nexus verify --checklist > list.md, edit it, and nexus verify --from list.md."}
+		return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "there is no terminal to ask on", Hint: "Run nexus verify --checklist > list.md, edit the list, then run nexus verify --from list.md."}
 	case o.From == "":
 		answers = d.walk(ctx)
 		if ctx.Err() != nil {
-			return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "interrupted: nothing was recorded", Hint: "nexus verify begins with the first again; q records what was answered."}
+			return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "interrupted: nothing was recorded", Hint: "nexus verify starts with the first again. To record your answers, end it with q."}
 		}
 	}
 	for _, answer := range answers {
 		if err := answer.Check(d.items); err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "nexus verify --checklist prints what waits now; nothing was recorded."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Nothing was recorded. nexus verify --checklist prints what waits now."}
 		}
 	}
 	return d.record(ctx, o, answers)
@@ -127,18 +127,18 @@ func load(a *frame.Console, file string) (nexus.RunID, []sign.Answer, error) {
 	if file != "-" {
 		f, err := os.Open(file) //nolint:gosec // the user names it
 		if err != nil {
-			return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err, Hint: "Name the file that nexus verify --checklist was written to."}
+			return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err, Hint: "Give the file that you wrote nexus verify --checklist to."}
 		}
 		defer f.Close() //nolint:errcheck // only read
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err != nil {
-		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err, Hint: "Name a file that can be read."}
+		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err, Hint: "Give a readable file."}
 	}
 	run, answers, err := sign.Parse(string(data))
 	if err != nil {
-		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.Clean(err.Error()), Hint: "Mark a criterion with [x] or [n], and write behind > what you saw; nothing was recorded."}
+		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.Clean(err.Error()), Hint: "Nothing was recorded. Mark a criterion with [x] or [n], and write what you saw after >."}
 	}
 	return run, answers, nil
 }
@@ -223,7 +223,7 @@ func (d *desk) record(ctx context.Context, o Order, answers []sign.Answer) error
 // offer writes a plan where it is wanted.
 func (d *desk) offer(o Order, p nexus.Plan) error {
 	if err := plan.Check(p, d.s.Limits.Size); err != nil {
-		d.a.Say("the plan has to be edited before it can be run: %s", view.Clean(err.Error()))
+		d.a.Say("edit the plan before you run it: %s", view.Clean(err.Error()))
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -244,8 +244,8 @@ func (d *desk) offer(o Order, p nexus.Plan) error {
 		err = errors.Join(err, out.Close())
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the plan", Cause: err, Hint: "Name a file that is not there yet with --plan. The answers are recorded."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the plan", Cause: err, Hint: "Your answers are recorded. Give --plan a file that does not exist yet."}
 	}
-	d.a.Say("a plan that mends it is in %s: nexus run --plan %s", view.Clean(o.Plan), view.Clean(o.Plan))
+	d.a.Say("a plan to fix it is in %s; run it with: nexus run --plan %s", view.Clean(o.Plan), view.Clean(o.Plan))
 	return nil
 }

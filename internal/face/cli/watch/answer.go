@@ -16,10 +16,10 @@ func answerCommand(a *frame.Console) *cobra.Command {
 
 func approveCommand(a *frame.Console) *cobra.Command {
 	var why string
-	c := request(a, "approve ID [--why TEXT] [--run RUN] [--json]", "agree to what an agent asks leave for, or do without a criterion", 1, func(args []string) nexus.Request {
+	c := request(a, "approve ID [--why TEXT] [--run RUN] [--json]", "approve what an agent asks permission for, or waive a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
 	})
-	c.Flags().StringVar(&why, "why", "", "`TEXT` why a criterion, such as T1/AC-2, need not be met")
+	c.Flags().StringVar(&why, "why", "", "reason, as `TEXT`, why a criterion such as T1/AC-2 need not be met")
 	answer := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if _, _, criterion := accept.ParseID(args[0]); !criterion {
@@ -36,13 +36,13 @@ func approveCommand(a *frame.Console) *cobra.Command {
 
 func rejectCommand(a *frame.Console) *cobra.Command {
 	var why string
-	c := request(a, "reject ID [--why TEXT] [--run RUN] [--json]", "refuse what an agent asks leave for", 1, func(args []string) nexus.Request {
+	c := request(a, "reject ID [--why TEXT] [--run RUN] [--json]", "refuse what an agent asks permission for", 1, func(args []string) nexus.Request {
 		text := "no"
 		if why != "" {
 			text += ": " + why
 		}
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: text}
 	})
-	c.Flags().StringVar(&why, "why", "", "`TEXT` that the agent is told")
+	c.Flags().StringVar(&why, "why", "", "reason, as `TEXT`, for the agent")
 	return c
 }

@@ -14,7 +14,7 @@ import (
 
 func cleanCommand(a *frame.Console) *cobra.Command {
 	var dry bool
-	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs any more", func(ctx context.Context, _ []string) error {
+	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs", func(ctx context.Context, _ []string) error {
 		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func cleanCommand(a *frame.Console) *cobra.Command {
 			return text + fmt.Sprintf("removed %s\n", left(removed))
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would be removed, and remove nothing")
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "print what would be removed, without removing it")
 	a.JSONFlag(c)
 	return c
 }

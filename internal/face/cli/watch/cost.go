@@ -17,7 +17,7 @@ import (
 
 func costCommand(a *frame.Console) *cobra.Command {
 	var by []string
-	c := a.Command("cost [RUN] [--by WAY]... [--json]", "say what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
+	c := a.Command("cost [RUN] [--by WAY]... [--json]", "show what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
 		ways, err := waysOf(by)
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func costCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
-	c.Flags().StringSliceVar(&by, "by", nil, "show these `WAYS` alone: task, attempt, session, role, purpose, tier, model, provider")
+	c.Flags().StringSliceVar(&by, "by", nil, "show only these `WAYS`: task, attempt, session, role, purpose, tier, model, provider")
 	return c
 }
 
@@ -42,7 +42,7 @@ func waysOf(names []string) ([]budget.Way, error) {
 	for i, name := range names {
 		if ways[i] = budget.Way(name); !slices.Contains(budget.Ways(), ways[i]) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "a cost cannot be shown by " + view.Quote(name),
+				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
 				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",
 			}
 		}

@@ -21,7 +21,7 @@ func diffCommand(a *frame.Console) *cobra.Command {
 	var run string
 	var stat bool
 	var of portion
-	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN]", "print what a task changed, landed or not", func(ctx context.Context, args []string) error {
+	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN]", "print what a task changed, whether it landed or not", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			from, to, err := span(s, args[0], of)
 			if err != nil {
@@ -44,9 +44,9 @@ func diffCommand(a *frame.Console) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().BoolVar(&stat, "stat", false, "only the files and how much changed in them")
-	c.Flags().IntVar(&of.round, "round", 0, "only what round `N` changed: against the round before, or where the attempt started")
-	c.Flags().IntVar(&of.upTo, "up-to", 0, "what was changed up to the end of round `N`")
+	c.Flags().BoolVar(&stat, "stat", false, "show only the files and how much changed in each")
+	c.Flags().IntVar(&of.round, "round", 0, "show only what round `N` changed, compared with the round before or the attempt's start")
+	c.Flags().IntVar(&of.upTo, "up-to", 0, "show what was changed up to the end of round `N`")
 	frame.Least(c, "round", 1)
 	frame.Least(c, "up-to", 1)
 	c.MarkFlagsMutuallyExclusive("round", "up-to")
@@ -122,6 +122,6 @@ func roundOf(a *state.Attempt, n int) (*state.Round, error) {
 	}
 	return nil, &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no round %d, but %s", a.ID, n, view.Count(len(a.Rounds), "round")),
-		Hint: fmt.Sprintf("nexus show %s tells them, each with its commit.", a.ID),
+		Hint: fmt.Sprintf("nexus show %s lists the rounds with their commits.", a.ID),
 	}
 }

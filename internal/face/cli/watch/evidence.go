@@ -17,10 +17,10 @@ import (
 
 func evidenceCommand(a *frame.Console) *cobra.Command {
 	commit := ""
-	c := a.Command("evidence [RUN] [--commit REV] [--json]", "say which criteria are met on what landed, and what shows it", func(ctx context.Context, args []string) error {
+	c := a.Command("evidence [RUN] [--commit REV] [--json]", "show which criteria are met on what landed, and the evidence", func(ctx context.Context, args []string) error {
 		if commit != "" {
 			if len(args) > 0 {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--commit names a commit of any run", Hint: "Leave out the run."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--commit and RUN cannot be combined", Hint: "Leave out the run."}
 			}
 			return noted(ctx, a, commit)
 		}
@@ -42,7 +42,7 @@ func evidenceCommand(a *frame.Console) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial)
 	c.Args = frame.Takes(0, 1)
-	c.Flags().StringVar(&commit, "commit", "", "say what the git note at `REV` tells of its tree: gates, commands, counts and review")
+	c.Flags().StringVar(&commit, "commit", "", "show what the git note at `REV` records about its tree: gates, commands, counts and review")
 	a.JSONFlag(c)
 	return c
 }
@@ -80,7 +80,7 @@ func waive(ctx context.Context, a *frame.Console, run, id, why string) error {
 		return app.NotFound("criterion", id, "nexus evidence lists them.")
 	}
 	if strings.TrimSpace(why) == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion is waived for a reason", Hint: "Say it with --why."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "waiving a criterion requires a reason", Hint: "Give one with --why."}
 	}
 	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbApprove, ID: id, Text: why, By: a.User()})
 	if err != nil {

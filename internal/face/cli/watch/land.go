@@ -19,11 +19,11 @@ import (
 
 func landCommand(a *frame.Console) *cobra.Command {
 	target := ""
-	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merged if the branch moved", func(ctx context.Context, args []string) error {
+	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merging if needed", func(ctx context.Context, args []string) error {
 		return asking(ctx, a, frame.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
-	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; without it, the one that was checked out when the run began")
+	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; the default is the one that was checked out when the run started")
 	a.JSONFlag(c)
 	return c
 }
@@ -55,7 +55,7 @@ func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, ta
 	}
 	v, err := progress.Deliver(ctx, a, p, r.ID)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-		a.Say("interrupted; nothing is lost, go on with: nexus land %s", r.ID)
+		a.Say("interrupted; nothing is lost, continue with: nexus land %s", r.ID)
 		return frame.ExitError(frame.CodeInterrupted)
 	}
 	if err != nil {
@@ -75,6 +75,6 @@ func unlandable(s *state.State, r journal.Run) (why, hint string) {
 	case s.Status.Ended():
 		return fmt.Sprintf("run %s landed nothing", s.Run), "nexus show " + string(s.Run) + " tells why."
 	default:
-		return fmt.Sprintf("run %s has landed nothing yet, and nobody conducts it", s.Run), "nexus resume goes on with it; then nexus land."
+		return fmt.Sprintf("run %s has landed nothing yet and is not in progress", s.Run), "Continue it with nexus resume, then run nexus land."
 	}
 }

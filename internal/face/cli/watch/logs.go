@@ -53,9 +53,9 @@ func logsCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	f := c.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "go on with what happens, until the run ends")
-	f.Int64Var(&since, "since", 0, "only what came after the event with this `SEQ`")
-	f.StringVar(&task, "task", "", "only what concerns this `TASK`")
-	f.BoolVar(&lines, "jsonl", false, "print one JSON object an event")
+	f.BoolVarP(&follow, "follow", "f", false, "keep printing new events until the run ends")
+	f.Int64Var(&since, "since", 0, "print only events after the one with this `SEQ`")
+	f.StringVar(&task, "task", "", "print only events of this `TASK`")
+	f.BoolVar(&lines, "jsonl", false, "print one JSON object per event")
 	return c
 }

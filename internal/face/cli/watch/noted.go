@@ -35,8 +35,8 @@ func noted(ctx context.Context, a *frame.Console, rev string) error {
 	all, rest := attest.Parse(text)
 	if len(all) == 0 {
 		return &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "there is no note of evidence at commit " + view.Short(commit),
-			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
+			Code: nexus.CodeNotFound, Message: "commit " + view.Short(commit) + " has no git note with evidence",
+			Hint: "Runs write notes when they publish, unless git.notes is false. To get the notes of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}
 	t := view.Proof{Commit: commit, Tree: tree, Notes: all, Text: rest}

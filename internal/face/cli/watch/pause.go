@@ -8,7 +8,7 @@ import (
 )
 
 func pauseCommand(a *frame.Console) *cobra.Command {
-	return request(a, "pause [--run RUN] [--json]", "hold every agent at its next turn", 0, func(_ []string) nexus.Request {
+	return request(a, "pause [--run RUN] [--json]", "pause every agent at its next turn", 0, func(_ []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbPause}
 	})
 }

@@ -20,7 +20,7 @@ import (
 
 func reportCommand(a *frame.Console) *cobra.Command {
 	var shape, file string
-	c := a.Command("report [RUN] [flags]", "say how well a run went: attempts, gates, reviews, what is left to look at", func(ctx context.Context, args []string) error {
+	c := a.Command("report [RUN] [flags]", "summarize how well a run went: attempts, gates, reviews, open points", func(ctx context.Context, args []string) error {
 		if a.JSON {
 			shape = "json"
 		}
@@ -41,7 +41,7 @@ func reportCommand(a *frame.Console) *cobra.Command {
 					a.JSON = true
 					return a.Answer(q, nil)
 				}
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--output takes markdown or junit", Hint: "Redirect the JSON instead: nexus report --json > FILE."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--output works with markdown and junit only", Hint: "Redirect the JSON instead: nexus report --json > FILE."}
 			case "junit":
 				if text, err = verdict.JUnit(verdict.Of(q.Evidence())); err != nil {
 					return err
@@ -51,14 +51,14 @@ func reportCommand(a *frame.Console) *cobra.Command {
 			case "":
 				text = drawn(a.Style(a.Out), quality.Markdown(q), file)
 			default:
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--format knows no " + view.Quote(shape), Hint: "Use markdown, json or junit."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape), Hint: "Use markdown, json or junit."}
 			}
 			text = a.Mask.Text(text)
 			if file == "" {
 				return a.Print(text)
 			}
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // a report, for others to read
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Name a file that can be written."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Give a writable file."}
 			}
 			a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(file)))
 			return nil
@@ -67,8 +67,8 @@ func reportCommand(a *frame.Console) *cobra.Command {
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
 	f := c.Flags()
-	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; by default it is drawn on a terminal and markdown elsewhere")
-	f.StringVarP(&file, "output", "o", "", "write it to `FILE` instead of printing it")
+	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; the default is formatted text on a terminal and markdown elsewhere")
+	f.StringVarP(&file, "output", "o", "", "write the report to `FILE` instead of printing it")
 	c.MarkFlagsMutuallyExclusive("format", "json")
 	return c
 }

@@ -99,17 +99,17 @@ func ask(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, wis
 		case wish.Verb == nexus.VerbRetry && (told.Granted || !told.Held):
 			return retried(t, wish, told)
 		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
-			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; nexus retry %s gives it one\n", t.ID, t.Status, t.ID)
+			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; start one with: nexus retry %s\n", t.ID, t.Status, t.ID)
 		case told.Granted && told.Why != "":
 			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
 		case told.Granted:
 			return fmt.Sprintf("%s: granted\n", wish.Verb)
 		case told.Held:
-			return fmt.Sprintf("%s: asked for; run %s has not answered yet\n", wish.Verb, r.ID)
+			return fmt.Sprintf("%s: requested; run %s has not answered yet\n", wish.Verb, r.ID)
 		case wish.Verb == nexus.VerbPause || wish.Verb == nexus.VerbStop:
-			return fmt.Sprintf("%s: nobody conducts run %s now, so that nothing goes on until nexus resume\n", wish.Verb, r.ID)
+			return fmt.Sprintf("%s: run %s is not in progress; it stays so until nexus resume\n", wish.Verb, r.ID)
 		default:
-			return fmt.Sprintf("%s: noted; nobody conducts run %s now, nexus resume does\n", wish.Verb, r.ID)
+			return fmt.Sprintf("%s: recorded; run %s is not in progress, continue it with: nexus resume\n", wish.Verb, r.ID)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func ask(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, wis
 // over says why a request has no sense any more in a run that nobody conducts,
 // and what to do instead; empty where it has.
 func over(s *state.State, wish nexus.Request) (why, hint string) {
-	resume := "nexus resume goes on with it."
+	resume := "Continue the run with nexus resume."
 	if s.Status == nexus.StatusDone {
 		resume = "Start another run."
 	}
@@ -127,15 +127,15 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 	}
 	switch {
 	case t != nil && t.Status == nexus.Landed:
-		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "Nothing is left to do on it; nexus show " + string(t.ID) + " tells what was done."
+		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "There is nothing left to do. nexus show " + string(t.ID) + " shows what was done."
 	case t != nil && t.Status == nexus.Split:
 		return fmt.Sprintf("%s: %s is %s", wish.Verb, t.ID, t.Why), "Name one of those."
 	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
-		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("nexus retry %s first, then nexus resume.", t.ID)
+		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("Run nexus retry %s first, then nexus resume.", t.ID)
 	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
-		return fmt.Sprintf("skip: %s is skipped already", t.ID), resume
+		return fmt.Sprintf("skip: %s is already skipped", t.ID), resume
 	case t == nil && s.Status.Ended():
-		return fmt.Sprintf("%s: run %s is over: it is %s", wish.Verb, s.Run, s.Status), resume
+		return fmt.Sprintf("%s: run %s has ended: it is %s", wish.Verb, s.Run, s.Status), resume
 	default:
 		return "", ""
 	}
@@ -144,13 +144,13 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 // unasked says why a question cannot be answered any more in a run that nobody
 // conducts, and what to do instead; empty where it can.
 func unasked(s *state.State, id string) (why, hint string) {
-	hint = "Nothing waits for an answer in run " + string(s.Run) + "."
+	hint = "No question is open in run " + string(s.Run) + "."
 	if asks := s.Asks(); len(asks) > 0 {
 		names := make([]string, len(asks))
 		for i, q := range asks {
 			names[i] = q.ID
 		}
-		hint = "These wait for an answer: " + nexus.Join(names) + "; nexus status shows them."
+		hint = "Open questions: " + nexus.Join(names) + ". nexus status shows them."
 	}
 	q := s.Question(id)
 	switch {
@@ -159,7 +159,7 @@ func unasked(s *state.State, id string) (why, hint string) {
 	case q.By != "":
 		return fmt.Sprintf("%s was answered by %s: %s", q.ID, q.By, q.Answer), hint
 	case !slices.Contains(s.Asks(), q):
-		return fmt.Sprintf("%s does not wait for an answer any more", q.ID), hint
+		return fmt.Sprintf("%s is no longer open", q.ID), hint
 	}
 	return "", ""
 }

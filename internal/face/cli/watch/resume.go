@@ -14,7 +14,7 @@ import (
 
 func resumeCommand(a *frame.Console) *cobra.Command {
 	var o progress.Order
-	c := a.Command("resume [RUN] [flags]", "go on with a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
+	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err

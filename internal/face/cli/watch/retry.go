@@ -21,7 +21,7 @@ import (
 func retryCommand(a *frame.Console) *cobra.Command {
 	var run, text, round string
 	var fresh bool
-	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", func(ctx context.Context, args []string) error {
+	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "retry a parked, failed or skipped task", func(ctx context.Context, args []string) error {
 		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
 		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
 			if round != "" {
@@ -33,9 +33,9 @@ func retryCommand(a *frame.Console) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().StringVar(&text, "tell", "", "`TEXT` that the agent hears before it goes on: what to do otherwise")
-	c.Flags().StringVar(&round, "round", "", "start from what round `N` of the last attempt came to, or of another one: T3.1/2; without it from the best tree so far")
-	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, and from nothing of earlier attempts")
+	c.Flags().StringVar(&text, "tell", "", "`TEXT` for the agent before it starts, such as what to do differently")
+	c.Flags().StringVar(&round, "round", "", "start from the result of round `N` of the last attempt, or of another one: T3.1/2; the default is the best tree so far")
+	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, without anything from earlier attempts")
 	c.MarkFlagsMutuallyExclusive("round", "fresh")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
@@ -60,11 +60,11 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 		if a := written(t); a != nil {
 			id = string(a.ID)
 		} else if err == nil {
-			return app.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts anew.", t.ID, t.ID))
+			return app.NotFound("round", round, fmt.Sprintf("%s has no round yet. To start from scratch: nexus retry %s.", t.ID, t.ID))
 		}
 	}
 	if err != nil || n < 1 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q names no round", round), Hint: "Give its number, or an attempt and a number: T3.1/2."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a round", round), Hint: "Give a number, or an attempt and a number, such as T3.1/2."}
 	}
 	wish.Attempt, wish.Round = nexus.AttemptID(id), n
 	why := schedule.Back(s, t, wish.Attempt, n)
@@ -72,7 +72,7 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
 	}
 	if why != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s tells its rounds; without --round it starts from the best that merges, with --fresh from nothing.", t.ID)}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s lists its rounds. Without --round, it starts from the best one that merges; with --fresh, from scratch.", t.ID)}
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round)
 func retried(t *state.Task, wish nexus.Request, told asked) string {
 	text := "retry: granted"
 	if !told.Granted {
-		text = fmt.Sprintf("retry: noted; nobody conducts run %s now, nexus resume does", told.Run)
+		text = fmt.Sprintf("retry: recorded; run %s is not in progress, continue it with: nexus resume", told.Run)
 	}
 	a := t.Current()
 	goesOn := a != nil && (a.Stage == state.Waiting && t.Status != nexus.Failed || t.Status == nexus.Skipped && a.Outcome == nexus.Accepted)
@@ -108,5 +108,5 @@ func retried(t *state.Task, wish nexus.Request, told asked) string {
 	case goesOn:
 		return text + "\n"
 	}
-	return fmt.Sprintf("%s\n%s starts from round %d of %s, where %s; --round N takes another one, --fresh none\n", text, t.ID, best.Round, best.Attempt, best.Reach)
+	return fmt.Sprintf("%s\n%s starts from round %d of %s, where %s; --round N picks another one, --fresh none\n", text, t.ID, best.Round, best.Attempt, best.Reach)
 }

@@ -16,12 +16,12 @@ import (
 
 func reviseCommand(a *frame.Console) *cobra.Command {
 	var check, run string
-	c := a.Command("revise CRITERION TEXT [--check COMMAND] [--run RUN] [--json]", "say anew what must be true when a task is done", func(ctx context.Context, args []string) error {
+	c := a.Command("revise CRITERION TEXT [--check COMMAND] [--run RUN] [--json]", "replace the text of a criterion", func(ctx context.Context, args []string) error {
 		return revise(ctx, a, run, nexus.Request{Verb: nexus.VerbRevise, ID: args[0], Text: strings.TrimSpace(args[1]), Check: strings.TrimSpace(check), By: a.User()})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(2, 2)
-	c.Flags().StringVar(&check, "check", "", "gate or `COMMAND` that shows it; without one a tester writes a check, or a person looks")
-	c.Flags().StringVar(&run, "run", "", "`RUN` that it is about; the last one without it")
+	c.Flags().StringVar(&check, "check", "", "gate or `COMMAND` that checks it; without one, a tester writes a check or a person decides")
+	c.Flags().StringVar(&run, "run", "", "the `RUN`; the latest if not given")
 	a.JSONFlag(c)
 	return c
 }
@@ -45,7 +45,7 @@ func revise(ctx context.Context, a *frame.Console, run string, r nexus.Request) 
 		return app.NotFound("criterion", r.ID, "nexus evidence lists them.")
 	}
 	if r.Text == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion says something", Hint: "Give its new text."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the criterion's new text is empty", Hint: "Give its new text."}
 	}
 	if err := shell.Syntax(r.Check); r.Check != "" && err != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the check cannot be read by sh: " + err.Error(), Hint: "Give one command line.", Cause: err}

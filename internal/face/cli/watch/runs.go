@@ -30,7 +30,7 @@ func runsCommand(a *frame.Console) *cobra.Command {
 			told = append(told, a.Tell(r, s))
 		}
 		if len(told) == 0 {
-			a.Say("there is no run in this repository yet; start one: nexus run GOAL, or see nexus demo")
+			a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
 		}
 		return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.Runs(s, told) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)

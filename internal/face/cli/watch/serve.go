@@ -27,7 +27,7 @@ func serveCommand(a *frame.Console) *cobra.Command {
 	var listen string
 	var public bool
 	var hosts []string
-	c := a.Command("serve [--listen ADDRESS:PORT] [--json]", "ask people on a page, and by the channels that are set up", func(ctx context.Context, _ []string) error {
+	c := a.Command("serve [--listen ADDRESS:PORT] [--json]", "ask people on a web page and over the configured channels", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -45,9 +45,9 @@ func serveCommand(a *frame.Console) *cobra.Command {
 		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, public, hosts)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	f := c.Flags()
-	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page instead of channels.web.listen; port 0 is one that is free")
-	f.BoolVar(&public, "public", false, "let other machines reach the page; takes a token of your own (channels.web.token_env)")
-	f.StringSliceVar(&hosts, "host", nil, "`NAME` that the page is called by, besides its address, such as that of a proxy in front of it")
+	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page, instead of channels.web.listen; port 0 picks a free one")
+	f.BoolVar(&public, "public", false, "let other machines reach the page; requires your own token (channels.web.token_env)")
+	f.StringSliceVar(&hosts, "host", nil, "additional host `NAME` of the page, such as that of a reverse proxy")
 	a.JSONFlag(c)
 	return c
 }
@@ -71,7 +71,7 @@ func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bo
 		return err
 	}
 	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
-	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
+	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", told.URL) }); err != nil {
 		return err
 	}
 	work, stop := context.WithCancelCause(ctx)

@@ -21,7 +21,7 @@ import (
 func showCommand(a *frame.Console) *cobra.Command {
 	var run string // the newest if not given
 	var raw bool
-	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print all there is to know about a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
+	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print the details of a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return showRun(ctx, a, run)
 		}
@@ -30,7 +30,7 @@ func showCommand(a *frame.Console) *cobra.Command {
 			return showSession(ctx, a, run, nexus.SessionID(name), raw)
 		}
 		if raw {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw prints what a session sent", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw needs a session", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
 		}
 		err := a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(name))
@@ -56,7 +56,7 @@ func showCommand(a *frame.Console) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.RunFlag(c, &run)
-	c.Flags().BoolVar(&raw, "raw", false, "of a session: print its requests as they were sent, one JSON object a line")
+	c.Flags().BoolVar(&raw, "raw", false, "for a session, print its requests as they were sent, one JSON object per line")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "raw")
 	return c
@@ -74,7 +74,7 @@ func showSession(ctx context.Context, a *frame.Console, run string, id nexus.Ses
 			return err
 		}
 		if !ok {
-			return app.NotFound("session", string(id), "nexus show TASK lists the sessions of a task, such as T1.1/coder.1.")
+			return app.NotFound("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
 		}
 		if !raw {
 			return a.Answer(t, t.Draw)

@@ -47,7 +47,7 @@ func planned(s *state.State) []nexus.Task {
 }
 
 func statusCommand(a *frame.Console) *cobra.Command {
-	c := a.Command("status [RUN] [--json]", "say where a run stands", func(ctx context.Context, args []string) error {
+	c := a.Command("status [RUN] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {

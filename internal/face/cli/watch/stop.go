@@ -22,7 +22,7 @@ import (
 func stopCommand(a *frame.Console) *cobra.Command {
 	var now, all, here, lift bool
 	var why string
-	c := request(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all; what landed stays", 0, func([]string) nexus.Request {
+	c := request(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all runs; what landed stays", 0, func([]string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbStop, Now: now, Text: why}
 	})
 	one := c.RunE
@@ -37,11 +37,11 @@ func stopCommand(a *frame.Console) *cobra.Command {
 		}
 	}
 	f := c.Flags()
-	f.BoolVar(&now, "now", false, "do not let agents finish their turn")
-	f.BoolVar(&all, "all", false, "throw the kill switch: end every run of yours, and let none start")
+	f.BoolVar(&now, "now", false, "end at once, without letting agents finish their turn")
+	f.BoolVar(&all, "all", false, "throw the kill switch: end all your runs, and let none start")
 	f.BoolVar(&here, "here", false, "the same for this repository only")
 	f.BoolVar(&lift, "lift", false, "lift the kill switch, yours and this repository's")
-	f.StringVar(&why, "why", "", "`TEXT` that says why, for who meets it")
+	f.StringVar(&why, "why", "", "reason, as `TEXT`, shown to whoever is stopped by it")
 	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "now")
 	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "run")
 	return c
@@ -100,7 +100,7 @@ func throwSwitch(ctx context.Context, a *frame.Console, here bool, why string) e
 		told.Runs = append(told.Runs, all...)
 	}
 	return a.Answer(told, func(view.Style) string {
-		text := fmt.Sprintf("thrown: %s; nothing starts or goes on until nexus stop --lift\n", told.Thrown.Path)
+		text := fmt.Sprintf("kill switch thrown: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
 		if n := len(told.Runs); n > 0 {
 			text += fmt.Sprintf("%s under way, %d ended\n", view.Count(n, "run"), n-left)
 		}
@@ -183,7 +183,7 @@ func liftSwitch(ctx context.Context, a *frame.Console) error {
 	}
 	return a.Answer(told, func(view.Style) string {
 		if len(told.Lifted) == 0 {
-			return "no kill switch was thrown here\n"
+			return "there is no kill switch to lift\n"
 		}
 		return "lifted: " + strings.Join(told.Lifted, ", ") + "\n"
 	})

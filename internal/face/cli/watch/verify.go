@@ -11,14 +11,14 @@ import (
 
 func verifyCommand(a *frame.Console) *cobra.Command {
 	var o verify.Order
-	c := a.Command("verify [RUN] [flags]", "look at what only a person can tell of what landed, and sign for it", func(ctx context.Context, args []string) error {
+	c := a.Command("verify [RUN] [flags]", "check what only a person can judge, and sign it off", func(ctx context.Context, args []string) error {
 		o.Run = frame.First(args)
 		return verify.Look(ctx, a, o)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodePerson)
 	c.Args = frame.Takes(0, 1)
-	c.Flags().BoolVar(&o.List, "checklist", false, "print what waits for a person as Markdown, and ask nobody")
-	c.Flags().StringVar(&o.From, "from", "", "take the answers of an edited checklist out of `FILE`, - for standard input")
-	c.Flags().StringVar(&o.Plan, "plan", "", "write a plan that mends what is wrong to `FILE`, for nexus run --plan; standard output if not given")
+	c.Flags().BoolVar(&o.List, "checklist", false, "print what waits for a person as Markdown, without asking")
+	c.Flags().StringVar(&o.From, "from", "", "read the answers from the edited checklist in `FILE`; - is standard input")
+	c.Flags().StringVar(&o.Plan, "plan", "", "write a plan that fixes what is wrong to `FILE`, for nexus run --plan; standard output if not given")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("checklist", "from")
 	c.MarkFlagsMutuallyExclusive("checklist", "json")

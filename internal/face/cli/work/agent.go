@@ -19,7 +19,7 @@ func agentCommand(a *frame.Console) *cobra.Command {
 	var prompt, role string
 	var traffic provider.Traffic
 	var lines bool
-	c := a.Command("agent -p PROMPT [flags]", "let one agent work here: no plan, no gates, no landing", func(ctx context.Context, _ []string) error {
+	c := a.Command("agent -p PROMPT [flags]", "let one agent work here, without plan, gates or landing", func(ctx context.Context, _ []string) error {
 		if err := errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil)); err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func agentCommand(a *frame.Console) *cobra.Command {
 		return err
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
 	f := c.Flags()
-	f.StringVarP(&prompt, "prompt", "p", "", "what the agent is told")
-	f.StringVar(&role, "role", string(nexus.Assistant), "`ROLE` that it plays")
+	f.StringVarP(&prompt, "prompt", "p", "", "prompt for the agent")
+	f.StringVar(&role, "role", string(nexus.Assistant), "`ROLE` of the agent")
 	f.BoolVar(&lines, "jsonl", false, "print every event as a line of JSON instead of the text")
 	progress.TrafficFlags(c, &traffic)
 	a.JSONFlag(c)
@@ -76,5 +76,5 @@ func outcome(said app.Reply) error {
 	default:
 		code = nexus.CodeProvider
 	}
-	return &nexus.Error{Code: code, Message: string(said.Outcome) + ": " + said.Why, Hint: "What it changed so far stands in the working directory."}
+	return &nexus.Error{Code: code, Message: string(said.Outcome) + ": " + said.Why, Hint: "Its changes so far are in the working directory."}
 }

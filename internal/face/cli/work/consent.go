@@ -33,8 +33,8 @@ func consent(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Or
 		return nil
 	case o.Headless || !a.Person():
 		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "approval=all wants a person to agree to the plan, and nobody is there",
-			Hint: "Read it first (nexus plan GOAL --json > plan.json), then run --plan plan.json with --yes.",
+			Code: nexus.CodeNeedsPerson, Message: "approval=all requires a person to approve the plan, and nobody is there",
+			Hint: "Make the plan first (nexus plan GOAL --json > plan.json) and read it, then use --plan plan.json --yes.",
 		}
 	}
 	if o.Plan == nil {
@@ -78,7 +78,7 @@ func talk(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order
 			if nexus.Agrees(answer) && err == nil {
 				return nil
 			}
-			return e.unstarted("not started: the plan was not agreed to") // what cannot be read is a no
+			return e.unstarted("not started: the plan was not approved") // what cannot be read is a no
 		}
 	}
 }
@@ -93,13 +93,13 @@ type edit struct {
 
 // unstarted is why nothing was done. What the person wrote is kept in a file.
 func (e *edit) unstarted(message string) error {
-	hint := "Change the goal, or edit the plan: e at the question, or nexus plan GOAL --json > plan.json, then --plan plan.json."
+	hint := "Change the goal, or edit the plan: answer e, or save it with nexus plan GOAL --json > plan.json and use --plan plan.json."
 	if e.last != nil {
 		name, err := store(e.last)
 		if err != nil {
 			e.app.Complain(err)
 		} else {
-			hint = "The plan as you edited it is in " + name + "; run it with: nexus run --plan " + name
+			hint = "Your edited plan is in " + name + ". Run it with: nexus run --plan " + name
 		}
 	}
 	return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: message, Hint: hint}
@@ -147,7 +147,7 @@ func (e *edit) editor(text []byte) ([]byte, error) {
 	defer func() { _ = os.Remove(file) }() // in the temporary directory
 	name := cmp.Or(e.app.Env("VISUAL"), e.app.Env("EDITOR"), "vi")
 	if err := frame.Edit(name, file); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err, Hint: "Set EDITOR to one that is installed; it must not return before you are done (code --wait)."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err, Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait."}
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

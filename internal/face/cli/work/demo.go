@@ -29,7 +29,7 @@ const pace = 150 * time.Millisecond
 func demoCommand(a *frame.Console) *cobra.Command {
 	var keep, drop, slow bool
 	var dir string
-	c := a.Command("demo [flags]", "see it all at work on a sample, offline and without a key", func(ctx context.Context, _ []string) error {
+	c := a.Command("demo [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, _ []string) error {
 		d := stage{app: a, keep: !drop}
 		if slow {
 			d.pace = pace
@@ -37,10 +37,10 @@ func demoCommand(a *frame.Console) *cobra.Command {
 		return d.play(ctx, dir)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
 	f := c.Flags()
-	f.BoolVar(&keep, "keep", true, "leave the sample's directory, to look around in")
+	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
 	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
-	f.BoolVar(&slow, "slow", false, "let the model take its time, to watch")
-	f.StringVar(&dir, "dir", "", "put everything into `DIR`, which must not exist")
+	f.BoolVar(&slow, "slow", false, "run at a pace that is easy to watch")
+	f.StringVar(&dir, "dir", "", "create the sample in `DIR`, which must not exist")
 	c.MarkFlagsMutuallyExclusive("keep", "rm")
 	a.JSONFlag(c)
 	return c
@@ -72,7 +72,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	defer stop()
 	inner := d.inside(server.URL())
 	if _, err := sandbox.Find(ctx, sandbox.Auto); err != nil {
-		inner.Say("no sandbox works here, so this demo runs its own harmless script without one; nexus doctor says how to get one")
+		inner.Say("no sandbox works here, so the demo runs its own harmless script without one; nexus doctor shows how to get one")
 		inner.Set["sandbox"] = "off"
 	}
 	p, err := inner.Open(ctx, app.Makes)
@@ -85,7 +85,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 	}
 	if d.keep {
-		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and repaired\n  nexus logs                # all that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), d.home)
+		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), d.home)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (d *stage) build(ctx context.Context, dir string) error {
 		err = os.Mkdir(d.home, 0o755)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Name one that does not exist, where you may write."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Give one that does not exist, in a writable directory."}
 	}
 	units := filepath.Join(d.home, "units")
 	if err := demo.Write(units); err != nil {
@@ -144,7 +144,7 @@ func repaired(ctx context.Context, a *frame.Console) error {
 			return nil
 		}
 		style := a.Style(a.Out)
-		text := "\n" + style.Bold("went wrong on the way, and was repaired") + "\n"
+		text := "\n" + style.Bold("what went wrong on the way, and was fixed") + "\n"
 		for _, line := range all {
 			text += "  - " + strings.TrimPrefix(style.Wrap(line, "    "), "    ") + "\n"
 		}

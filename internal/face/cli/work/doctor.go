@@ -41,9 +41,9 @@ func doctorCommand(a *frame.Console) *cobra.Command {
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	f := c.Flags()
-	f.BoolVar(&fix, "fix", false, "mend what can be mended: what dead processes left, and who may read the state")
-	f.BoolVar(&light, "light", false, "only what is told at once: no program is started in the sandbox, no provider is asked")
-	f.StringVar(&file, "plan", "", "look at the tasks of this plan `FILE` too: their sizes, needs and criteria")
+	f.BoolVar(&fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
+	f.BoolVar(&light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
+	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
 	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
 	a.JSONFlag(c)
 	return c

@@ -25,8 +25,8 @@ func forbidden(a *frame.Console, goal string, p *nexus.Plan) error {
 	for _, t := range texts {
 		if phrase := forbid.Find(t.text, settings.Forbidden); phrase != "" {
 			return &nexus.Error{
-				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s holds %s, which goals.deny forbids (%s)", t.where, view.Quote(phrase), origins.Of("goals.deny").Where),
-				Hint: "Say what you want without it, if that is something else; or ask who set it.",
+				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where, view.Quote(phrase), origins.Of("goals.deny").Where),
+				Hint: "Rephrase it without these words if you mean something else, or ask whoever set the rule.",
 			}
 		}
 	}

@@ -50,8 +50,8 @@ func initCommand(a *frame.Console) *cobra.Command {
 		}
 		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
-	c.Flags().BoolP("yes", "y", false, "ask nothing; nothing is asked now either")
+	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
+	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
 	a.JSONFlag(c)
 	return c
 }
@@ -80,12 +80,12 @@ type file struct{ name, text string }
 func lay(dir string, files []file, force bool) error {
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.name))); !errors.Is(err, fs.ErrNotExist) && !force {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: f.name + " is there already", Hint: "Overwrite it with --force."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: f.name + " already exists", Hint: "Overwrite it with --force."}
 		}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeStorage, Message: "open " + dir, Cause: err, Hint: "Run it where you may write."}
+		return &nexus.Error{Code: nexus.CodeStorage, Message: "open " + dir, Cause: err, Hint: "Run it in a writable directory."}
 	}
 	defer func() { _ = root.Close() }()
 	for _, f := range files {
@@ -95,7 +95,7 @@ func lay(dir string, files []file, force bool) error {
 	}
 	for _, f := range files {
 		if err := put(root, f); err != nil {
-			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.name, Cause: err, Hint: "Run it where you may write."}
+			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.name, Cause: err, Hint: "Run it in a writable directory."}
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func plain(root *os.Root, name string) error {
 		case at != name:
 			what = "no directory"
 		}
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: at + " is " + what + ", and nothing is written through it", Hint: "Look at it, and remove it if nobody needs it."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: at + " is " + what + ", and init does not write through it", Hint: "Check it, and remove it if it is not needed."}
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func drawStart(s view.Style, files []file, gates []gate.Gate) string {
 		fmt.Fprintf(&b, "wrote %s\n", f.name)
 	}
 	if len(gates) == 0 {
-		b.WriteString(s.Warn("no gate was detected: say in nexus.toml what builds and tests this project") + "\n")
+		b.WriteString(s.Warn("no gate was detected: set what builds and tests this project in nexus.toml") + "\n")
 	}
 	for _, g := range gates {
 		fmt.Fprintf(&b, "gate  %s: %s\n", g.Name, strings.Join(g.Args, " "))
@@ -173,10 +173,10 @@ func drawStart(s view.Style, files []file, gates []gate.Gate) string {
 // starter returns a nexus.toml that says what holds without it.
 func starter(gates []gate.Gate, note string) string {
 	var b strings.Builder
-	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. What stands behind\n" +
-		"# a # holds without it. Keys, endpoints and the sandbox are set by each user.\n\n[gates]\n")
+	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. Lines that\n" +
+		"# start with # show the defaults. Keys, endpoints and the sandbox are set by each user.\n\n[gates]\n")
 	if len(gates) == 0 {
-		b.WriteString("# No gate was detected. Say what judges the work, for example:\n# build = \"make\"\n# test = \"make test\"\n")
+		b.WriteString("# No gate was detected. Set what checks the work, for example:\n# build = \"make\"\n# test = \"make test\"\n")
 	}
 	for _, g := range gates {
 		fmt.Fprintf(&b, "# %s = %q\n", g.Name, strings.Join(g.Args, " "))

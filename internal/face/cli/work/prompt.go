@@ -23,12 +23,12 @@ func promptCommand(a *frame.Console) *cobra.Command {
 		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(args[0]))
 			if t == nil {
-				return app.NotFound("task", args[0], "nexus status lists the tasks; nexus show SESSION --raw prints what a session was sent.")
+				return app.NotFound("task", args[0], "nexus status lists the tasks. nexus show SESSION --raw prints what was sent earlier.")
 			}
 			if t.Status.Ended() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
 				return &nexus.Error{
 					Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
-					Hint: "--role ROLE prints what a further attempt would send; nexus show " + string(t.ID) + " lists what was sent.",
+					Hint: "Use --role ROLE to print what another attempt would send, or nexus show " + string(t.ID) + " for what was sent.",
 				}
 			}
 			u, fresh, err := a.Next(ctx, p, s, t, nexus.Role(role))
@@ -40,7 +40,7 @@ func promptCommand(a *frame.Console) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
-	c.Flags().StringVar(&role, "role", "", "the `ROLE` that is asked: coder, tester, verifier or reviewer; the one whose turn it is if not given")
+	c.Flags().StringVar(&role, "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
@@ -109,7 +109,7 @@ func (v sent) draw(s view.Style) string {
 		b.WriteString(strings.TrimRight(view.CleanText(p.Text), "\n") + "\n")
 	}
 	if v.Begins {
-		b.WriteString("\n" + s.Dim(s.Wrap("It would begin an attempt. What the gates find before that, and the tools of MCP servers, are added then.", "")) + "\n")
+		b.WriteString("\n" + s.Dim(s.Wrap("This would start an attempt. Findings of the gates and tools of MCP servers are added then.", "")) + "\n")
 	}
 	return b.String()
 }

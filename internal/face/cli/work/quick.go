@@ -17,7 +17,7 @@ import (
 func quickCommand(a *frame.Console) *cobra.Command {
 	var o progress.Order
 	var file, check string
-	c := a.Command("quick TASK | -f FILE [flags]", "do one task: no plan, same gates", func(ctx context.Context, args []string) error {
+	c := a.Command("quick TASK | -f FILE [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func quickCommand(a *frame.Console) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
 	preferFlags(f, &o.Goal)
-	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; a command that the task says fails, else the gate test")
+	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; the default is a command that the task says fails, or else the gate test")
 	a.SettingFlags(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)

@@ -21,7 +21,7 @@ func runCommand(a *frame.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
-	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "do a goal: plan, work, judge, land", func(ctx context.Context, args []string) error {
+	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func runCommand(a *frame.Console) *cobra.Command {
 	c.Args = frame.Takes(0, -1)
 	sourceFlags(c, &src)
 	f := c.Flags()
-	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
+	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	preferFlags(f, &o.Goal)
 	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
@@ -63,7 +63,7 @@ type source struct{ file, plan string }
 
 func sourceFlags(c *cobra.Command, src *source) {
 	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal from `FILE`; - is standard input")
-	c.Flags().StringVar(&src.plan, "plan", "", "take the tasks from this plan `FILE` (JSON, docs/plan.md)")
+	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` (JSON, see docs/plan.md)")
 	c.MarkFlagsMutuallyExclusive("file", "plan")
 }
 
@@ -95,7 +95,7 @@ func read(a *frame.Console, o *progress.Order, src source, args []string) error 
 			text = proposed.Goal
 		}
 	case src.file != "" && text != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a goal was given twice", Hint: "Name it, or its file with -f, not both."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
 	case src.file != "":
 		data, err := slurp(a, src.file)
 		if err != nil {
@@ -117,21 +117,21 @@ func slurp(a *frame.Console, path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Name a file that exists and can be read."}
+			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a file that exists and is readable."}
 		}
 		defer func() { _ = f.Close() }() // only read
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, 16<<20))
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Name a file that can be read."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a readable file."}
 	}
 	return data, nil
 }
 
 func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
-	f.StringVar((*string)(&g.Tier), "tier", "", "`TIER` where tasks start: fast, balanced or strong")
-	f.StringVar((*string)(&g.Strategy), "strategy", "", "`STRATEGY` of the tasks: "+nexus.Join(nexus.Strategies()))
+	f.StringVar((*string)(&g.Tier), "tier", "", "start tasks at this `TIER`: fast, balanced or strong")
+	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.Join(nexus.Strategies()))
 }
 
 // prefer sets the tier and the strategy of tasks of a plan that name none; of
@@ -139,9 +139,9 @@ func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
 	case g.Strategy != "" && !g.Strategy.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
 	case p == nil:
 		return nil
 	}
