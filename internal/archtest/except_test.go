@@ -29,7 +29,6 @@ var smallPackages = map[string]string{
 
 // sharedNames are names that two packages have.
 var sharedNames = map[string]string{
-	"quarantine": "the decision and the command of the same word",
 }
 
 // longFiles are files that are too long, with how long they may be.
@@ -74,7 +73,6 @@ var wideLines = []string{
 	"decide/policy/place",
 	"decide/policy/script",
 	"decide/policy/table",
-	"decide/quarantine",
 	"decide/regress",
 	"decide/repair",
 	"decide/schedule",

@@ -39,7 +39,7 @@ func elixir() Stack {
 			return []read.Format{
 				{Name: "mix", About: "mix compile", Warns: true, Commands: []string{"mix compile", "elixirc"}, Marks: `(?m)^== Compilation error in file \S+ ==$|^\s*(?:warning|error): .*\n(?:.*\n){0,8}? *(?:\x{2514}\x{2500} )?\S+\.exs?:\d+`, Well: `^Generated \S+ app$`, Read: mixCompile},
 				{Name: "mix-format", About: "mix format --check-formatted", Commands: []string{"mix format"}, Marks: `(?m)^\*\* \(Mix\) mix format failed due to --check-formatted`, Read: mixFormat},
-				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: exUnit},
+				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^Finished in [\d.]+ seconds.*\n(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: exUnit},
 			}
 		},
 		Steps: func() []Step {
@@ -95,7 +95,7 @@ func mixFormat(in read.Input) read.Report {
 func exUnit(in read.Input) read.Report {
 	head := regexp.MustCompile(`^ {1,3}\d+\) ((?:test|property|doctest) .+) \((\S+)\)$`)
 	place := regexp.MustCompile(`^ {5}(\S+\.exs?):(\d+)$`)
-	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+_test\.exs):(\d+): `)
+	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+\.exs):(\d+): `)
 	sum := regexp.MustCompile(`^(?:(\d+) doctests?, )?(?:(\d+) propert(?:y|ies), )?(\d+) tests?, (\d+) failures?(?:, (\d+) excluded)?(?:, (\d+) invalid)?(?:, (\d+) skipped)?`)
 	r := raw.Run{Green: true}
 	inside := -1 // the failure that is told

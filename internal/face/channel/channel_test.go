@@ -170,7 +170,7 @@ func TestSeat(t *testing.T) {
 			t.Error(d)
 		}
 		_, err := d.Answer(t.Context(), channeltest.Run, "q2", "that", "web")
-		if !pending.Late(err) || !strings.Contains(err.Error(), "fell back to: this") {
+		if !pending.Late(err) || !strings.Contains(err.Error(), "the fallback was used: this") {
 			t.Errorf("after its time: %v", err)
 		}
 		ctx, stop := context.WithTimeoutCause(t.Context(), time.Second, errors.New("over"))

@@ -103,7 +103,7 @@ func TestReadFlaky(t *testing.T) {
 	now := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
 	for base, want := range map[string]string{"": "TestNow", "HEAD": "TestBase"} {
 		s, err := readFlaky(t.Context(), dir, base, now)
-		if err != nil || s.Broken != nil || len(s.List) != 1 || s.List[0].Test != want || s.Day != flaky.On(now) {
+		if err != nil || s.Broken != nil || len(s.List) != 1 || s.List[0].Test != want || s.Day != flaky.DayOf(now) {
 			t.Errorf("base %q: %+v, %v", base, s, err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestReadFlaky(t *testing.T) {
 		t.Errorf("a record that is fine: %+v", got)
 	}
 	late := judge(now.AddDate(0, 1, 0), ran)
-	if len(late) != 2 || late[1].Gate != flaky.Gate || late[1].State != nexus.Pass || len(late[1].Findings) != 1 || late[1].Findings[0].Test != "TestNow" {
+	if len(late) != 2 || late[1].Gate != flaky.QuarantineGate || late[1].State != nexus.Pass || len(late[1].Findings) != 1 || late[1].Findings[0].Test != "TestNow" {
 		t.Errorf("one whose time is over: %+v", late)
 	}
 	gittest.Write(t, dir, map[string]string{flaky.QuarantineFile: "nonsense"})
