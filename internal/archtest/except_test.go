@@ -28,8 +28,7 @@ var smallPackages = map[string]string{
 }
 
 // sharedNames are names that two packages have.
-var sharedNames = map[string]string{
-}
+var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
