@@ -62,7 +62,7 @@ var wideLines = []string{
 	"decide/critical",
 	"decide/escalate",
 	"decide/flaky",
-	"decide/pending",
+	"decide/people",
 	"decide/policy",
 	"decide/policy/arg",
 	"decide/policy/builds",

@@ -177,7 +177,7 @@ type (
 		Text     string    `json:"text"`
 		Fallback string    `json:"fallback"`
 		Deadline time.Time `json:"deadline,omitzero"`
-		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/trigger
+		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/people
 		Mark     string    `json:"mark,omitzero"`    // what the one who asks calls it
 	}
 	// QuestionLeft says that nobody answered in time a question that nothing

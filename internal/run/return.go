@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -164,12 +164,12 @@ func hopeless(code nexus.Code) bool {
 func (c *Core) orphans() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, q := range c.State.Questions {
-		if q.By != "" || c.goesOn(q.Attempt) || trigger.Stays(q.Trigger) && slices.Contains(c.State.Asks(), q) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
+		if q.By != "" || c.goesOn(q.Attempt) || people.StaysOpen(q.Trigger) && slices.Contains(c.State.Asks(), q) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
 			return r.Verb == nexus.VerbAnswer && r.ID == q.ID
 		}) {
 			continue
 		}
-		facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: trigger.Fallback(q.QuestionAsked), By: "fallback"})
+		facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: people.FallbackOf(q.QuestionAsked), By: "fallback"})
 	}
 	return facts
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -85,10 +85,10 @@ func Wake(s *state.State) time.Time {
 func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		switch due := q.By == "" && !q.Left && !q.Deadline.IsZero() && !now.Before(q.Deadline); {
-		case due && trigger.Stays(q.Trigger):
+		case due && people.StaysOpen(q.Trigger):
 			return facts(nexus.QuestionLeft{ID: q.ID})
 		case due:
-			return facts(nexus.QuestionAnswered{ID: q.ID, Text: trigger.Fallback(q.QuestionAsked), By: "fallback"})
+			return facts(nexus.QuestionAnswered{ID: q.ID, Text: people.FallbackOf(q.QuestionAsked), By: "fallback"})
 		}
 	}
 	for _, p := range s.Parked {

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -37,7 +37,7 @@ type Inbox struct {
 	now     func() time.Time
 
 	mu      sync.Mutex // guards what follows
-	book    pending.Book
+	book    people.Inbox
 	seq     int64 // last event that was folded
 	grown   chan struct{}
 	taken   map[string]string               // by key: who answered here, before the journal says so
@@ -86,40 +86,40 @@ func (d *Inbox) apply(e nexus.Event) {
 }
 
 // look returns what waits now, and what is closed when that may have changed.
-func (d *Inbox) look() ([]pending.Item, <-chan struct{}) {
+func (d *Inbox) look() ([]people.Item, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.items(), d.grown
 }
 
 // items returns what waits and was not answered here. The caller holds the lock.
-func (d *Inbox) items() []pending.Item {
+func (d *Inbox) items() []people.Item {
 	now := d.now()
-	return slices.DeleteFunc(d.book.Items(), func(i pending.Item) bool {
+	return slices.DeleteFunc(d.book.Items(), func(i people.Item) bool {
 		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
 	})
 }
 
 // Items returns what waits for a person, the oldest first.
-func (d *Inbox) Items() []pending.Item {
+func (d *Inbox) Items() []people.Item {
 	all, _ := d.look()
 	return all
 }
 
 // Find returns what waits by that name, or an error that says why it does not.
-func (d *Inbox) Find(run nexus.RunID, id string) (pending.Item, error) {
+func (d *Inbox) Find(run nexus.RunID, id string) (people.Item, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.find(run, id)
 }
 
-func (d *Inbox) find(run nexus.RunID, id string) (pending.Item, error) {
+func (d *Inbox) find(run nexus.RunID, id string) (people.Item, error) {
 	i, err := d.book.Find(run, id)
 	if by := d.taken[i.Key()]; err == nil && by != "" {
-		return i, &pending.LateError{By: by, Text: "it is on its way to the run"}
+		return i, &people.LateError{By: by, Text: "it is on its way to the run"}
 	}
 	if err == nil && !i.Deadline.IsZero() && !i.Deadline.After(d.now()) {
-		return i, &pending.LateError{By: "fallback", Text: i.Fallback}
+		return i, &people.LateError{By: "fallback", Text: i.Fallback}
 	}
 	return i, err
 }
@@ -238,7 +238,7 @@ func (d *Inbox) Seat(delay time.Duration) *Seat { return &Seat{Inbox: d, delay: 
 
 // Next returns what waits for a person, as soon as that is something else than
 // it was; at first, at once.
-func (s *Seat) Next(ctx context.Context) ([]pending.Item, error) {
+func (s *Seat) Next(ctx context.Context) ([]people.Item, error) {
 	for {
 		all, grown := s.look()
 		now := s.now()
@@ -248,7 +248,7 @@ func (s *Seat) Next(ctx context.Context) ([]pending.Item, error) {
 				due = t
 			}
 		}
-		all = slices.DeleteFunc(all, func(i pending.Item) bool {
+		all = slices.DeleteFunc(all, func(i people.Item) bool {
 			if !i.Deadline.IsZero() {
 				soonest(i.Deadline)
 			}

@@ -10,8 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -21,7 +20,7 @@ import (
 func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", trigger.Security, "may it run \"make deploy\"?")
+	j.Question("q1", people.SecurityTrigger, "may it run \"make deploy\"?")
 	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +37,7 @@ func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	return j, d
 }
 
-func ids(items []pending.Item) string {
+func ids(items []people.Item) string {
 	var all []string
 	for _, i := range items {
 		all = append(all, i.ID)
@@ -66,7 +65,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%q, %v", said, err)
 		}
 		_, err = d.Answer(ctx, channeltest.Run, "q1", "yes", "web")
-		if !pending.Late(err) || err.Error() != "answered already by file: no: it is late" {
+		if !people.IsLate(err) || err.Error() != "answered already by file: no: it is late" {
 			t.Errorf("too late: %v", err)
 		}
 		if d := cmp.Diff([]string{"q1 by file: no: it is late"}, j.Answers()); d != "" {
@@ -85,7 +84,7 @@ func TestNobodyConducts(t *testing.T) {
 		if err != nil || !strings.HasPrefix(said, "noted") {
 			t.Errorf("%q, %v", said, err)
 		}
-		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !pending.Late(err) || err.Error() != "answered already by web: yes" {
+		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !people.IsLate(err) || err.Error() != "answered already by web: yes" {
 			t.Errorf("a second: %v", err)
 		}
 		if got := ids(d.Items()); got != "" {
@@ -125,7 +124,7 @@ func oneOfMany(t *testing.T, conducted bool) {
 			switch err := <-results; {
 			case err == nil:
 				taken++
-			case !pending.Late(err):
+			case !people.IsLate(err):
 				t.Error(err)
 			}
 		}
@@ -158,8 +157,8 @@ func TestSeat(t *testing.T) {
 		first, second := d.Seat(0), d.Seat(time.Minute)
 		var got []string
 		got = append(got, hears(first), hears(second), hears(second))
-		j.Append(nexus.QuestionAsked{ID: "q2", Text: "which?", Fallback: "this", Deadline: time.Now().Add(90 * time.Second), Trigger: trigger.Ambiguity})
-		j.Append(nexus.QuestionAsked{ID: "q3", Text: "which?", Fallback: "this", Deadline: time.Now(), Trigger: trigger.Ambiguity})
+		j.Append(nexus.QuestionAsked{ID: "q2", Text: "which?", Fallback: "this", Deadline: time.Now().Add(90 * time.Second), Trigger: people.AmbiguityTrigger})
+		j.Append(nexus.QuestionAsked{ID: "q3", Text: "which?", Fallback: "this", Deadline: time.Now(), Trigger: people.AmbiguityTrigger})
 		got = append(got, hears(first), hears(second))
 		if _, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web"); err != nil {
 			t.Error(err)
@@ -170,7 +169,7 @@ func TestSeat(t *testing.T) {
 			t.Error(d)
 		}
 		_, err := d.Answer(t.Context(), channeltest.Run, "q2", "that", "web")
-		if !pending.Late(err) || !strings.Contains(err.Error(), "the fallback was used: this") {
+		if !people.IsLate(err) || !strings.Contains(err.Error(), "the fallback was used: this") {
 			t.Errorf("after its time: %v", err)
 		}
 		ctx, stop := context.WithTimeoutCause(t.Context(), time.Second, errors.New("over"))

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
@@ -141,7 +141,7 @@ func Of(s *state.State, o Options, now time.Time) File {
 		}
 	}
 	for _, q := range s.Asks() {
-		one := Question{ID: q.ID, Text: q.Text, Choices: trigger.Find(q.Trigger).Choices, AskedAt: Stamp{q.At}}
+		one := Question{ID: q.ID, Text: q.Text, Choices: people.FindTrigger(q.Trigger).Choices, AskedAt: Stamp{q.At}}
 		if !q.Left {
 			one.Deadline = Stamp{q.Deadline}
 		}

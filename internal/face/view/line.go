@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -472,7 +472,7 @@ func describeRequest(f nexus.Fact) string {
 		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
 		text := fmt.Sprintf("%s waits for a person: %s (%s)", f.ID, f.Text, replies(f))
-		if f.Deadline.IsZero() || trigger.Stays(f.Trigger) {
+		if f.Deadline.IsZero() || people.StaysOpen(f.Trigger) {
 			return text
 		}
 		return text + f.Deadline.Local().Format("; until 15:04:05")
@@ -487,7 +487,7 @@ func describeRequest(f nexus.Fact) string {
 
 // replies says with which commands a question is answered.
 func replies(q nexus.QuestionAsked) string {
-	if trigger.Stays(q.Trigger) {
+	if people.StaysOpen(q.Trigger) {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)
 	}
 	return fmt.Sprintf("nexus answer %s TEXT; otherwise: %s", q.ID, q.Fallback)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -74,10 +74,10 @@ func (q Ask) Replies() string {
 func Asks(s *state.State) []Ask {
 	var all []Ask
 	for _, q := range s.Asks() {
-		t := trigger.Find(q.Trigger)
+		t := people.FindTrigger(q.Trigger)
 		a := Ask{
 			ID: q.ID, Attempt: q.Attempt, Text: q.Text, Trigger: t.Name, Choices: t.Choices,
-			Fallback: trigger.Fallback(q.QuestionAsked), Asked: q.At, Deadline: q.Deadline,
+			Fallback: people.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: q.Deadline,
 		}
 		if q.Left {
 			a.Deadline = time.Time{}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -45,10 +45,10 @@ func (s *Sessions) agree(ctx context.Context, t Talk, d Desk, halt context.Cance
 func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
-		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.until(), Trigger: trigger.Security,
+		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.until(), Trigger: people.SecurityTrigger,
 	}
 	if a == "" {
-		q.Trigger = trigger.Publish
+		q.Trigger = people.PublishTrigger
 	}
 	answer, err := d.Ask(ctx, q)
 	if err == nil && answer == nexus.Unapproved {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -53,7 +53,7 @@ type AutoAnswer struct {
 // Takes reports whether it answers questions of a trigger. It takes nothing
 // that is red, whatever it is told.
 func (d *AutoAnswer) Takes(name string) bool {
-	return d != nil && slices.Contains(d.Triggers, name) && trigger.Find(name).Severity != trigger.Red
+	return d != nil && slices.Contains(d.Triggers, name) && people.FindTrigger(name).Severity != people.Red
 }
 
 // Stand answers a question in the background, unless somebody does before.

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
@@ -202,7 +202,7 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
-				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: trigger.Ambiguity,
+				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: people.AmbiguityTrigger,
 			}
 			return s.question(ctx, t, d, q)
 		},

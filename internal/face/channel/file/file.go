@@ -18,14 +18,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Next(ctx context.Context) ([]pending.Item, error)
-	Find(run nexus.RunID, id string) (pending.Item, error)
+	Next(ctx context.Context) ([]people.Item, error)
+	Find(run nexus.RunID, id string) (people.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -54,9 +54,9 @@ type box struct {
 	Options
 	inbox Inbox
 	root  *os.Root
-	items map[string]pending.Item // that wait, by name of their file
-	known map[string]pending.Item // that waited since this process began
-	seen  map[string]look         // files with an answer that is not old enough
+	items map[string]people.Item // that wait, by name of their file
+	known map[string]people.Item // that waited since this process began
+	seen  map[string]look        // files with an answer that is not old enough
 }
 
 // look is what a file was like when it was looked at last.
@@ -98,10 +98,10 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	if err != nil {
 		return unfit(o.Dir, err.Error())
 	}
-	b := &box{Options: o, inbox: inbox, root: root, known: map[string]pending.Item{}, seen: map[string]look{}}
+	b := &box{Options: o, inbox: inbox, root: root, known: map[string]people.Item{}, seen: map[string]look{}}
 	b.sweep()
 	b.Poll = cmp.Or(b.Poll, 500*time.Millisecond)
-	feed := make(chan []pending.Item)
+	feed := make(chan []people.Item)
 	var hears sync.WaitGroup
 	ctx, stop := context.WithCancelCause(ctx)
 	hears.Go(func() {
@@ -131,7 +131,7 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 		case <-beat.C:
 			b.collect(ctx)
 		case <-ctx.Done():
-			var left []pending.Item
+			var left []people.Item
 			for _, i := range b.items {
 				if _, err := inbox.Find(i.Run, i.ID); err == nil {
 					left = append(left, i)
@@ -144,8 +144,8 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 }
 
 // sync writes what is new and takes away what does not wait any more.
-func (b *box) sync(items []pending.Item) {
-	now := make(map[string]pending.Item, len(items))
+func (b *box) sync(items []people.Item) {
+	now := make(map[string]people.Item, len(items))
 	for _, i := range items {
 		n := name(i)
 		now[n], b.known[n] = i, i
@@ -220,7 +220,7 @@ func (b *box) collect(ctx context.Context) {
 }
 
 // take answers, or says in the form why that is no answer.
-func (b *box) take(ctx context.Context, n string, i pending.Item, s said, err error) {
+func (b *box) take(ctx context.Context, n string, i people.Item, s said, err error) {
 	switch {
 	case errors.Is(err, errWriting), err == nil && s.Answer == "":
 		return
@@ -341,7 +341,7 @@ func (b *box) tell(err error) {
 
 // name returns the name of an item's files. What no file may be called is left
 // out, and told apart by a sum.
-func name(i pending.Item) string {
+func name(i people.Item) string {
 	keep := func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
 			return r

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -28,8 +28,8 @@ type mail struct {
 func open(t *testing.T) *mail {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", trigger.Security, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
-	j.Question("q2", trigger.Ambiguity, "which?")
+	j.Question("q1", people.SecurityTrigger, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
+	j.Question("q2", people.AmbiguityTrigger, "which?")
 	m := &mail{t: t, j: j, dir: filepath.Join(t.TempDir(), "in")}
 	m.serve()
 	return m
@@ -166,7 +166,7 @@ func TestOddFiles(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(m.dir, "r1-q2.answer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.j.Question("q3", trigger.Ambiguity, "still there?")
+	m.j.Question("q3", people.AmbiguityTrigger, "still there?")
 	text := m.until("r1-q3.md", "still there?")
 	m.put("r1-q3.md", text[:len(text)-1]+" it is\n")
 	m.answered("q3 by file: it is")
@@ -221,7 +221,7 @@ func FuzzForm(f *testing.F) {
 	f.Add("a\r\nAnswer: yes\r\n", "x")
 	f.Fuzz(func(t *testing.T, text, fallback string) {
 		j := channeltest.New(time.Now)
-		j.Question("q1", trigger.Ambiguity, text)
+		j.Question("q1", people.AmbiguityTrigger, text)
 		d, err := channel.Open(t.Context(), j, j.Held, time.Now)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
@@ -24,7 +24,7 @@ const (
 
 // form writes what people see of an item. A note says what was wrong with the
 // answer before.
-func form(i pending.Item, note string) []byte {
+func form(i people.Item, note string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s %s -->\n# %s: a person is wanted\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
 	fmt.Fprintf(&b, "- Run: %s\n- Why: %s (%s)\n- Without an answer: %s\n", i.Run, i.Trigger, i.Severity, line(i.Fallback))

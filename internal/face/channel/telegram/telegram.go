@@ -19,14 +19,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Next(ctx context.Context) ([]pending.Item, error)
-	Find(run nexus.RunID, id string) (pending.Item, error)
+	Next(ctx context.Context) ([]people.Item, error)
+	Find(run nexus.RunID, id string) (people.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -105,7 +105,7 @@ type chat struct {
 
 	mu    sync.Mutex // guards what follows
 	book  Book
-	items []pending.Item    // that wait
+	items []people.Item     // that wait
 	given map[string]string // by mark: what was not sent, and is not tried again
 }
 
@@ -127,7 +127,7 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 	defer stop(nil)
 	var all sync.WaitGroup
 	defer all.Wait()
-	feed := make(chan []pending.Item)
+	feed := make(chan []people.Item)
 	all.Go(func() { c.hear(ctx, feed) })
 	all.Go(func() { c.tell(ctx, feed) })
 	err := c.listen(ctx)
@@ -136,7 +136,7 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 }
 
 // hear passes on what waits.
-func (c *chat) hear(ctx context.Context, feed chan<- []pending.Item) {
+func (c *chat) hear(ctx context.Context, feed chan<- []people.Item) {
 	for {
 		items, err := c.inbox.Next(ctx)
 		if err != nil {
@@ -151,7 +151,7 @@ func (c *chat) hear(ctx context.Context, feed chan<- []pending.Item) {
 }
 
 // tell sends what waits, and takes the buttons from what does not any more.
-func (c *chat) tell(ctx context.Context, feed <-chan []pending.Item) {
+func (c *chat) tell(ctx context.Context, feed <-chan []people.Item) {
 	b := backoff{unit: c.Wait}
 	for {
 		var again <-chan time.Time
@@ -222,7 +222,7 @@ func (c *chat) send(ctx context.Context) error {
 }
 
 // ask sends one question, if it was not.
-func (c *chat) ask(ctx context.Context, i pending.Item) error {
+func (c *chat) ask(ctx context.Context, i people.Item) error {
 	c.mu.Lock()
 	was, known := c.book.Of(i.Mark())
 	n, over := noteOf(was), c.given[i.Mark()] != ""
@@ -262,7 +262,7 @@ func (c *chat) ask(ctx context.Context, i pending.Item) error {
 
 // write writes a question. One that does not fit is not shown in part: what is
 // agreed to must have been read.
-func write(i pending.Item, token string) (string, *keyboard) {
+func write(i people.Item, token string) (string, *keyboard) {
 	text := fmt.Sprintf("%s (%s), run %s, %s:\n\n%s\n\nWithout an answer", i.Trigger, i.Severity, i.Run, i.ID, i.Text)
 	if !i.Deadline.IsZero() {
 		text += " until " + i.Deadline.UTC().Format("15:04 MST on 2006-01-02")
@@ -382,13 +382,13 @@ func (c *chat) may(in int64, from user) bool {
 
 // meant is a question and what somebody answered to it.
 type meant struct {
-	item   pending.Item
+	item   people.Item
 	answer string
 	known  bool
 }
 
 // find returns the question whose note fits.
-func (c *chat) find(fits func(note) bool) (pending.Item, bool) {
+func (c *chat) find(fits func(note) bool) (people.Item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.items {
@@ -396,7 +396,7 @@ func (c *chat) find(fits func(note) bool) (pending.Item, bool) {
 			return i, true
 		}
 	}
-	return pending.Item{}, false
+	return people.Item{}, false
 }
 
 func (c *chat) pressed(data string) meant {

@@ -15,8 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
@@ -42,7 +41,7 @@ func enter(t *testing.T) *room {
 	t.Helper()
 	r := &room{t: t, j: channeltest.New(time.Now), s: telegramtest.Start(), book: filepath.Join(t.TempDir(), "book.json")}
 	t.Cleanup(r.s.Close)
-	r.j.Question("q1", trigger.Security, "may it run *this*?")
+	r.j.Question("q1", people.SecurityTrigger, "may it run *this*?")
 	return r
 }
 
@@ -100,7 +99,7 @@ func (r *room) told(n int, text string) {
 // else, and takes the buttons away when somebody has answered.
 func TestAnswer(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", trigger.Ambiguity, "which?")
+	r.j.Question("q2", people.AmbiguityTrigger, "which?")
 	r.serve()
 	m := r.until("may it run *this*?")
 	if d := cmp.Diff([]string{"yes", "no"}, m.Buttons); d != "" || m.Chat != -100 || !strings.HasPrefix(m.Text, "security (red), run r1, q1:") {
@@ -141,7 +140,7 @@ func TestAnswer(t *testing.T) {
 // there before counts, and what was answered elsewhere is said.
 func TestTakesOver(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", trigger.Security, "and that?")
+	r.j.Question("q2", people.SecurityTrigger, "and that?")
 	r.serve()
 	one, _ := r.until("may it run"), r.until("and that?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
@@ -197,9 +196,9 @@ func TestFaults(t *testing.T) {
 	if n := len(r.s.Messages()); n != 1 {
 		t.Errorf("%d messages", n)
 	}
-	r.j.Question("q2", trigger.Security, "which the server does not want")
+	r.j.Question("q2", people.SecurityTrigger, "which the server does not want")
 	r.s.Fail("sendMessage", telegramtest.Fault{Status: 400})
-	r.j.Question("q3", trigger.Security, "that it wants")
+	r.j.Question("q3", people.SecurityTrigger, "that it wants")
 	r.until("that it wants")
 	r.stop()
 	r.mu.Lock()
@@ -257,7 +256,7 @@ func TestWrongToken(t *testing.T) {
 // TestLong shows no part of a question with buttons that agree to all of it.
 func TestLong(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", trigger.Security, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
+	r.j.Question("q2", people.SecurityTrigger, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
 	r.serve()
 	m := r.until("too long for a message")
 	if len(m.Buttons) > 0 {
@@ -361,9 +360,9 @@ func decode(data []byte, into any) error { return json.Unmarshal(data, into) }
 // nobody is a inbox where no answer may come in.
 type nobody struct{ t *testing.T }
 
-func (nobody) Next(context.Context) ([]pending.Item, error) { return nil, nil }
+func (nobody) Next(context.Context) ([]people.Item, error) { return nil, nil }
 
-func (nobody) Find(nexus.RunID, string) (pending.Item, error) { return pending.Item{}, nil }
+func (nobody) Find(nexus.RunID, string) (people.Item, error) { return people.Item{}, nil }
 
 func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) (string, error) {
 	if !strings.HasPrefix(by, "telegram:7") {
@@ -373,7 +372,7 @@ func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) 
 }
 
 // asked is what waits in a chat without a server.
-var asked = pending.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
+var asked = people.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
 
 // httpless is a chat whose server is not there.
 func httpless(t *testing.T) *chat {
@@ -386,7 +385,7 @@ func httpless(t *testing.T) *chat {
 		t.Fatal(err)
 	}
 	return &chat{
-		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []pending.Item{asked}, asking: make(chan struct{}, 1),
+		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []people.Item{asked}, asking: make(chan struct{}, 1),
 		api: &client{base: "http://127.0.0.1:0", token: "1:x", http: &http.Client{}},
 	}
 }

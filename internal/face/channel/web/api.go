@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -57,7 +57,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	items := s.inbox.Items()
 	if items == nil {
-		items = []pending.Item{}
+		items = []people.Item{}
 	}
 	reply(w, http.StatusOK, map[string]any{"version": 1, "pending": items})
 }
@@ -97,7 +97,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return http.StatusNotFound
-	case pending.Late(err):
+	case people.IsLate(err):
 		return http.StatusConflict
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}):
 		return http.StatusUnprocessableEntity

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 )
 
 // view is what the page shows.
@@ -14,7 +14,7 @@ type view struct {
 	Place, Said string
 	Bad         bool
 	CSRF        string
-	Items       []pending.Item
+	Items       []people.Item
 }
 
 // page writes HTML. It is written by hand, since the packages for templates
@@ -70,7 +70,7 @@ func (p page) draw(v view) {
 }
 
 // item writes what waits, and how to answer it.
-func (p page) item(i pending.Item, csrf string) {
+func (p page) item(i people.Item, csrf string) {
 	p.print(`<article class="%s">
 <h2><span class="mark">%s</span> %s <small>%s of run %s</small></h2>
 <pre>%s</pre>

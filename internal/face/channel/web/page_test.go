@@ -8,16 +8,15 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // drawn is a page whose every value is v.
 func drawn(v string, choices ...string) string {
 	var b strings.Builder
-	page{&b}.draw(view{Place: v, Said: v, Bad: true, CSRF: v, Items: []pending.Item{{
-		Run: nexus.RunID(v), ID: v, Trigger: v, Severity: trigger.Severity(v), Text: v, Choices: choices, Fallback: v, Deadline: time.Unix(1, 0),
+	page{&b}.draw(view{Place: v, Said: v, Bad: true, CSRF: v, Items: []people.Item{{
+		Run: nexus.RunID(v), ID: v, Trigger: v, Severity: people.Severity(v), Text: v, Choices: choices, Fallback: v, Deadline: time.Unix(1, 0),
 	}}})
 	return b.String()
 }

@@ -26,13 +26,13 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Items() []pending.Item
+	Items() []people.Item
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 )
@@ -29,8 +29,8 @@ type site struct {
 func open(t *testing.T) *site {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", trigger.Security, "may it run <script>alert(1)</script>?")
-	j.Question("q2", trigger.Ambiguity, "which?")
+	j.Question("q1", people.SecurityTrigger, "may it run <script>alert(1)</script>?")
+	j.Question("q2", people.AmbiguityTrigger, "which?")
 	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
 	if err != nil {
 		t.Fatal(err)

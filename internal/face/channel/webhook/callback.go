@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -116,7 +116,7 @@ func statusOf(err error) int {
 	switch {
 	case ours:
 		return refused.status
-	case pending.Late(err):
+	case people.IsLate(err):
 		return http.StatusConflict
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return http.StatusNotFound

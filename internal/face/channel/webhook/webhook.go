@@ -24,14 +24,14 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Next(ctx context.Context) ([]pending.Item, error)
-	Find(run nexus.RunID, id string) (pending.Item, error)
+	Next(ctx context.Context) ([]people.Item, error)
+	Find(run nexus.RunID, id string) (people.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -80,7 +80,7 @@ type hook struct {
 	seen map[string]time.Time // signatures that came in within the window
 
 	calls, wrong *rate.Limiter
-	items        []pending.Item   // that wait; owned by deliver
+	items        []people.Item    // that wait; owned by deliver
 	tries        map[string]tried // by mark; owned by deliver
 }
 
@@ -164,7 +164,7 @@ func newHook(inbox Inbox, book Book, o Options) *hook {
 
 // deliver sends what waits, until the context ends.
 func (h *hook) deliver(ctx context.Context) {
-	feed := make(chan []pending.Item)
+	feed := make(chan []people.Item)
 	var hears sync.WaitGroup
 	defer hears.Wait()
 	hears.Go(func() {
@@ -185,7 +185,7 @@ func (h *hook) deliver(ctx context.Context) {
 }
 
 // wait waits for news, or until it is time, and reports whether to go on.
-func (h *hook) wait(ctx context.Context, feed <-chan []pending.Item, due time.Time) bool {
+func (h *hook) wait(ctx context.Context, feed <-chan []people.Item, due time.Time) bool {
 	var again <-chan time.Time
 	if !due.IsZero() {
 		t := time.NewTimer(max(due.Sub(h.Now()), time.Millisecond))
@@ -223,7 +223,7 @@ const sent = " sent"
 
 // token returns the token of a question, and whether it was delivered. One
 // that has none gets one, before anybody hears of it.
-func (h *hook) token(i pending.Item) (token string, done bool, err error) {
+func (h *hook) token(i people.Item) (token string, done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if was, ok := h.book.Of(i.Mark()); ok {
@@ -254,7 +254,7 @@ func (h *hook) send(ctx context.Context) time.Time {
 }
 
 // try delivers one question, and returns how it stands.
-func (h *hook) try(ctx context.Context, i pending.Item, token string, t tried) tried {
+func (h *hook) try(ctx context.Context, i people.Item, token string, t tried) tried {
 	wait, err := h.post(ctx, i, token)
 	if err == nil {
 		h.mu.Lock()
@@ -275,7 +275,7 @@ func (h *hook) try(ctx context.Context, i pending.Item, token string, t tried) t
 
 // post sends one question. With an error comes how long the receiver wants to
 // be left alone: 0 where it does not say, less where it wants no such thing.
-func (h *hook) post(ctx context.Context, i pending.Item, token string) (time.Duration, error) {
+func (h *hook) post(ctx context.Context, i people.Item, token string) (time.Duration, error) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)

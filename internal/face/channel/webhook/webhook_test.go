@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
@@ -75,7 +75,7 @@ type line struct {
 func open(t *testing.T, faults ...int) *line {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", trigger.Security, "may it run this?")
+	j.Question("q1", people.SecurityTrigger, "may it run this?")
 	l := &line{t: t, j: j, in: &receiver{faults: faults}, book: filepath.Join(t.TempDir(), "book.json")}
 	l.in.web = httptest.NewServer(l.in)
 	t.Cleanup(l.in.web.Close)
@@ -235,7 +235,7 @@ func TestTakesOver(t *testing.T) {
 		}
 	}
 	l.stop()
-	l.j.Question("q2", trigger.Ambiguity, "which?")
+	l.j.Question("q2", people.AmbiguityTrigger, "which?")
 	l.serve()
 	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q2" {
 		t.Errorf("%s came again", id)
@@ -264,7 +264,7 @@ func TestFaults(t *testing.T) {
 	l.in.mu.Lock()
 	l.in.faults = []int{http.StatusFound}
 	l.in.mu.Unlock()
-	l.j.Question("q2", trigger.Ambiguity, "which?")
+	l.j.Question("q2", people.AmbiguityTrigger, "which?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		l.mu.Lock()
 		said := strings.Join(l.said, "\n")
@@ -273,7 +273,7 @@ func TestFaults(t *testing.T) {
 			break
 		}
 	}
-	l.j.Question("q3", trigger.Ambiguity, "which else?")
+	l.j.Question("q3", people.AmbiguityTrigger, "which else?")
 	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q3" {
 		t.Errorf("%s was sent", id)
 	}

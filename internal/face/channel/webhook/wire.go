@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
@@ -69,10 +69,10 @@ func verify(secret string, d Direction, h http.Header, body []byte, now time.Tim
 
 // message is what is sent of an item.
 type message struct {
-	Version  int          `json:"version"` // 1
-	Pending  pending.Item `json:"pending"`
-	Token    string       `json:"token"`     // to be sent back with the answer
-	AnswerTo string       `json:"answer_to"` // where to
+	Version  int         `json:"version"` // 1
+	Pending  people.Item `json:"pending"`
+	Token    string      `json:"token"`     // to be sent back with the answer
+	AnswerTo string      `json:"answer_to"` // where to
 }
 
 // answer is what comes back.

@@ -1,9 +1,10 @@
-// Package pending says what waits for a person in the runs of a repository,
-// and turns what people answer into requests.
+// Package people says why people are asked, how serious each question is, and
+// what happens without an answer; what waits for a person in the runs of a
+// repository; and which request an answer is.
 //
-// It is folded from events, so that every face that asks people asks the same,
-// also after its process died.
-package pending
+// What waits is folded from events, so every face that asks people asks the
+// same, also after its process died.
+package people
 
 import (
 	"cmp"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
@@ -24,15 +24,15 @@ const MaxAnswer = 8 << 10
 
 // Item is something that waits for a person.
 type Item struct {
-	Run      nexus.RunID      `json:"run"`
-	ID       string           `json:"id"` // of the question, or of the task
-	Trigger  string           `json:"trigger"`
-	Severity trigger.Severity `json:"severity"`
-	Text     string           `json:"text"`              // what is asked, with hidden characters written out
-	Choices  []string         `json:"choices,omitempty"` // the only answers; none: any text
-	Fallback string           `json:"fallback"`          // what follows where nobody answers
-	Asked    time.Time        `json:"asked"`
-	Deadline time.Time        `json:"deadline,omitzero"` // when the fallback follows; none: it waits
+	Run      nexus.RunID `json:"run"`
+	ID       string      `json:"id"` // of the question, or of the task
+	Trigger  string      `json:"trigger"`
+	Severity Severity    `json:"severity"`
+	Text     string      `json:"text"`              // what is asked, with hidden characters written out
+	Choices  []string    `json:"choices,omitempty"` // the only answers; none: any text
+	Fallback string      `json:"fallback"`          // what follows where nobody answers
+	Asked    time.Time   `json:"asked"`
+	Deadline time.Time   `json:"deadline,omitzero"` // when the fallback follows; none: it waits
 
 	task nexus.TaskID // that is left; empty for a question
 }
@@ -90,9 +90,9 @@ func (i Item) Wants() string {
 	}
 }
 
-// Book is what the events of a repository say so far. The zero Book has heard
+// Inbox is what the events of a repository say so far. The zero Book has heard
 // none. It belongs to whoever folds the events.
-type Book struct {
+type Inbox struct {
 	runs  []*run
 	index map[nexus.RunID]*run
 }
@@ -101,7 +101,7 @@ type run struct{ *state.State }
 
 // Apply folds an event of any run. A run whose events do not follow upon each
 // other is left out from there on.
-func (b *Book) Apply(e nexus.Event) {
+func (b *Inbox) Apply(e nexus.Event) {
 	r, known := b.index[e.Run]
 	if !known {
 		if b.index == nil {
@@ -123,7 +123,7 @@ func (b *Book) Apply(e nexus.Event) {
 // Items returns what waits for a person, the oldest first: open questions, and
 // tasks that were left in runs that go on, and in the latest. What somebody
 // has answered does not wait, though its run may still have to be taken up.
-func (b *Book) Items() []Item {
+func (b *Inbox) Items() []Item {
 	var all []Item
 	for n, r := range b.runs {
 		all = append(all, r.questions(n == len(b.runs)-1)...)
@@ -141,16 +141,16 @@ func (r *run) questions(latest bool) []Item {
 	var all []Item
 	for _, q := range r.Asks() {
 		due := q.Deadline
-		if trigger.Stays(q.Trigger) {
+		if StaysOpen(q.Trigger) {
 			due = time.Time{} // it may be answered at any time
 		}
 		if !due.IsZero() && !due.After(q.At) || r.answers(q) != nil || q.Attempt != "" && r.Status.Ended() && !latest {
 			continue
 		}
-		t := trigger.Find(q.Trigger)
+		t := FindTrigger(q.Trigger)
 		all = append(all, Item{
 			Run: r.Run, ID: q.ID, Trigger: t.Name, Severity: t.Severity, Text: legible.Show(q.Text), Choices: t.Choices,
-			Fallback: legible.Show(trigger.Fallback(q.QuestionAsked)), Asked: q.At, Deadline: due,
+			Fallback: legible.Show(FallbackOf(q.QuestionAsked)), Asked: q.At, Deadline: due,
 		})
 	}
 	return all
@@ -164,7 +164,7 @@ type Agreed struct {
 
 // Agreed returns the answers to whether what landed may be published that no
 // conductor has taken yet.
-func (b *Book) Agreed() []Agreed {
+func (b *Inbox) Agreed() []Agreed {
 	var all []Agreed
 	for _, r := range b.runs {
 		for _, q := range r.Asks() {
@@ -182,7 +182,7 @@ func (r *run) tasks() []Item {
 		if t.Status != nexus.Parked && t.Status != nexus.Failed || r.steered(t.ID) != nil || r.asks(t) || r.Drain != nil && !r.Status.Ended() {
 			continue
 		}
-		why := trigger.Find(reason(t))
+		why := FindTrigger(reason(t))
 		all = append(all, Item{
 			Run: r.Run, ID: string(t.ID), Trigger: why.Name, Severity: why.Severity, Choices: why.Choices, Asked: t.Ended, task: t.ID,
 			Text:     legible.Show(fmt.Sprintf("%s, %s, is %s: %s", t.ID, t.Title, t.Status, t.Why)),
@@ -197,13 +197,13 @@ func reason(t *state.Task) string {
 	a := t.Current()
 	switch {
 	case t.OverCap != nil:
-		return trigger.Cost
+		return CostTrigger
 	case a != nil && a.Outcome == nexus.Conflicted:
-		return trigger.Conflict
+		return ConflictTrigger
 	case t.Status == nexus.Failed:
-		return trigger.Retries
+		return RetriesTrigger
 	default:
-		return trigger.Review
+		return ReviewTrigger
 	}
 }
 
@@ -237,7 +237,7 @@ func (r *run) steered(id nexus.TaskID) *state.Request {
 
 // Find returns what waits by that name, or an error that says that somebody
 // was faster, that its time is over, or that there never was such a thing.
-func (b *Book) Find(id nexus.RunID, name string) (Item, error) {
+func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	for _, i := range b.Items() {
 		if i.Run == id && i.ID == name {
 			return i, nil
@@ -282,8 +282,8 @@ func (e *LateError) Error() string {
 	}
 }
 
-// Late reports whether an error says that an answer came too late.
-func Late(err error) bool {
+// IsLate reports whether an error says that an answer came too late.
+func IsLate(err error) bool {
 	_, late := errors.AsType[*LateError](err)
 	return late
 }

@@ -1,4 +1,4 @@
-package pending_test
+package people_test
 
 import (
 	"errors"
@@ -9,9 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -24,9 +23,9 @@ plan.approved by=policy
 `
 
 // play folds tapes, one a run.
-func play(t *testing.T, tapes ...string) *pending.Book {
+func play(t *testing.T, tapes ...string) *people.Inbox {
 	t.Helper()
-	var b pending.Book
+	var b people.Inbox
 	for n, text := range tapes {
 		events, err := tape.Read(nexus.RunID(fmt.Sprintf("r%d", n+1)), text)
 		if err != nil {
@@ -39,7 +38,7 @@ func play(t *testing.T, tapes ...string) *pending.Book {
 	return &b
 }
 
-func lines(b *pending.Book) []string {
+func lines(b *people.Inbox) []string {
 	var all []string
 	for _, i := range b.Items() {
 		all = append(all, fmt.Sprintf("%s %s %s [%s] %s | %s", i.Key(), i.Trigger, i.Severity, strings.Join(i.Choices, ","), i.Text, i.Fallback))
@@ -90,17 +89,17 @@ func TestRequest(t *testing.T) {
 		of           string // trigger; empty: a task
 		answer, want string // want: verb and text, or the error
 	}{
-		"yes":               {trigger.Security, " YES\n", "answer yes"},
-		"no":                {trigger.Publish, "no", "answer no"},
-		"no, and why":       {trigger.Publish, "No:  not on a Friday ", "answer no: not on a Friday"},
-		"yes, and more":     {trigger.Security, "yes: and all others", `error "yes: and all others" is none of the choices`},
-		"almost":            {trigger.Security, "y", `error "y" is none of the choices`},
-		"another's":         {trigger.Security, "retry", `error "retry" is none of the choices`},
-		"empty":             {trigger.Ambiguity, " \n", "error the answer is empty"},
-		"own words":         {trigger.Ambiguity, "the second\nof them", "answer the second\nof them"},
-		"hidden characters": {trigger.Ambiguity, "a\u202eb", "answer a<U+202E>b"},
-		"NUL":               {trigger.Ambiguity, "a\x00b", "error the answer is not text"},
-		"long":              {trigger.Ambiguity, strings.Repeat("a", pending.MaxAnswer+1), "error the answer has more than 8192 bytes"},
+		"yes":               {people.SecurityTrigger, " YES\n", "answer yes"},
+		"no":                {people.PublishTrigger, "no", "answer no"},
+		"no, and why":       {people.PublishTrigger, "No:  not on a Friday ", "answer no: not on a Friday"},
+		"yes, and more":     {people.SecurityTrigger, "yes: and all others", `error "yes: and all others" is none of the choices`},
+		"almost":            {people.SecurityTrigger, "y", `error "y" is none of the choices`},
+		"another's":         {people.SecurityTrigger, "retry", `error "retry" is none of the choices`},
+		"empty":             {people.AmbiguityTrigger, " \n", "error the answer is empty"},
+		"own words":         {people.AmbiguityTrigger, "the second\nof them", "answer the second\nof them"},
+		"hidden characters": {people.AmbiguityTrigger, "a\u202eb", "answer a<U+202E>b"},
+		"NUL":               {people.AmbiguityTrigger, "a\x00b", "error the answer is not text"},
+		"long":              {people.AmbiguityTrigger, strings.Repeat("a", people.MaxAnswer+1), "error the answer has more than 8192 bytes"},
 		"retry":             {"", "Retry", "retry T1"},
 		"skip":              {"", "skip", "skip T1"},
 		"yes to a task":     {"", "yes", `error "yes" is none of the choices`},
@@ -151,7 +150,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		i := pending.Item{ID: "q", Choices: []string{"yes", "no"}}
+		i := people.Item{ID: "q", Choices: []string{"yes", "no"}}
 		r, err := i.Request(text, "x")
 		switch {
 		case err != nil:

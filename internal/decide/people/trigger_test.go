@@ -1,4 +1,4 @@
-package trigger_test
+package people_test
 
 import (
 	"flag"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -18,12 +18,12 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestTable holds the table of triggers against its text.
 func TestTable(t *testing.T) {
 	var b strings.Builder
-	for _, r := range append(trigger.All(), trigger.Find("from a later version")) {
+	for _, r := range append(people.Triggers(), people.FindTrigger("from a later version")) {
 		answers := "any text"
 		if len(r.Choices) > 0 {
 			answers = strings.Join(r.Choices, " or ")
 		}
-		fallback := trigger.Fallback(nexus.QuestionAsked{Trigger: r.Name, Fallback: "yes"})
+		fallback := people.FallbackOf(nexus.QuestionAsked{Trigger: r.Name, Fallback: "yes"})
 		fmt.Fprintf(&b, "%-20s %-6s %-8s %-13s a proposed yes falls back to %q\n    %s\n", r.Name, r.Severity, r.Fall, answers, fallback, r.Doc)
 	}
 	const golden = "testdata/triggers.golden"
@@ -45,9 +45,9 @@ func TestTable(t *testing.T) {
 // hangs on it, whatever the question proposes.
 func TestFallback(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "yes", trigger.Ambiguity: "yes", trigger.Security: nexus.Unapproved, trigger.Publish: nexus.Unapproved, "from a later version": nexus.Unapproved,
+		"": "yes", people.AmbiguityTrigger: "yes", people.SecurityTrigger: nexus.Unapproved, people.PublishTrigger: nexus.Unapproved, "from a later version": nexus.Unapproved,
 	} {
-		if got := trigger.Fallback(nexus.QuestionAsked{Trigger: name, Fallback: "yes"}); got != want {
+		if got := people.FallbackOf(nexus.QuestionAsked{Trigger: name, Fallback: "yes"}); got != want {
 			t.Errorf("%q falls back to %q, want %q", name, got, want)
 		}
 	}
@@ -58,8 +58,8 @@ func TestFallback(t *testing.T) {
 
 // TestRedNeverGoesOn holds for every trigger, also for those to come.
 func TestRedNeverGoesOn(t *testing.T) {
-	for _, r := range append(trigger.All(), trigger.Trigger{}, trigger.Find("x")) {
-		if r.Severity != trigger.Green && r.Fall == trigger.Continue {
+	for _, r := range append(people.Triggers(), people.Trigger{}, people.FindTrigger("x")) {
+		if r.Severity != people.Green && r.Fall == people.FallContinue {
 			t.Errorf("%s is %q and goes on", r.Name, r.Severity)
 		}
 	}

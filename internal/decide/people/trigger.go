@@ -1,0 +1,90 @@
+package people
+
+import "github.com/nexus-ai-builder/nexus/internal/nexus"
+
+// The triggers of questions, which work waits for.
+const (
+	AmbiguityTrigger = "ambiguity" // an agent wants to know something
+	SecurityTrigger  = "security"  // a command that is not simply allowed
+	PublishTrigger   = "publish"   // what landed is to leave the private clone
+)
+
+// The triggers of tasks that were left, which other work does not wait for.
+const (
+	ConflictTrigger = "conflict" // it does not merge with what landed
+	CostTrigger     = "cost"     // its own budget does not allow more
+	RetriesTrigger  = "retries"  // everything that may be tried was tried
+	ReviewTrigger   = "review"   // a person has to judge, or to say something
+)
+
+// Severity is how much hangs on an answer.
+type Severity string
+
+// The severities.
+const (
+	Green  Severity = "green"  // the work goes on with the fallback that the asker named
+	Yellow Severity = "yellow" // the task is left, and the rest goes on
+	Red    Severity = "red"    // nothing is done without an answer: security, money, conflicts, what others see, and what nobody knows
+)
+
+// Fall is what follows where nobody answers.
+type Fall string
+
+// What may follow. The zero Fall is none of them.
+const (
+	FallContinue Fall = "continue" // with the fallback that the asker named
+	FallSkip     Fall = "skip"     // the task stays as it is, and the others go on
+	FallAbort    Fall = "abort"    // it is not done: the task is parked, or nothing is published
+)
+
+// Trigger is one reason for which a person is wanted.
+type Trigger struct {
+	Name     string
+	Severity Severity
+	Fall     Fall
+	Choices  []string // the only answers; none: any text
+	Doc      string   // what is wanted, and what happens without
+}
+
+// Triggers returns the triggers, in the order of their documentation.
+func Triggers() []Trigger {
+	agree, task := []string{"yes", "no"}, []string{"retry", "skip"}
+	return []Trigger{
+		{AmbiguityTrigger, Green, FallContinue, nil, "an agent wants to know something; it continues with the fallback that it named"},
+		{ReviewTrigger, Yellow, FallSkip, task, "a task waits for a person's judgement; it stays parked"},
+		{RetriesTrigger, Yellow, FallSkip, task, "a task failed after all that may be tried; it stays failed"},
+		{CostTrigger, Red, FallAbort, task, "a task's budget is used up; nothing more is spent on it"},
+		{ConflictTrigger, Red, FallAbort, task, "work does not merge with what landed; it stays out"},
+		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; it is not run, the task is parked, and the question stays open"},
+		{PublishTrigger, Red, FallAbort, agree, "what landed is to be published; it is kept, not published, and the question stays open"},
+	}
+}
+
+// FindTrigger returns the trigger of that name. The empty one is that of questions
+// from before there were any, which agents asked; one that nobody knows is
+// red, and wants a yes or a no.
+func FindTrigger(name string) Trigger {
+	if name == "" {
+		name = AmbiguityTrigger
+	}
+	for _, t := range Triggers() {
+		if t.Name == name {
+			return t
+		}
+	}
+	return Trigger{name, Red, FallAbort, []string{"yes", "no"}, "unknown trigger; nothing is done"}
+}
+
+// StaysOpen reports whether a question of that trigger stays open when nobody
+// answers it in time: only a person can say yes or no to it.
+func StaysOpen(name string) bool { return FindTrigger(name).Fall == FallAbort }
+
+// FallbackOf returns what a question that nobody answered is answered with: its
+// own fallback where that is green, and never a yes elsewhere, whatever
+// whoever asked proposed.
+func FallbackOf(q nexus.QuestionAsked) string {
+	if FindTrigger(q.Trigger).Fall != FallContinue {
+		return nexus.Unapproved
+	}
+	return q.Fallback
+}
