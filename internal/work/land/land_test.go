@@ -212,7 +212,7 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.Submission{Subject: "Write one", Summary: "It is new."})}
 			f := r.land(v)
 			if c.red {
-				if got := r.refused(v, f, "gate lint, which waited for the landing, is red"); got.Tree != v.Attempt.Tree || got.Conflict {
+				if got := r.refused(v, f, "gate lint, which runs at the landing, fails"); got.Tree != v.Attempt.Tree || got.Conflict {
 					t.Errorf("%+v", got)
 				}
 				return
@@ -256,7 +256,7 @@ func TestAMergedTreeIsJudged(t *testing.T) {
 		f := r.land(v)
 		var tree string
 		if red {
-			got := r.refused(v, f, "gate lint is red once it is merged with what landed meanwhile")
+			got := r.refused(v, f, "gate lint fails once it is merged with what landed meanwhile")
 			if tree = got.Tree; got.Conflict || got.Broken || len(got.Findings) == 0 {
 				t.Errorf("%+v", got)
 			}

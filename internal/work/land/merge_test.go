@@ -76,9 +76,9 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 	}{
 		{"resolved", both, nexus.Accepted, fine, 1, lint("exit 0"), ""},
 		{"not finished", both, nexus.Exhausted, fine, 1, lint("exit 0"), "the merger did not finish"},
-		{"rejected", both, nexus.Accepted, given{Summary: "it drops one", Findings: []map[string]string{{"severity": "critical", "message": "no"}}}, 3, lint("exit 0"), "did not get it right in 3 rounds: the reviewer rejects what the merger made of it: it drops one"},
+		{"rejected", both, nexus.Accepted, given{Summary: "it drops one", Findings: []map[string]string{{"severity": "critical", "message": "no"}}}, 3, lint("exit 0"), "did not succeed in 3 rounds: the reviewer rejects what the merger made of it: it drops one"},
 		{"not reviewed", both, nexus.Accepted, "nonsense", 1, lint("exit 0"), "is not reviewed"},
-		{"red", both, nexus.Accepted, fine, 3, lint(`grep -q mine bad && grep -q theirs bad && echo "bad:1:1: no" && exit 1; exit 0`), "did not get it right in 3 rounds: the merged tree does not pass: gate lint"},
+		{"red", both, nexus.Accepted, fine, 3, lint(`grep -q mine bad && grep -q theirs bad && echo "bad:1:1: no" && exit 1; exit 0`), "did not succeed in 3 rounds: the merged tree does not pass: gate lint"},
 		{"marks left", map[string]string{"bad": "<<<<<<< a\nmine\n=======\ntheirs\n>>>>>>> b\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "bad still has conflict markers"},
 		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "the result lacks what the merger does not explain"},
 	} {
@@ -225,7 +225,7 @@ func TestHome(t *testing.T) {
 				t.Errorf("%q, %v", files, err)
 			}
 		case nexus.LandingRefused:
-			if !red || f.Onto != v.Merge.Base || at != v.Merge.Base || !strings.Contains(f.Why, "gate lint is red") {
+			if !red || f.Onto != v.Merge.Base || at != v.Merge.Base || !strings.Contains(f.Why, "gate lint fails") {
 				t.Errorf("%+v, at %s", f, at)
 			}
 		default:
@@ -254,7 +254,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		if err != nil || len(facts) != 1 {
 			t.Fatal(code, facts, err)
 		}
-		if f, ok := facts[0].(nexus.LandingRefused); !ok || f.Onto != v.Merge.Base || !strings.HasPrefix(f.Why, "nobody can merge bad: ") {
+		if f, ok := facts[0].(nexus.LandingRefused); !ok || f.Onto != v.Merge.Base || !strings.HasPrefix(f.Why, "cannot merge bad: ") {
 			t.Errorf("%s: %+v", code, facts[0])
 		}
 		if _, err := os.Stat(filepath.Join(r.Site.State, "trees", "r", "home")); !os.IsNotExist(err) {
