@@ -140,7 +140,7 @@ func TestCheckoutOfAFile(t *testing.T) {
 
 // TestWayOfCd says where commands start.
 func TestWayOfCd(t *testing.T) {
-	for _, command := range []string{"cd /repo && ls", "cd", "cd ..", "cd /repo"} {
+	for _, command := range []string{"cd /repo && ls", "cd", "cd ..", "cd /repo", "cd /repo && go test ./...", "cd /repo && npm test > out.log"} {
 		if d := Rule(command, tree()); d.Allowed() || !strings.Contains(d.Way, "each command starts at the root of the worktree") {
 			t.Errorf("%s: %+v", command, d)
 		}

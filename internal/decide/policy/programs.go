@@ -272,7 +272,7 @@ func (j *judgement) cd(argv []arg.Word) {
 	if at != place.Tree || to.Text == "-" || to.Listed {
 		j.away = true
 		j.piece = to.Said
-		j.add(Ask, "path.outside", "it leaves the worktree")
+		j.add(Ask, "path.outside", leavesTree)
 		j.piece = ""
 	}
 }

@@ -36,6 +36,9 @@ type Rules struct {
 	Reaches func(host string, port int) bool
 }
 
+// leavesTree is why a cd to another directory is not allowed.
+const leavesTree = "it leaves the worktree"
+
 const (
 	maxCommand = 10_000 // bytes
 	maxParts   = 200    // nodes that run or write something
@@ -135,6 +138,9 @@ func (j *judgement) take(d Decision) {
 		return
 	}
 	d.Part = cmp.Or(j.piece, j.text(j.at))
+	if d.Rule == j.sum.Rule && j.sum.Reason == leavesTree {
+		d.Part, d.Reason = j.sum.Part, j.sum.Reason // it is outside because of the cd before it
+	}
 	j.sum = stricter(j.sum, d)
 }
 
