@@ -151,7 +151,7 @@ type (
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
 		Why  string    `json:"why"`
 	}
-	// ReplanAsked says that an agent wants its task to be planned anew.
+	// ReplanAsked says that an agent asks for a new plan of its task.
 	ReplanAsked struct {
 		Session    SessionID `json:"session"`
 		Task       TaskID    `json:"task"`
@@ -298,7 +298,7 @@ type (
 		Author string `json:"author"` // whose work it is
 		Why    string `json:"why"`
 	}
-	// CriterionRevised says anew what must be true when a task is done.
+	// CriterionRevised replaces the text of a criterion.
 	CriterionRevised struct {
 		Task      TaskID    `json:"task"`
 		Number    int       `json:"number"` // from 1
@@ -432,7 +432,7 @@ type (
 		Category Category       `json:"category,omitzero"` // why it says no; zero when it does not
 		Why      string         `json:"why,omitzero"`
 		Criteria []CriterionMet `json:"criteria,omitempty"`
-		Findings []Finding      `json:"findings,omitempty"` // to be mended first
+		Findings []Finding      `json:"findings,omitempty"` // to be fixed first
 	}
 	// GateStarted says that a gate began to judge a tree. At most one at a time
 	// does so for an attempt or a landing.
@@ -594,7 +594,7 @@ type (
 		Session SessionID `json:"session"`
 		Outcome Outcome   `json:"outcome"`
 		Why     string    `json:"why,omitzero"`
-		Result  string    `json:"result,omitzero"` // blob: what the role handed in
+		Result  string    `json:"result,omitzero"` // blob: what the role submitted
 		Needs   Needs     `json:"needs,omitzero"`  // what would unblock it, when it gave up
 
 		Answers []Answer `json:"answers,omitempty"` // to the findings that it was told

@@ -116,15 +116,7 @@ func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
 // tree returns a commit with files beside those of a commit, and its tree.
 func (j *job) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	j.t.Helper()
-	w, err := j.Trees.Add(j.t.Context(), "r", id, from)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	gittest.Write(j.t, w.Dir, files)
-	if commit, hash, err = w.Snapshot(j.t.Context(), "work"); err != nil {
-		j.t.Fatal(err)
-	}
-	return commit, hash
+	return workertest.Commit(j.t, j.Worker, id, from, files)
 }
 
 // written lets the coder have submitted files in its n-th round.

@@ -93,15 +93,7 @@ func (r *train) tip() string {
 // tree returns a commit with files beside those of a commit, and its tree.
 func (r *train) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	r.t.Helper()
-	w, err := r.Trees.Add(r.t.Context(), "r", id, from)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	gittest.Write(r.t, w.Dir, files)
-	if commit, hash, err = w.Snapshot(r.t.Context(), "work"); err != nil {
-		r.t.Fatal(err)
-	}
-	return commit, hash
+	return workertest.Commit(r.t, r.Worker, id, from, files)
 }
 
 // commit puts a tree on parents, as what somebody committed.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -54,4 +55,19 @@ func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user
 		}
 	})
 	return s, gittest.Run(tb, dir, "rev-parse", "HEAD"), user
+}
+
+// Commit returns a commit with files beside those of another, as an attempt of a
+// worker's run r would leave it, and its tree.
+func Commit(tb testing.TB, s *worker.Worker, id nexus.AttemptID, from string, files map[string]string) (commit, tree string) {
+	tb.Helper()
+	w, err := s.Trees.Add(tb.Context(), "r", id, from)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	gittest.Write(tb, w.Dir, files)
+	if commit, tree, err = w.Snapshot(tb.Context(), "work"); err != nil {
+		tb.Fatal(err)
+	}
+	return commit, tree
 }
