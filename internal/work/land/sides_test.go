@@ -6,12 +6,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -57,6 +59,13 @@ func TestADeadProcessHadNotSaidWhatIsWrong(t *testing.T) {
 	v.Merge.Last().Prompted = false
 	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(v.Merge.Rounds) != 2 {
 		t.Error(facts, err, len(v.Merge.Rounds))
+	}
+	compared := slices.ContainsFunc(r.desk.facts, func(f nexus.Fact) bool {
+		j, ok := f.(nexus.GateJudged)
+		return ok && j.Evidence.Gate == tamper.MergeGate && j.Evidence.State == nexus.Fail && j.Evidence.Tree == v.Merge.Snapshot.Tree
+	})
+	if !compared {
+		t.Error("nobody looked what was wrong with the round before")
 	}
 }
 
