@@ -36,10 +36,14 @@ func php() Stack {
 		Configs: []Config{
 			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
 		},
-		Settings: []string{"/etc/php"},
-		Verbs:    phpVerbs,
-		Outlines: phpOutlines,
-		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},
+		Settings:    []string{"/etc/php"},
+		Environment: Environment{Offline: []string{"COMPOSER_DISABLE_NETWORK=1"}, Unreached: []string{`[Nn]etwork disabled`}},
+		Hosts:       []Hosts{{"packagist", words("repo.packagist.org packagist.org")}},
+		Servers:     []Server{{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}}},
+		Written:     []string{"composer.lock"},
+		Verbs:       phpVerbs,
+		Outlines:    phpOutlines,
+		Listings:    []Listing{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []Store{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
 		},

@@ -34,10 +34,14 @@ func ruby() Stack {
 			{Files: []string{"bin/rails"}, Runner: true},
 			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
 		},
-		Verbs:    rubyVerbs,
-		Outlines: rubyOutlines,
-		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
-		Formats:  rubyFormats,
+		Environment: Environment{Offline: []string{"BUNDLE_RETRY=0"}},
+		Hosts:       []Hosts{{"rubygems", words("rubygems.org index.rubygems.org")}},
+		Servers:     []Server{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
+		Written:     []string{"gemfile.lock"},
+		Verbs:       rubyVerbs,
+		Outlines:    rubyOutlines,
+		Listings:    []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
+		Formats:     rubyFormats,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},

@@ -33,6 +33,13 @@ func rust() Stack {
 			{Files: []string{"clippy.toml"}},
 		},
 		Programs: words("cargo rustc"),
+		Environment: Environment{
+			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"),
+			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
+		},
+		Hosts:    []Hosts{{"crates", words("index.crates.io static.crates.io crates.io")}},
+		Servers:  []Server{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: words("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
+		Written:  []string{"cargo.lock"},
 		Verbs:    rustVerbs,
 		Outlines: rustOutlines,
 		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
