@@ -29,6 +29,9 @@ func maven() Stack {
 			Proxied:   []string{"MAVEN_OPTS=" + javaProxy + " -Daether.connector.http.useSystemProperties=true", "SBT_OPTS=" + javaProxy},
 			Unreached: []string{`in offline mode`, `Could not transfer artifact`},
 		},
+		Namings: func() []Naming {
+			return []Naming{{NameMethod, suite.WordMember("#")}, {NameDotted, suite.WordMember(".")}}
+		},
 		Hosts:    []Hosts{{"maven", words("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
 		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,

@@ -44,12 +44,15 @@ func node() Stack {
 			{Files: []string{"package.json", "biome.json", "biome.jsonc", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "playwright.config.*", "karma.conf.*", "cypress.config.*", ".mocharc*", ".eslintrc*", "eslint.config.*", "tsconfig*"}},
 		},
 		Environment: nodeEnvironment(),
-		Hosts:       []Hosts{{"npm", words("registry.npmjs.org registry.yarnpkg.com")}},
-		Servers:     []Server{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: words(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: words("package.json tsconfig.json jsconfig.json")}},
-		Written:     words("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
-		Verbs:       nodeVerbs,
-		Outlines:    nodeOutlines,
-		Listings:    []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
+		Namings: func() []Naming {
+			return []Naming{{NameTitles, suite.WordTitles}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
+		},
+		Hosts:    []Hosts{{"npm", words("registry.npmjs.org registry.yarnpkg.com")}},
+		Servers:  []Server{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: words(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: words("package.json tsconfig.json jsconfig.json")}},
+		Written:  words("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
+		Verbs:    nodeVerbs,
+		Outlines: nodeOutlines,
+		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
 		Stores: []Store{
 			{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
 			{Name: "pnpm", Tools: []string{"pnpm", "pnpx"}, Home: ".local/share/pnpm/store", Var: "npm_config_store_dir"},

@@ -38,6 +38,7 @@ func php() Stack {
 		},
 		Settings:    []string{"/etc/php"},
 		Environment: Environment{Offline: []string{"COMPOSER_DISABLE_NETWORK=1"}, Unreached: []string{`[Nn]etwork disabled`}},
+		Namings:     func() []Naming { return []Naming{{NamePHP, suite.WordPHPUnit}} },
 		Hosts:       []Hosts{{"packagist", words("repo.packagist.org packagist.org")}},
 		Servers:     []Server{{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}}},
 		Written:     []string{"composer.lock"},

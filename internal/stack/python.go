@@ -41,6 +41,7 @@ func python() Stack {
 				`\(from versions: none\)`, `[Nn]etwork was disabled`, `network connectivity is disabled`, `could not be found in registry index`, `Could not find a suitable TLS CA certificate bundle`, `invalid path: /etc/ssl/certs`,
 			},
 		},
+		Namings: func() []Naming { return []Naming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}} }, Running: pythonRunning,
 		Hosts:    []Hosts{{"pypi", words("pypi.org files.pythonhosted.org")}},
 		Servers:  []Server{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: words(".py .pyi"), Watch: words("pyproject.toml pyrightconfig.json setup.cfg")}},
 		Written:  words("poetry.lock pdm.lock uv.lock pipfile.lock"),
@@ -139,3 +140,10 @@ alembic | upgrade downgrade revision check history current heads branches show s
 django-admin | startproject startapp makemessages compilemessages check test version --version | | write | | | --pythonpath --settings --template
 pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
 `
+
+func pythonRunning() []Running {
+	return []Running{
+		{"pytest", suite.PytestRunning},
+		{"unittest", suite.Between(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
+	}
+}

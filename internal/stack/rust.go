@@ -37,6 +37,8 @@ func rust() Stack {
 			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"),
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
+		Namings:  func() []Naming { return []Naming{asIs(NameExact), {NameNextest, suite.WordNextest}} },
+		Running:  func() []Running { return []Running{{"cargo-test", suite.CargoRunning}} },
 		Hosts:    []Hosts{{"crates", words("index.crates.io static.crates.io crates.io")}},
 		Servers:  []Server{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: words("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
 		Written:  []string{"cargo.lock"},
