@@ -396,10 +396,4 @@ func sameLicence(name, licence string) bool {
 }
 
 // lock reports whether tools write a file, and people do not.
-func lock(file string) bool {
-	base := strings.ToLower(stdpath.Base(file))
-	return slices.Contains([]string{
-		"go.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "cargo.lock", "poetry.lock",
-		"pdm.lock", "uv.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "packages.lock.json", "gradle.lockfile",
-	}, base)
-}
+func lock(file string) bool { return stack.IsWritten(stdpath.Base(file)) }
