@@ -1,7 +1,4 @@
-// Package proof says whether new tests can tell: they must fail where the work
-// that they judge is not there, and for a reason that the work takes away, an
-// assertion or something that is missing, and not for a fault of their own.
-package proof
+package repair
 
 import (
 	"cmp"
@@ -13,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Judge says what runs of the test gates show of the tests in the files that
+// ProveTests says what runs of the test gates show of the tests in the files that
 // were changed. Before is what the same gates found without them: what was red
 // then proves nothing. The fact's attempt and tree are the caller's to fill in.
-func Judge(files []string, before, now []nexus.Evidence) nexus.TestsProved {
+func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved {
 	s := sum{files: files, old: map[string]bool{}}
 	for _, e := range before {
 		for _, f := range e.Findings {

@@ -1,14 +1,14 @@
-package strategy_test
+package repair_test
 
 import (
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 func TestRenames(t *testing.T) {
-	for title, want := range map[string]strategy.Rename{
+	for title, want := range map[string]repair.Rename{
 		"Rename Foo to Bar":                        {From: "Foo", To: "Bar"},
 		"Rename the function `parseAll` to `All`.": {From: "parseAll", To: "All"},
 		"rename store.Get into store.Load":         {From: "Get", To: "Load"},
@@ -19,14 +19,14 @@ func TestRenames(t *testing.T) {
 		"Rename Foo to Foo":                        {},
 		"Let people rename a to b":                 {},
 	} {
-		if got, ok := strategy.Renames(nexus.Task{Title: title}); ok != (want != strategy.Rename{}) || ok && got != want {
+		if got, ok := repair.RenamesOf(nexus.Task{Title: title}); ok != (want != repair.Rename{}) || ok && got != want {
 			t.Errorf("%s: %+v, %v", title, got, ok)
 		}
 	}
 }
 
 func TestRenameOnly(t *testing.T) {
-	r := strategy.Rename{From: "Foo", To: "Handle"}
+	r := repair.Rename{From: "Foo", To: "Handle"}
 	const old = "// Foo does.\nfunc Foo(a int) { foos[a]++ }\n\nfunc TestFoo() { x := Foo(1) }\n"
 	for now, want := range map[string]bool{
 		old: true,
@@ -53,15 +53,15 @@ func TestRenameOnly(t *testing.T) {
 			t.Errorf("%q became %q by the name alone", old, now)
 		}
 	}
-	longer := strategy.Rename{From: "Foo", To: "FooBar"}
+	longer := repair.Rename{From: "Foo", To: "FooBar"}
 	if !longer.Only("x := Foo(1)", "x := FooBar(1)") || longer.Only("Foo() - FooBar()", "FooBar() - FooBar()") {
 		t.Error("a name that has the old one in it")
 	}
-	shorter := strategy.Rename{From: "FooBar", To: "Foo"}
+	shorter := repair.Rename{From: "FooBar", To: "Foo"}
 	if !shorter.Only("x := FooBar(1)", "x := Foo(1)") || shorter.Only("Foo() - FooBar()", "Foo() - Foo()") {
 		t.Error("a name that is a part of the old one")
 	}
-	low := strategy.Rename{From: "foo", To: "Foo"}
+	low := repair.Rename{From: "foo", To: "Foo"}
 	if !low.Only("foo(1)", "Foo(1)") || low.Only("foo(Foo)", "Foo(Foo)") || low.Only("foo(1)", "Foo(2)") {
 		t.Error("a change of case")
 	}

@@ -1,10 +1,10 @@
-package proof_test
+package repair_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -12,7 +12,7 @@ func fail(findings ...nexus.Finding) []nexus.Evidence {
 	return []nexus.Evidence{{Gate: "test", State: nexus.Fail, Findings: findings, Counts: nexus.Counts{Passed: 1, Failed: 1}}}
 }
 
-func state(s nexus.GateState, passed int) []nexus.Evidence {
+func outcome(s nexus.GateState, passed int) []nexus.Evidence {
 	return []nexus.Evidence{{Gate: "test", State: s, Counts: nexus.Counts{Passed: passed}, Why: "so"}}
 }
 
@@ -52,17 +52,17 @@ func TestJudge(t *testing.T) {
 		"one broken spoils the rest":       {files: files, now: fail(failed, compile("a_test.go", "imported and not used: \"os\"")), want: nexus.ProofBroken},
 		"red before":                       {files: files, before: fail(failed), now: fail(failed), want: nexus.ProofGreen},
 		"red before, and one more":         {files: files, before: fail(failed), now: fail(failed, nexus.Finding{Test: "x.TestB", Message: "no"}), want: nexus.ProofRed, tests: "x.TestB"},
-		"they pass":                        {files: files, now: state(nexus.Pass, 3), want: nexus.ProofGreen},
-		"none written":                     {now: state(nexus.Pass, 3), want: nexus.ProofNone},
+		"they pass":                        {files: files, now: outcome(nexus.Pass, 3), want: nexus.ProofGreen},
+		"none written":                     {now: outcome(nexus.Pass, 3), want: nexus.ProofNone},
 		"none written, and red":            {now: fail(failed), want: nexus.ProofNone},
-		"none ran":                         {files: files, now: state(nexus.NotRun, 0), want: nexus.ProofBroken},
+		"none ran":                         {files: files, now: outcome(nexus.NotRun, 0), want: nexus.ProofBroken},
 		"no gate":                          {files: files, want: nexus.ProofBroken},
-		"they hang":                        {files: files, now: state(nexus.Timeout, 0), want: nexus.ProofBroken},
-		"no tool":                          {files: files, now: state(nexus.Environmental, 0), want: nexus.ProofUnsure},
-		"nobody understands what was said": {files: files, now: state(nexus.Unverifiable, 0), want: nexus.ProofUnsure},
+		"they hang":                        {files: files, now: outcome(nexus.Timeout, 0), want: nexus.ProofBroken},
+		"no tool":                          {files: files, now: outcome(nexus.Environmental, 0), want: nexus.ProofUnsure},
+		"nobody understands what was said": {files: files, now: outcome(nexus.Unverifiable, 0), want: nexus.ProofUnsure},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := proof.Judge(c.files, c.before, c.now)
+			p := repair.ProveTests(c.files, c.before, c.now)
 			if p.Proof != c.want || strings.Join(p.Tests, " ") != c.tests {
 				t.Errorf("%s %v (%s), want %s %s", p.Proof, p.Tests, p.Why, c.want, c.tests)
 			}

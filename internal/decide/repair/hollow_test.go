@@ -1,9 +1,9 @@
-package proof_test
+package repair_test
 
 import (
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -26,11 +26,11 @@ func TestHollow(t *testing.T) {
 		"it was not red":                 {nexus.ProofGreen, "a_test.go", "a_test.go", "", false},
 	} {
 		p := nexus.TestsProved{Proof: c.proof, Files: []string{c.file}, Tests: []string{c.red}}
-		if got := proof.Hollow(p, func(string) string { return c.text }); got != c.want {
+		if got := repair.HollowTests(p, func(string) string { return c.text }); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if proof.Hollow(nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"a_test.go"}}, nil) {
+	if repair.HollowTests(nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"a_test.go"}}, nil) {
 		t.Error("nobody says what failed")
 	}
 }

@@ -1,4 +1,4 @@
-package proof
+package repair
 
 import (
 	"path"
@@ -12,11 +12,11 @@ import (
 // names of their own.
 var checks = regexp.MustCompile(`(?i)assert|expect|check|verif|want|require\.|must|should|equal|diff|match|compare|error|fatal|fail|raise|throw|panic|reject|output:|snapshot|golden|[=!]=|\bin\b|\bnot\b|\bif\b`)
 
-// Hollow reports whether tests that were red show nothing all the same: they
+// HollowTests reports whether tests that were red show nothing all the same: they
 // could only not be loaded without the work, as it declares what they name, and
 // once they can be loaded they look at nothing. Text returns a file as it is
 // with the work. What a script checks is how it exits.
-func Hollow(p nexus.TestsProved, text func(file string) string) bool {
+func HollowTests(p nexus.TestsProved, text func(file string) string) bool {
 	if p.Proof != nexus.ProofRed || len(p.Tests) == 0 {
 		return false
 	}

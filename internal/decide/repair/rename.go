@@ -1,4 +1,4 @@
-package strategy
+package repair
 
 import (
 	"regexp"
@@ -11,9 +11,9 @@ import (
 // Rename is a name that is to become another one.
 type Rename struct{ From, To string }
 
-// Renames returns what a task renames, and whether that is all it says in its
+// RenamesOf returns what a task renames, and whether that is all it says in its
 // title. Whether its change does nothing else is for [Rename.Only] to say.
-func Renames(t nexus.Task) (Rename, bool) {
+func RenamesOf(t nexus.Task) (Rename, bool) {
 	m := regexp.MustCompile("(?i)^renames? (?:the )?(?:\\w+ )?[`'\"]?([\\w$.-]+)[`'\"]? (?:to|into|as) [`'\"]?([\\w$.-]+?)[`'\"]?\\.?$").FindStringSubmatch(strings.TrimSpace(t.Title))
 	if m == nil {
 		return Rename{}, false

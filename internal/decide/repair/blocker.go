@@ -1,44 +1,44 @@
-package assess
+package repair
 
 import (
 	"regexp"
 	"slices"
 )
 
-// Kind says what stands in the way of a task.
-type Kind string
+// BlockerKind says what stands in the way of a task.
+type BlockerKind string
 
 // The kinds.
 const (
-	External    Kind = "external"            // something outside: a key, an account, a service, a device, somebody's consent
-	Unclear     Kind = "unclear_requirement" // what is wanted is not said, or contradicts itself
-	Dependency  Kind = "dependency"          // other work, a library or a version that is not there
-	Knowledge   Kind = "knowledge_gap"       // how it works is not known
-	Technical   Kind = "technical"           // anything else
-	longestText      = 2_000                 // bytes of a text that are looked at
+	External    BlockerKind = "external"            // something outside: a key, an account, a service, a device, somebody's consent
+	Unclear     BlockerKind = "unclear_requirement" // what is wanted is not said, or contradicts itself
+	Dependency  BlockerKind = "dependency"          // other work, a library or a version that is not there
+	Knowledge   BlockerKind = "knowledge_gap"       // how it works is not known
+	Technical   BlockerKind = "technical"           // anything else
+	longestText             = 2_000                 // bytes of a text that are looked at
 )
 
 // Blocker is one thing that stands in the way.
 type Blocker struct {
-	Kind   Kind   `json:"kind"`
-	Person bool   `json:"person,omitzero"` // its agent submitted that only a person can take it away
-	Text   string `json:"text"`
+	Kind   BlockerKind `json:"kind"`
+	Person bool        `json:"person,omitzero"` // its agent submitted that only a person can take it away
+	Text   string      `json:"text"`
 }
 
-// sign is how agents speak of a kind of blocker.
-type sign struct {
-	kind Kind
+// blockerSign is how agents speak of a kind of blocker.
+type blockerSign struct {
+	kind BlockerKind
 	says *regexp.Regexp
 }
 
-// catalogue returns the signs, the most specific first. They only sort what is
+// blockerSigns returns the signs, the most specific first. They only sort what is
 // shown to people: ordinary text reads like them ("the parser requires
 // passwords"), so nothing is decided by words.
-func catalogue() []sign {
+func blockerSigns() []blockerSign {
 	lack := `(?:no|not (?:have|given|set|available|configured|provided)|lacks?|missing|without|needs?|requires?|cannot (?:get|access|reach)|don't have|do not have|waiting for|must (?:be )?(?:given|provide[ds]?))`
 	thing := `(?:api[- ]?keys?|access keys?|credentials?|passwords?|secrets?|access tokens?|auth(?:entication|orization)? tokens?|accounts?|licen[cs]es?|subscriptions?|payments?|certificates?|production access|permissions?|approvals?|sign-?off|consent|hardware|devices?|vpn)`
 	re := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + text) }
-	return []sign{
+	return []blockerSign{
 		{External, re(`\b` + lack + `\b[^.;\n]{0,40}\b` + thing + `\b`)},
 		{External, re(`\b` + thing + `\b[^.;\n]{0,30}\b(?:is|are|was|were)\b[^.;\n]{0,20}\b(?:missing|required|not (?:set|given|available|provided|configured)|revoked|expired)\b`)},
 		{External, re(`\b(?:an?|the|some) (?:person|human|maintainer|owner|legal)\b[^.;\n]{0,20}\b(?:must|has to|needs? to|should) (?:decide|approve|agree|confirm|choose|sign)\b`)},
@@ -59,7 +59,7 @@ func Blockers(texts ...string) []Blocker {
 		}
 		b := Blocker{Kind: Technical, Text: text}
 		head := text[:min(len(text), longestText)]
-		for _, s := range catalogue() {
+		for _, s := range blockerSigns() {
 			if s.says.MatchString(head) {
 				b.Kind = s.kind
 				break

@@ -1,13 +1,9 @@
-// Package assess estimates how the work on a task goes: its progress, whether
-// the approach works, what blocks it, and the next step. It reads only what was
-// recorded.
-package assess
+package repair
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -17,52 +13,52 @@ type Course string
 
 // The courses, the best first.
 const (
-	Working    Course = "working"         // less is wrong than before, or it has just started
-	Struggling Course = "struggling"      // as much is wrong as before
-	Stuck      Course = "stuck"           // the same failure, or the same tree, again
-	WrongWay   Course = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
+	CourseWorking    Course = "working"         // less is wrong than before, or it has just started
+	CourseStruggling Course = "struggling"      // as much is wrong as before
+	CourseStuck      Course = "stuck"           // the same failure, or the same tree, again
+	CourseWrong      Course = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
 )
 
-// Step is what would be next.
-type Step string
+// NextStep is what would be next.
+type NextStep string
 
 // The steps.
 const (
-	GoOn    Step = "continue"
-	Another Step = "try-alternative" // a fresh attempt, a stronger model, another strategy
-	Help    Step = "request-help"    // a person can take away what stands in the way
-	Cut     Step = "split-task"
-	Abort   Step = "abort" // nothing is left to try
+	GoOn    NextStep = "continue"
+	Another NextStep = "try-alternative" // a fresh attempt, a stronger model, another strategy
+	Help    NextStep = "request-help"    // a person can take away what stands in the way
+	Cut     NextStep = "split-task"
+	Abort   NextStep = "abort" // nothing is left to try
 )
 
 // Assessment is how the work on a task goes.
 type Assessment struct {
 	Progress int       `json:"progress"` // percent of what judges it that is content; 0 before it was judged
 	Course   Course    `json:"course"`
-	Next     Step      `json:"next"`
+	Next     NextStep  `json:"next"`
 	Why      string    `json:"why"`
 	Blockers []Blocker `json:"blockers,omitempty"`
 }
 
-// Of assesses the last attempt at a task, nil before the first.
-func Of(s *state.State, t *state.Task) *Assessment {
+// Assess assesses the last attempt at a task, nil before the first.
+func Assess(s *state.State, t *state.Task) *Assessment {
 	a := t.Current()
 	if a == nil {
 		return nil
 	}
-	r := &Assessment{Progress: progress(t, a)}
-	r.Course, r.Why = course(a)
-	r.Blockers = Blockers(said(t, a)...)
+	r := &Assessment{Progress: progressOf(t, a)}
+	r.Course, r.Why = courseOf(a)
+	r.Blockers = Blockers(whatWasSaid(t, a)...)
 	for i, b := range r.Blockers {
 		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
 		r.Blockers[i].Person = asked || a.Category == nexus.PersonNeeded && b.Text == a.Why
 	}
-	r.Next = next(s, t, a, r)
+	r.Next = nextStep(s, t, a, r)
 	return r
 }
 
-// said returns what agents said stands in the way.
-func said(t *state.Task, a *state.Attempt) []string {
+// whatWasSaid returns what agents said stands in the way.
+func whatWasSaid(t *state.Task, a *state.Attempt) []string {
 	var all []string
 	if a.Outcome == nexus.GaveUp {
 		all = append(all, a.Why)
@@ -73,10 +69,10 @@ func said(t *state.Task, a *state.Attempt) []string {
 	return all
 }
 
-// progress counts the gates and criteria of the last tree that was judged, and
+// progressOf counts the gates and criteria of the last tree that was judged, and
 // its review, as content or not. What stopped before it got to a gate that
 // judged an earlier tree has that still before it.
-func progress(t *state.Task, a *state.Attempt) int {
+func progressOf(t *state.Task, a *state.Attempt) int {
 	if t.Status == nexus.Landed || a.Outcome == nexus.Accepted {
 		return 100
 	}
@@ -104,8 +100,8 @@ func progress(t *state.Task, a *state.Attempt) int {
 	return 100 * done / (len(known) + 1) // the review is one more
 }
 
-// course looks at how the judged rounds of an attempt follow each other.
-func course(a *state.Attempt) (Course, string) {
+// courseOf looks at how the judged rounds of an attempt follow each other.
+func courseOf(a *state.Attempt) (Course, string) {
 	turned := 0
 	for _, r := range a.Rounds {
 		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
@@ -114,29 +110,29 @@ func course(a *state.Attempt) (Course, string) {
 	}
 	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
 	if len(judged) < 2 {
-		return Working, "it has just started"
+		return CourseWorking, "it has just started"
 	}
 	last, before := judged[len(judged)-1], judged[len(judged)-2]
 	switch {
 	case turned >= 2:
-		return WrongWay, fmt.Sprintf("reviews rejected it %d times", turned)
+		return CourseWrong, fmt.Sprintf("reviews rejected it %d times", turned)
 	case last.Verdict.State == nexus.Pass:
-		return Working, "the gates pass"
-	case repair.Stuck(a, 2) != "":
-		if grown := repair.Growing(a); grown >= 2 {
-			return WrongWay, fmt.Sprintf("the number of findings grew %d times in a row", grown)
+		return CourseWorking, "the gates pass"
+	case Stuck(a, 2) != "":
+		if grown := Growing(a); grown >= 2 {
+			return CourseWrong, fmt.Sprintf("the number of findings grew %d times in a row", grown)
 		}
-		return Stuck, repair.Stuck(a, 2)
+		return CourseStuck, Stuck(a, 2)
 	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
-		return Struggling, "what was green is red again"
-	case last.Verdict.Gate == before.Verdict.Gate && repair.Red(last) >= repair.Red(before):
-		return Struggling, fmt.Sprintf("%d findings of %s, and %d before", repair.Red(last), last.Verdict.Gate, repair.Red(before))
+		return CourseStruggling, "what was green is red again"
+	case last.Verdict.Gate == before.Verdict.Gate && Red(last) >= Red(before):
+		return CourseStruggling, fmt.Sprintf("%d findings of %s, and %d before", Red(last), last.Verdict.Gate, Red(before))
 	}
-	return Working, "less is wrong than before"
+	return CourseWorking, "less is wrong than before"
 }
 
-// next says what would be next, by what stands in the way first.
-func next(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Step {
+// nextStep says what would be next, by what stands in the way first.
+func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) NextStep {
 	switch {
 	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
 		return GoOn
@@ -151,7 +147,7 @@ func next(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Step {
 		return Abort
 	case s.Splitting(t.ID):
 		return Cut
-	case r.Course == Stuck || r.Course == WrongWay:
+	case r.Course == CourseStuck || r.Course == CourseWrong:
 		return Another
 	}
 	return GoOn

@@ -1,7 +1,4 @@
-// Package strategy chooses in which order an attempt writes code and tests,
-// says who may change which files meanwhile, and what to try when a strategy
-// fails.
-package strategy
+package repair
 
 import (
 	"cmp"
@@ -20,13 +17,13 @@ import (
 // seen on a screen, and what has parts in several places.
 func liteTags() []string { return []string{"ui", "layout", "cli", "integration", "polyglot"} }
 
-// Choose returns the strategy of a task of the complexity, and why. What the
+// ChooseStrategy returns the strategy of a task of the complexity, and why. What the
 // plan says wins, then what the run says. Of itself it takes the strict one
 // where a fault would be dear: for what is complex, and for what touches
 // security or a public API, and none for what only renames.
-func Choose(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
+func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
 	risk := route.Risk(t)
-	rename, renames := Renames(t)
+	rename, renames := RenamesOf(t)
 	switch {
 	case t.Strategy != "":
 		return t.Strategy, "the plan says so"
@@ -53,10 +50,10 @@ func Choose(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Str
 	return nexus.TDDStrict, why
 }
 
-// Next returns the strategy of a task's next attempt. After an attempt in which
+// NextStrategy returns the strategy of a task's next attempt. After an attempt in which
 // a role broke the isolation of the strict strategy, or in which its tester
 // wrote no test, the next ones are lite.
-func Next(t *state.Task) nexus.Strategy {
+func NextStrategy(t *state.Task) nexus.Strategy {
 	s := cmp.Or(t.Course, t.Strategy, nexus.TestAfter)
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
 		switch a.Category {
@@ -70,9 +67,9 @@ func Next(t *state.Task) nexus.Strategy {
 	return s
 }
 
-// Lower returns what is tried after a strategy failed at every tier: less of
+// LowerStrategy returns what is tried after a strategy failed at every tier: less of
 // it. It reports false where there is nothing less.
-func Lower(s nexus.Strategy) (nexus.Strategy, bool) {
+func LowerStrategy(s nexus.Strategy) (nexus.Strategy, bool) {
 	switch s {
 	case nexus.TDDStrict:
 		return nexus.TDDLite, true
@@ -83,15 +80,15 @@ func Lower(s nexus.Strategy) (nexus.Strategy, bool) {
 	}
 }
 
-// Rule says why a role may not write a file in an attempt with a strategy, nil
+// FileRule says why a role may not write a file in an attempt with a strategy, nil
 // where the strategy keeps nothing from it.
-func Rule(s nexus.Strategy, role nexus.Role) func(file string) error {
+func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 	switch {
 	case s != nexus.TDDStrict:
 		return nil
 	case role == nexus.Tester:
 		return func(file string) error {
-			if stack.ServesTests(file) || Barrel(file) {
+			if stack.ServesTests(file) || IsBarrel(file) {
 				return nil
 			}
 			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and the code by another", file)
@@ -108,14 +105,14 @@ func Rule(s nexus.Strategy, role nexus.Role) func(file string) error {
 	}
 }
 
-// Widens reports whether a strategy lets a role write more than its own right
+// WidensRule reports whether a strategy lets a role write more than its own right
 // says: a tester may write a file that hands on names, and, where nobody is
 // kept from a file, the stubs that its tests need.
-func Widens(s nexus.Strategy, role nexus.Role) bool { return s.Sessions() && role == nexus.Tester }
+func WidensRule(s nexus.Strategy, role nexus.Role) bool { return s.Sessions() && role == nexus.Tester }
 
-// Barrel reports whether a file only hands on what others declare, so that a
+// IsBarrel reports whether a file only hands on what others declare, so that a
 // test may need a line in it.
-func Barrel(file string) bool {
+func IsBarrel(file string) bool {
 	switch base := path.Base(file); base {
 	case "__init__.py", "mod.rs":
 		return true
