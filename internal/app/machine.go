@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
@@ -68,7 +68,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 		}
 		return func(gate string) time.Duration { return past.Usual(&state.State{}, gate) }
 	}
-	m.Regression.Past = func(ctx context.Context) ([]regress.Earlier, error) { return earlier(ctx, p.Journal, o.Run) }
+	m.Regression.Past = func(ctx context.Context) ([]accept.EarlierCheck, error) { return earlier(ctx, p.Journal, o.Run) }
 	return m, release, nil
 }
 

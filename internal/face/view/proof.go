@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -13,7 +13,7 @@ import (
 type Proof struct {
 	Commit string        `json:"commit"`
 	Tree   string        `json:"tree"`
-	Notes  []attest.Note `json:"notes"`
+	Notes  []accept.Note `json:"notes"`
 	Text   string        `json:"text,omitzero"` // what others noted there
 }
 
@@ -51,7 +51,7 @@ func paintProof(s Style, state nexus.GateState) string {
 }
 
 // says tells what a gate found, and why.
-func says(g attest.Gate) string {
+func says(g accept.NoteGate) string {
 	var parts []string
 	if c := g.Counts; c != nil {
 		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
@@ -68,7 +68,7 @@ func says(g attest.Gate) string {
 	return cmp.Or(strings.Join(parts, "; "), "-")
 }
 
-func reviewed(n attest.Note) string {
+func reviewed(n accept.Note) string {
 	r := n.Review
 	if r == nil {
 		return "review: none"

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/sign"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -30,12 +29,12 @@ type verifyOrder struct {
 
 // signedOff is what came of it: the object of `nexus verify`.
 type signedOff struct {
-	Run     nexus.RunID   `json:"run"`
-	By      string        `json:"by,omitzero"`
-	Answers []sign.Answer `json:"answers"`
-	Unmet   int           `json:"unmet"`   // that nobody waived or signed off
-	Unknown int           `json:"unknown"` // likewise
-	Plan    *nexus.Plan   `json:"plan,omitempty"`
+	Run     nexus.RunID            `json:"run"`
+	By      string                 `json:"by,omitzero"`
+	Answers []accept.SignOffAnswer `json:"answers"`
+	Unmet   int                    `json:"unmet"`   // that nobody waived or signed off
+	Unknown int                    `json:"unknown"` // likewise
+	Plan    *nexus.Plan            `json:"plan,omitempty"`
 }
 
 // verifier is one run with what waits for a person in it.
@@ -45,13 +44,13 @@ type verifier struct {
 	run   nexus.RunID
 	s     *state.State
 	table accept.Table
-	items []sign.Item
+	items []accept.SignOffItem
 }
 
 // judgeByHand lets a person look at what waits for one, and records what they say.
 func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 	run := o.Run
-	var answers []sign.Answer
+	var answers []accept.SignOffAnswer
 	if o.From != "" {
 		of, read, err := loadAnswers(a, o.From)
 		if err != nil {
@@ -73,7 +72,7 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 	}
 	switch {
 	case o.List:
-		return a.Print(sign.Markdown(d.run, d.table, d.items))
+		return a.Print(accept.SignOffMarkdown(d.run, d.table, d.items))
 	case o.From == "" && len(d.items) == 0:
 		a.Say("run %s has nothing for a person to check", d.run)
 	case o.From == "" && !a.Person():
@@ -112,7 +111,7 @@ func (d *verifier) look(ctx context.Context, run string) error {
 		}
 	}
 	d.table = accept.Of(d.s, accept.Waivers(events))
-	d.items = sign.Open(d.s, d.table)
+	d.items = accept.SignOffItems(d.s, d.table)
 	return nil
 }
 
@@ -120,7 +119,7 @@ func (d *verifier) look(ctx context.Context, run string) error {
 const most = 1 << 20
 
 // loadAnswers reads an edited checklist.
-func loadAnswers(a *console.Console, file string) (nexus.RunID, []sign.Answer, error) {
+func loadAnswers(a *console.Console, file string) (nexus.RunID, []accept.SignOffAnswer, error) {
 	in := a.In
 	if file != "-" {
 		f, err := os.Open(file) //nolint:gosec // the user names it
@@ -134,7 +133,7 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []sign.Answer, e
 	if err != nil {
 		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err, Hint: "Give a readable file."}
 	}
-	run, answers, err := sign.Parse(string(data))
+	run, answers, err := accept.ParseSignOff(string(data))
 	if err != nil {
 		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.Clean(err.Error()), Hint: "Nothing was recorded. Mark a criterion with [x] or [n], and write what you saw after >."}
 	}
@@ -143,28 +142,28 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []sign.Answer, e
 
 // walk asks the person who is there about each criterion. What they end early
 // is skipped.
-func (d *verifier) walk(ctx context.Context) []sign.Answer {
+func (d *verifier) walk(ctx context.Context) []accept.SignOffAnswer {
 	in := d.a.Keyboard()
 	ask := func(text string) (string, bool) {
 		line, err := in.Line(ctx, text)
 		return line, err == nil
 	}
-	if try := sign.Try(d.run, d.table); try != "" {
+	if try := accept.TryCommand(d.run, d.table); try != "" {
 		d.a.Ask("To try what landed: " + view.Clean(try) + "\n\n")
 	}
-	var answers []sign.Answer
+	var answers []accept.SignOffAnswer
 	for n, i := range d.items {
 		d.a.Ask(fmt.Sprintf("%d of %d: %s %s\n  %s %s: %s as %.12s\n  %s: %s\n", n+1, len(d.items), view.Clean(i.ID), view.Clean(i.Criterion),
 			view.Clean(string(i.Task)), view.Clean(i.Title), i.Status, i.Commit, i.State, view.Clean(i.Why)))
-		answer := sign.Answer{ID: i.ID, Print: i.Fingerprint}
+		answer := accept.SignOffAnswer{ID: i.ID, Print: i.Fingerprint}
 		word, there := ask("Is it as it should be? [y]es, [n]o, [s]kip, [q]uit: ")
 		switch strings.ToLower(word) {
 		case "y", "yes":
-			answer.Says = sign.Yes
+			answer.Says = accept.SignedOff
 			answer.Words, _ = ask("What did you see? (may be empty) ")
 		case "n", "no":
 			if answer.Words, there = ask("What is wrong? "); answer.Words != "" {
-				answer.Says = sign.No
+				answer.Says = accept.Rejected
 			}
 		case "q", "quit":
 			there = false
@@ -181,14 +180,14 @@ func (d *verifier) walk(ctx context.Context) []sign.Answer {
 
 // record puts the answers into the journal, and offers a plan for what is
 // wrong.
-func (d *verifier) record(ctx context.Context, o verifyOrder, answers []sign.Answer) error {
-	out := signedOff{Run: d.run, By: d.a.User(), Answers: append([]sign.Answer{}, answers...)}
+func (d *verifier) record(ctx context.Context, o verifyOrder, answers []accept.SignOffAnswer) error {
+	out := signedOff{Run: d.run, By: d.a.User(), Answers: append([]accept.SignOffAnswer{}, answers...)}
 	for _, answer := range answers {
 		if _, err := d.p.Journal.Ask(ctx, d.run, answer.Request(out.By)); err != nil {
 			return err
 		}
 		word := "signed off"
-		if answer.Says == sign.No {
+		if answer.Says == accept.Rejected {
 			word = "rejected"
 		}
 		d.a.Say("%s: %s", word, view.Clean(answer.ID))
@@ -198,7 +197,7 @@ func (d *verifier) record(ctx context.Context, o verifyOrder, answers []sign.Ans
 		return err
 	}
 	out.Unmet, out.Unknown = d.table.Open()
-	if p, some := sign.Plan(d.run, d.s, asked, answers, d.s.Goal.Gates); some {
+	if p, some := accept.SignOffPlan(d.run, d.s, asked, answers, d.s.Goal.Gates); some {
 		out.Plan = &p
 		if err := d.offer(o, p); err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -32,7 +32,7 @@ func noted(ctx context.Context, a *console.Console, rev string) error {
 	if err != nil {
 		return err
 	}
-	all, rest := attest.Parse(text)
+	all, rest := accept.ParseNotes(text)
 	if len(all) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "commit " + view.Short(commit) + " has no git note with evidence",
@@ -43,7 +43,7 @@ func noted(ctx context.Context, a *console.Console, rev string) error {
 	if err := a.Answer(t, func(s view.Style) string { return view.DrawProof(s, t) }); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(n attest.Note) bool { return n.Tree != tree }) {
+	if slices.ContainsFunc(all, func(n accept.Note) bool { return n.Tree != tree }) {
 		return console.ExitError(console.CodeFailed)
 	}
 	return nil

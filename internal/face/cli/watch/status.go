@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -18,13 +17,13 @@ import (
 // told is what status prints with --json.
 type told struct {
 	view.Run
-	Criteria []view.CriteriaCount `json:"criteria,omitempty"` // of each task that has some
-	Tried    []accept.Tried       `json:"checks_tried,omitempty"`
-	Earlier  []regress.Row        `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has some
+	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // before returns what was tried before a run began.
-func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]regress.Row, error) {
+func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]accept.EarlierResult, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -34,7 +33,7 @@ func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]regress.Row, 
 			events = append(events, e)
 		}
 	}
-	return regress.Rows(events), nil
+	return accept.EarlierResults(events), nil
 }
 
 // planned returns the tasks of a run as they are planned now.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -107,7 +107,7 @@ func before(b *strings.Builder, q Quality) {
 	if len(q.Earlier) == 0 {
 		return
 	}
-	b.WriteString("\n## Before the run started\n\n" + cell(regress.Sum(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
+	b.WriteString("\n## Before the run started\n\n" + cell(accept.SumEarlier(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
 	for _, r := range q.Earlier {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(string(r.Run)), cell(r.Criterion), cell(r.Command), cell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -33,9 +32,9 @@ type Quality struct {
 	Tasks   []Task          `json:"tasks"`
 	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
 
-	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
-	Tried    []accept.Tried  `json:"checks_tried,omitempty"`
-	Earlier  []regress.Row   `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
+	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // Metrics are figures over all tasks. A rate is of those that were begun, from

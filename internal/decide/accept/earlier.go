@@ -1,7 +1,4 @@
-// Package regress says which criteria of earlier runs are tried again before a
-// run starts, and with which result. What fails then failed before the run did
-// anything: it is reported and counts against no task.
-package regress
+package accept
 
 import (
 	"cmp"
@@ -12,16 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Prefix begins the names of gates that try a criterion of an earlier run.
-const Prefix = "earlier: "
+// EarlierPrefix begins the names of gates that try a criterion of an earlier run.
+const EarlierPrefix = "earlier: "
 
-// Earlier is a criterion that was met on what an earlier run landed.
-type Earlier struct {
+// EarlierCheck is a criterion that was met on what an earlier run landed.
+type EarlierCheck struct {
 	Run    nexus.RunID
 	ID     string // T1/AC-2
 	Text   string
@@ -32,36 +28,36 @@ type Earlier struct {
 }
 
 // Gate returns the name of the gate that tries it.
-func (e Earlier) Gate() string { return Prefix + string(e.Run) + " " + e.ID }
+func (e EarlierCheck) Gate() string { return EarlierPrefix + string(e.Run) + " " + e.ID }
 
-// Of returns the criteria of a run that a command of their own showed to be
+// EarlierChecks returns the criteria of a run that a command of their own showed to be
 // met on what landed.
-func Of(s *state.State) []Earlier {
-	t := accept.Of(s, nil)
-	var all []Earlier
+func EarlierChecks(s *state.State) []EarlierCheck {
+	t := Of(s, nil)
+	var all []EarlierCheck
 	for _, r := range t.Rows {
-		if _, command := accept.Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != accept.Met || t.Commit == "" || t.Tree == "" {
+		if _, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != Met || t.Commit == "" || t.Tree == "" {
 			continue
 		}
-		all = append(all, Earlier{Run: s.Run, ID: r.ID, Text: r.Criterion, Check: r.Check, Commit: t.Commit, Tree: t.Tree, At: s.Accepted})
+		all = append(all, EarlierCheck{Run: s.Run, ID: r.ID, Text: r.Criterion, Check: r.Check, Commit: t.Commit, Tree: t.Tree, At: s.Accepted})
 	}
 	return all
 }
 
-// Order returns the criteria in the order in which they are tried, each
+// OrderEarlier returns the criteria in the order in which they are tried, each
 // command once: those of the newest run and those that a draw over all of them
 // gives take turns. The same seed draws the same.
-func Order(all []Earlier, seed string) []Earlier {
+func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 	newest := slices.Clone(all)
-	slices.SortStableFunc(newest, func(a, b Earlier) int {
+	slices.SortStableFunc(newest, func(a, b EarlierCheck) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.Run), string(a.Run)), strings.Compare(a.ID, b.ID))
 	})
 	drawn := slices.Clone(newest)
-	slices.SortStableFunc(drawn, func(a, b Earlier) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
 	seen := map[string]bool{}
-	var order []Earlier
+	var order []EarlierCheck
 	for i := range newest {
-		for _, e := range []Earlier{newest[i], drawn[i]} {
+		for _, e := range []EarlierCheck{newest[i], drawn[i]} {
 			if key := strings.Join(strings.Fields(e.Check), " "); !seen[key] {
 				seen[key] = true
 				order = append(order, e)
@@ -71,13 +67,13 @@ func Order(all []Earlier, seed string) []Earlier {
 	return order
 }
 
-func lot(seed string, e Earlier) string {
+func lot(seed string, e EarlierCheck) string {
 	sum := sha256.Sum256([]byte(seed + "\x00" + e.Gate() + "\x00" + e.Check))
 	return hex.EncodeToString(sum[:])
 }
 
-// Row is what came of one of them.
-type Row struct {
+// EarlierResult is what came of one of them.
+type EarlierResult struct {
 	Run       nexus.RunID     `json:"run"`
 	Criterion string          `json:"criterion"` // T1/AC-2
 	Command   string          `json:"command"`
@@ -87,16 +83,16 @@ type Row struct {
 }
 
 // Red reports whether what was met once is so no more.
-func (r Row) Red() bool { return r.State == nexus.Fail }
+func (r EarlierResult) Red() bool { return r.State == nexus.Fail }
 
-// Rows returns what came of those that were tried before a run, by its events.
+// EarlierResults returns what came of those that were tried before a run, by its events.
 // The last word on each counts.
-func Rows(events []nexus.Event) []Row {
-	var all []Row
+func EarlierResults(events []nexus.Event) []EarlierResult {
+	var all []EarlierResult
 	for _, e := range events {
 		if f, ok := e.Fact.(nexus.GateJudged); ok && f.Base {
-			if r, ok := RowOf(f.Evidence); ok {
-				all = slices.DeleteFunc(all, func(o Row) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
+			if r, ok := EarlierResultOf(f.Evidence); ok {
+				all = slices.DeleteFunc(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
 				all = append(all, r)
 			}
 		}
@@ -104,19 +100,19 @@ func Rows(events []nexus.Event) []Row {
 	return all
 }
 
-// RowOf reads evidence of a gate that tried such a criterion, and false for
+// EarlierResultOf reads evidence of a gate that tried such a criterion, and false for
 // any other.
-func RowOf(e nexus.Evidence) (Row, bool) {
-	name, ok := strings.CutPrefix(e.Gate, Prefix)
+func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
+	name, ok := strings.CutPrefix(e.Gate, EarlierPrefix)
 	run, id, two := strings.Cut(name, " ")
 	if !ok || !two {
-		return Row{}, false
+		return EarlierResult{}, false
 	}
-	return Row{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
+	return EarlierResult{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
 }
 
-// Sum says in a few words what came of them.
-func Sum(rows []Row) string {
+// SumEarlier says in a few words what came of them.
+func SumEarlier(rows []EarlierResult) string {
 	met, red := 0, 0
 	for _, r := range rows {
 		switch {

@@ -1,4 +1,4 @@
-package regress_test
+package accept_test
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func TestOf(t *testing.T) {
+func TestEarlierChecks(t *testing.T) {
 	s := state.New("r")
 	s.Tip = "c1"
 	s.Landings = []*state.Landing{{}}
@@ -25,12 +25,12 @@ func TestOf(t *testing.T) {
 	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{
 		{Gate: "test", State: nexus.Pass, Tree: "t"}, {Gate: "accept: sh greet.sh", State: nexus.Pass, Tree: "t"}, {Gate: "accept: sh red.sh", State: nexus.Fail, Tree: "t"},
 	}}}
-	got := regress.Of(s)
+	got := accept.EarlierChecks(s)
 	if len(got) != 1 || got[0].ID != "T1/AC-2" || got[0].Commit != "c1" || got[0].Tree != "t" || got[0].Gate() != "earlier: r T1/AC-2" {
 		t.Errorf("%+v", got)
 	}
 	s.Result = nil
-	if got := regress.Of(s); got != nil {
+	if got := accept.EarlierChecks(s); got != nil {
 		t.Errorf("nobody judged it: %+v", got)
 	}
 }
@@ -39,14 +39,14 @@ func TestOf(t *testing.T) {
 // names no command twice and leaves none out.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var all []regress.Earlier
+		var all []accept.EarlierCheck
 		commands := map[string]bool{}
 		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 9), 1, 20).Draw(t, "checks") {
 			check := fmt.Sprintf("sh %d.sh", n)
 			commands[check] = true
-			all = append(all, regress.Earlier{Run: nexus.RunID(fmt.Sprint("r", i)), ID: "T1/AC-1", Check: check, At: time.Unix(int64(i), 0)})
+			all = append(all, accept.EarlierCheck{Run: nexus.RunID(fmt.Sprint("r", i)), ID: "T1/AC-1", Check: check, At: time.Unix(int64(i), 0)})
 		}
-		order := regress.Order(all, "seed")
+		order := accept.OrderEarlier(all, "seed")
 		seen := map[string]bool{}
 		for _, e := range order {
 			if seen[e.Check] {
@@ -59,15 +59,15 @@ func TestOrder(t *testing.T) {
 		}
 		shuffled := slices.Clone(all)
 		slices.Reverse(shuffled)
-		if !slices.Equal(regress.Order(shuffled, "seed"), order) {
+		if !slices.Equal(accept.OrderEarlier(shuffled, "seed"), order) {
 			t.Fatal("the order depends on that of the journal")
 		}
 	})
-	var all []regress.Earlier
+	var all []accept.EarlierCheck
 	for i := range 30 {
-		all = append(all, regress.Earlier{Run: nexus.RunID(fmt.Sprintf("r%02d", i)), ID: "T1/AC-1", Check: fmt.Sprint("sh ", i), At: time.Unix(int64(i), 0)})
+		all = append(all, accept.EarlierCheck{Run: nexus.RunID(fmt.Sprintf("r%02d", i)), ID: "T1/AC-1", Check: fmt.Sprint("sh ", i), At: time.Unix(int64(i), 0)})
 	}
-	if a, b := regress.Order(all, "a"), regress.Order(all, "b"); a[1] == b[1] || a[0] != b[0] {
+	if a, b := accept.OrderEarlier(all, "a"), accept.OrderEarlier(all, "b"); a[1] == b[1] || a[0] != b[0] {
 		t.Errorf("%+v, %+v", a[:2], b[:2])
 	}
 }
@@ -76,7 +76,7 @@ func TestRows(t *testing.T) {
 	judged := func(gate string, state nexus.GateState, base bool) nexus.Event {
 		return nexus.Event{Fact: nexus.GateJudged{Base: base, Evidence: nexus.Evidence{Gate: gate, State: state, Tree: "t"}}}
 	}
-	rows := regress.Rows([]nexus.Event{
+	rows := accept.EarlierResults([]nexus.Event{
 		judged("earlier: r1 T1/AC-1", nexus.Timeout, true), judged("test", nexus.Fail, true), judged("earlier: r1 T1/AC-2", nexus.Pass, true),
 		judged("earlier: r1 T1/AC-3", nexus.Fail, false), judged("earlier: r1 T1/AC-1", nexus.Fail, true),
 	})
@@ -87,9 +87,9 @@ func TestRows(t *testing.T) {
 	if want := "r1 T1/AC-2 pass false, r1 T1/AC-1 fail true"; strings.Join(got, ", ") != want {
 		t.Error(got)
 	}
-	rows = append(rows, regress.Row{State: nexus.Timeout})
+	rows = append(rows, accept.EarlierResult{State: nexus.Timeout})
 	for n, want := range []string{"of 0 criteria of earlier runs 0 are still met", "of 1 criterion of an earlier run 1 is still met", "of 2 criteria of earlier runs 1 are still met, 1 red", "of 3 criteria of earlier runs 1 are still met, 1 red, 1 unknown"} {
-		if got := regress.Sum(rows[:n]); got != want {
+		if got := accept.SumEarlier(rows[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package sign_test
+package accept_test
 
 import (
 	"strings"
@@ -7,14 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/sign"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ran returns a run one of whose tasks landed, with criteria that nothing
+// ranGate returns a run one of whose tasks landed, with criteria that nothing
 // checks.
-func ran(t *testing.T) (*state.State, accept.Table, []sign.Item) {
+func ranGate(t *testing.T) (*state.State, accept.Table, []accept.SignOffItem) {
 	t.Helper()
 	s := state.New("r1")
 	for i, f := range []nexus.Fact{
@@ -43,29 +42,29 @@ func ran(t *testing.T) (*state.State, accept.Table, []sign.Item) {
 	}
 	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}}}
 	table := accept.Of(s, nil)
-	return s, table, sign.Open(s, table)
+	return s, table, accept.SignOffItems(s, table)
 }
 
 func TestChecklist(t *testing.T) {
-	s, table, items := ran(t)
+	s, table, items := ranGate(t)
 	if len(items) != 2 || items[0].ID != "T1/AC-2" || items[1].ID != "T1/AC-3" {
 		t.Fatalf("%+v", items)
 	}
-	text := sign.Markdown("r1", table, items)
+	text := accept.SignOffMarkdown("r1", table, items)
 	for _, want := range []string{"# Checklist of run r1\n", "git worktree add ../try-r1 0123456789ab", "- [ ] T1/AC-3 (", "      T1 Greet: landed as 0123456789ab\n      unknown: nothing checks it"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in it: %s", want, text)
 		}
 	}
-	run, answers, err := sign.Parse(text)
+	run, answers, err := accept.ParseSignOff(text)
 	if err != nil || run != "r1" || len(answers) != 0 {
 		t.Fatal(run, answers, err)
 	}
 	edited := strings.Replace(text, "- [ ] T1/AC-2", "- [n] T1/AC-2", 1)
 	edited = strings.Replace(edited, "  >\n", "  > it is grey\n  > and slow\n", 1)
 	edited = strings.Replace(edited, "- [ ] T1/AC-3", "* [X] T1/AC-3", 1)
-	run, answers, err = sign.Parse(strings.ReplaceAll(edited, "\n", "\r\n"))
-	want := []sign.Answer{{ID: "T1/AC-2", Print: items[0].Fingerprint, Says: sign.No, Words: "it is grey and slow"}, {ID: "T1/AC-3", Print: items[1].Fingerprint, Says: sign.Yes}}
+	run, answers, err = accept.ParseSignOff(strings.ReplaceAll(edited, "\n", "\r\n"))
+	want := []accept.SignOffAnswer{{ID: "T1/AC-2", Print: items[0].Fingerprint, Says: accept.Rejected, Words: "it is grey and slow"}, {ID: "T1/AC-3", Print: items[1].Fingerprint, Says: accept.SignedOff}}
 	if d := cmp.Diff(want, answers); d != "" || err != nil || run != "r1" {
 		t.Fatal(d, err)
 	}
@@ -80,15 +79,15 @@ func TestChecklist(t *testing.T) {
 	if got := answers[1].Request("ann"); got != (nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: accept.ByHand, By: "ann"}) {
 		t.Errorf("%+v", got)
 	}
-	p, some := sign.Plan("r1", s, items, answers, s.Goal.Gates)
+	p, some := accept.SignOffPlan("r1", s, items, answers, s.Goal.Gates)
 	if !some || len(p.Tasks) != 1 || p.Tasks[0].ID != "MEND-1" || !strings.HasSuffix(p.Tasks[0].Brief, "says: it is grey and slow") ||
 		cmp.Diff([]nexus.Criterion{{Text: items[0].Criterion}, {Text: "The gate test is green", Check: "test"}}, p.Tasks[0].Criteria) != "" {
 		t.Errorf("%+v", p)
 	}
-	if _, some := sign.Plan("r1", s, items, answers[1:], nil); some {
+	if _, some := accept.SignOffPlan("r1", s, items, answers[1:], nil); some {
 		t.Error("a yes needs no mending")
 	}
-	for _, bad := range []sign.Answer{{ID: "T1/AC-1", Says: sign.Yes}, {ID: "T1/AC-2", Says: sign.No}, {ID: "T1/AC-2", Says: sign.Yes, Print: "000000000000"}} {
+	for _, bad := range []accept.SignOffAnswer{{ID: "T1/AC-1", Says: accept.SignedOff}, {ID: "T1/AC-2", Says: accept.Rejected}, {ID: "T1/AC-2", Says: accept.SignedOff, Print: "000000000000"}} {
 		if bad.Check(items) == nil {
 			t.Errorf("%+v can be recorded", bad)
 		}
@@ -113,20 +112,20 @@ func TestNothingIsGuessed(t *testing.T) {
 		head + row + "  > " + strings.Repeat("x", 3_000):           "the most is",
 		head + strings.Repeat("x", 1<<20):                          "the most is",
 	} {
-		if _, answers, err := sign.Parse(text); err == nil || !strings.Contains(err.Error(), want) || answers != nil {
+		if _, answers, err := accept.ParseSignOff(text); err == nil || !strings.Contains(err.Error(), want) || answers != nil {
 			t.Errorf("%.80q: %v, %v", text, answers, err)
 		}
 	}
-	if _, answers, err := sign.Parse(head + row); err != nil || len(answers) != 1 {
+	if _, answers, err := accept.ParseSignOff(head + row); err != nil || len(answers) != 1 {
 		t.Error(answers, err)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseSignOff(f *testing.F) {
 	f.Add("# Checklist of run r1\n\n- [x] T1/AC-2 (0123456789ab) it is nice\n      T1 x\n  > seen\n\n- [n] T1/AC-3 (0123456789ab)\n> no\n")
 	f.Add("# Checklist of run r1\n* [] T1/AC-2 (0123456789ab)")
 	f.Fuzz(func(t *testing.T, text string) {
-		run, answers, err := sign.Parse(text)
+		run, answers, err := accept.ParseSignOff(text)
 		if err != nil {
 			if answers != nil {
 				t.Fatal("answers beside an error")
@@ -135,7 +134,7 @@ func FuzzParse(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, a := range answers {
-			if _, _, ok := accept.ParseID(a.ID); !ok || seen[a.ID] || a.Says != sign.Yes && a.Says != sign.No || a.Says == sign.No && a.Words == "" || strings.Contains(a.Words, "\n") {
+			if _, _, ok := accept.ParseID(a.ID); !ok || seen[a.ID] || a.Says != accept.SignedOff && a.Says != accept.Rejected || a.Says == accept.Rejected && a.Words == "" || strings.Contains(a.Words, "\n") {
 				t.Fatalf("%+v", a)
 			}
 			seen[a.ID] = true

@@ -1,6 +1,4 @@
-// Package attest puts what was shown of a landed tree into a line of text
-// that goes with its commit, and reads such lines again.
-package attest
+package accept
 
 import (
 	"cmp"
@@ -23,12 +21,12 @@ type Note struct {
 	Attempt  nexus.AttemptID `json:"attempt"`
 	Tree     string          `json:"tree"`              // that the commit has
 	Resolved bool            `json:"resolved,omitzero"` // a conflict was resolved by a model
-	Gates    []Gate          `json:"gates"`             // that judged exactly this tree, by name
-	Review   *Review         `json:"review,omitzero"`   // the last one of the work
+	Gates    []NoteGate      `json:"gates"`             // that judged exactly this tree, by name
+	Review   *NoteReview     `json:"review,omitzero"`   // the last one of the work
 }
 
-// Gate is what a gate said of the tree.
-type Gate struct {
+// NoteGate is what a gate said of the tree.
+type NoteGate struct {
 	Gate      string          `json:"gate"`
 	State     nexus.GateState `json:"state"`
 	Command   string          `json:"command,omitzero"`
@@ -42,8 +40,8 @@ type Gate struct {
 	Why       string          `json:"why,omitzero"`
 }
 
-// Review is what the last reviewer of the work said.
-type Review struct {
+// NoteReview is what the last reviewer of the work said.
+type NoteReview struct {
 	Tree     string         `json:"tree"` // that was read: the work's own, where it was merged with others'
 	Reviewed bool           `json:"reviewed"`
 	Approved bool           `json:"approved"`
@@ -51,16 +49,16 @@ type Review struct {
 	Readers  []nexus.Reader `json:"readers,omitempty"`
 }
 
-// Of returns the note of a landed commit.
-func Of(run nexus.RunID, p state.Proof) Note {
+// NoteOf returns the note of a landed commit.
+func NoteOf(run nexus.RunID, p state.Proof) Note {
 	n := Note{
-		Version: Version, Run: run, Task: p.Task, Attempt: p.Attempt, Tree: p.Tree, Resolved: p.Resolved, Gates: []Gate{},
+		Version: Version, Run: run, Task: p.Task, Attempt: p.Attempt, Tree: p.Tree, Resolved: p.Resolved, Gates: []NoteGate{},
 	}
 	for _, e := range p.Evidence {
 		if e.Tree != p.Tree {
 			continue
 		}
-		g := Gate{
+		g := NoteGate{
 			Gate: e.Gate, State: e.State, Command: e.Command, Exit: e.Exit, Findings: len(e.Findings), Flaky: len(e.Flaky),
 			Toolchain: e.Toolchain, Output: e.Output, Base: e.Base, Why: e.Why,
 		}
@@ -69,9 +67,9 @@ func Of(run nexus.RunID, p state.Proof) Note {
 		}
 		n.Gates = append(n.Gates, g)
 	}
-	slices.SortStableFunc(n.Gates, func(a, b Gate) int { return cmp.Compare(a.Gate, b.Gate) })
+	slices.SortStableFunc(n.Gates, func(a, b NoteGate) int { return cmp.Compare(a.Gate, b.Gate) })
 	if r := p.Review; r != nil {
-		n.Review = &Review{Tree: r.Tree, Reviewed: r.Reviewed, Approved: r.Approved && !r.SendsBack, Findings: len(r.Findings), Readers: r.Readers}
+		n.Review = &NoteReview{Tree: r.Tree, Reviewed: r.Reviewed, Approved: r.Approved && !r.SendsBack, Findings: len(r.Findings), Readers: r.Readers}
 	}
 	return n
 }
@@ -90,7 +88,7 @@ func (n Note) Into(old []byte) ([]byte, error) {
 		out = strings.Split(text, "\n")
 	}
 	for i, l := range out {
-		if was, ok := parse(l); ok && was.Run == n.Run && was.Attempt == n.Attempt {
+		if was, ok := parseNote(l); ok && was.Run == n.Run && was.Attempt == n.Attempt {
 			out[i], placed = string(line), true
 		}
 	}
@@ -100,11 +98,11 @@ func (n Note) Into(old []byte) ([]byte, error) {
 	return []byte(strings.Join(out, "\n") + "\n"), nil
 }
 
-// Parse returns the notes that a text holds, and what else stands in it.
-func Parse(text []byte) (all []Note, rest string) {
+// ParseNotes returns the notes that a text holds, and what else stands in it.
+func ParseNotes(text []byte) (all []Note, rest string) {
 	var other []string
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
-		if n, ok := parse(line); ok {
+		if n, ok := parseNote(line); ok {
 			all = append(all, n)
 		} else {
 			other = append(other, line)
@@ -113,7 +111,7 @@ func Parse(text []byte) (all []Note, rest string) {
 	return all, strings.TrimSpace(strings.Join(other, "\n"))
 }
 
-func parse(line string) (Note, bool) {
+func parseNote(line string) (Note, bool) {
 	if !strings.HasPrefix(line, "{") {
 		return Note{}, false
 	}

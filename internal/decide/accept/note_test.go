@@ -1,17 +1,17 @@
-package attest_test
+package accept_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func note(t *testing.T, attempt nexus.AttemptID) attest.Note {
+func note(t *testing.T, attempt nexus.AttemptID) accept.Note {
 	t.Helper()
-	return attest.Of("r", state.Proof{
+	return accept.NoteOf("r", state.Proof{
 		TrainLanded: nexus.TrainLanded{Task: "T1", Attempt: attempt, Commit: "c", Tree: "t"},
 		Evidence: []nexus.Evidence{
 			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test", Counts: nexus.Counts{Passed: 2}, Output: "o"},
@@ -21,8 +21,8 @@ func note(t *testing.T, attempt nexus.AttemptID) attest.Note {
 	})
 }
 
-// TestOf tells of exactly one tree.
-func TestOf(t *testing.T) {
+// TestNoteOf tells of exactly one tree.
+func TestNoteOf(t *testing.T) {
 	text, err := note(t, "T1.1").Into(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -57,13 +57,13 @@ func TestInto(t *testing.T) {
 	}
 }
 
-// FuzzParse reads what anybody may have written, and loses none of it.
-func FuzzParse(f *testing.F) {
+// FuzzParseNotes reads what anybody may have written, and loses none of it.
+func FuzzParseNotes(f *testing.F) {
 	f.Add("Mine\n{\"nexus_evidence\":1,\"run\":\"r\",\"attempt\":\"T1.1\",\"gates\":[{}]}\n")
 	f.Add("{\"nexus_evidence\":1")
 	f.Add("\x00{}\r\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		before, rest := attest.Parse([]byte(text))
+		before, rest := accept.ParseNotes([]byte(text))
 		n := note(t, "T1.fuzz")
 		now, err := n.Into([]byte(text))
 		if err != nil {
@@ -72,7 +72,7 @@ func FuzzParse(f *testing.F) {
 		if again, _ := n.Into(now); string(again) != string(now) {
 			t.Errorf("%q is not the same again: %q", now, again)
 		}
-		after, kept := attest.Parse(now)
+		after, kept := accept.ParseNotes(now)
 		if kept != rest || len(after) < max(len(before), 1) {
 			t.Errorf("%q and %d notes became %q and %d", rest, len(before), kept, len(after))
 		}

@@ -1,4 +1,4 @@
-package sign
+package accept
 
 import (
 	"cmp"
@@ -7,31 +7,30 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 const heading = "# Checklist of run "
 
-// Markdown writes a checklist that [Parse] reads back.
-func Markdown(run nexus.RunID, t accept.Table, items []Item) string {
+// SignOffMarkdown writes a checklist that [ParseSignOff] reads back.
+func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s\n\n", heading, run)
 	b.WriteString("Mark what you looked at: [x] it is as it should be, [n] it is not. Leave [ ] what you did not look at.\nWrite below it, behind >, what you saw; of what is wrong you must.\n\n")
-	if try := Try(run, t); try != "" {
+	if try := TryCommand(run, t); try != "" {
 		fmt.Fprintf(&b, "To try it: `%s`\n\n", try)
 	}
 	for _, i := range items {
-		fmt.Fprintf(&b, "- [ ] %s (%s) %s\n", i.ID, i.Fingerprint, line(i.Criterion))
-		fmt.Fprintf(&b, "      %s %s: %s as %.12s\n", i.Task, line(i.Title), i.Status, i.Commit)
-		fmt.Fprintf(&b, "      %s: %s\n  >\n\n", i.State, cmp.Or(line(i.Why), "nobody knows"))
+		fmt.Fprintf(&b, "- [ ] %s (%s) %s\n", i.ID, i.Fingerprint, oneLine(i.Criterion))
+		fmt.Fprintf(&b, "      %s %s: %s as %.12s\n", i.Task, oneLine(i.Title), i.Status, i.Commit)
+		fmt.Fprintf(&b, "      %s: %s\n  >\n\n", i.State, cmp.Or(oneLine(i.Why), "nobody knows"))
 	}
 	return b.String()
 }
 
-// line makes one harmless line of a text.
-func line(text string) string {
+// oneLine makes one harmless line of a text.
+func oneLine(text string) string {
 	return legible.Show(strings.Join(strings.Fields(text), " "))
 }
 
@@ -41,14 +40,14 @@ const (
 	maxWords = 2_000   // of one answer
 )
 
-// Parse reads an edited checklist: of which run it is, and the answers that
+// ParseSignOff reads an edited checklist: of which run it is, and the answers that
 // are marked. It takes nothing that it does not understand for an answer, and
 // nothing marked for none.
-func Parse(text string) (run nexus.RunID, answers []Answer, err error) {
+func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err error) {
 	if len(text) > maxList {
 		return "", nil, fmt.Errorf("it has %d bytes, the most is %d", len(text), maxList)
 	}
-	r := reader{
+	r := signOffReader{
 		item: regexp.MustCompile(`^[-*] \[(.?)\] (\S+) \(([0-9a-f]{12})\)(?: |$)`),
 		box:  regexp.MustCompile(`^\s*[-*+]\s*\[`), seen: map[string]bool{},
 	}
@@ -68,16 +67,16 @@ func Parse(text string) (run nexus.RunID, answers []Answer, err error) {
 	return r.run, r.answers, nil
 }
 
-// reader is where in a checklist one is.
-type reader struct {
+// signOffReader is where in a checklist one is.
+type signOffReader struct {
 	item, box *regexp.Regexp
 	seen      map[string]bool
 	run       nexus.RunID
-	at        *Answer // the criterion to which words belong; nil: none
-	answers   []Answer
+	at        *SignOffAnswer // the criterion to which words belong; nil: none
+	answers   []SignOffAnswer
 }
 
-func (r *reader) line(l string) error {
+func (r *signOffReader) line(l string) error {
 	if id, ok := strings.CutPrefix(l, heading); ok {
 		if r.run != "" {
 			return errors.New("it is of two runs")
@@ -102,21 +101,21 @@ func (r *reader) line(l string) error {
 }
 
 // open begins a criterion.
-func (r *reader) open(m []string) error {
+func (r *signOffReader) open(m []string) error {
 	if err := r.done(); err != nil {
 		return err
 	}
-	says, known := map[string]Says{"": "", " ": "", "x": Yes, "X": Yes, "n": No, "N": No}[m[1]]
-	if _, _, named := accept.ParseID(m[2]); !known || !named || r.seen[m[2]] {
-		return errors.New(wrong(known, named, m))
+	says, known := map[string]SignOff{"": "", " ": "", "x": SignedOff, "X": SignedOff, "n": Rejected, "N": Rejected}[m[1]]
+	if _, _, named := ParseID(m[2]); !known || !named || r.seen[m[2]] {
+		return errors.New(wrongMark(known, named, m))
 	}
 	r.seen[m[2]] = true
-	r.at = &Answer{ID: m[2], Print: m[3], Says: says}
+	r.at = &SignOffAnswer{ID: m[2], Print: m[3], Says: says}
 	return nil
 }
 
 // done ends the criterion before.
-func (r *reader) done() error {
+func (r *signOffReader) done() error {
 	a := r.at
 	if r.at = nil; a == nil {
 		return nil
@@ -127,7 +126,7 @@ func (r *reader) done() error {
 		return fmt.Errorf("something is said of %s, which is not marked", a.ID)
 	case len(a.Words) > maxWords:
 		return fmt.Errorf("what is said of %s has %d bytes, the most is %d", a.ID, len(a.Words), maxWords)
-	case a.Says == No && a.Words == "":
+	case a.Says == Rejected && a.Words == "":
 		return fmt.Errorf("%s is marked as wrong, and nothing says what is", a.ID)
 	case a.Says != "":
 		r.answers = append(r.answers, *a)
@@ -135,7 +134,7 @@ func (r *reader) done() error {
 	return nil
 }
 
-func wrong(known, named bool, m []string) string {
+func wrongMark(known, named bool, m []string) string {
 	switch {
 	case !known:
 		return fmt.Sprintf("nobody knows what the mark %q means; x, n and a blank are known", m[1])

@@ -1,71 +1,67 @@
-// Package sign lists the criteria of a run that a person must look at, writes
-// them as a checklist, reads an edited one, and makes a plan from what people
-// found wrong.
-package sign
+package accept
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Item is a criterion that waits for a person.
-type Item struct {
-	accept.Row
+// SignOffItem is a criterion that waits for a person.
+type SignOffItem struct {
+	Row
 	Title  string // of its task
 	Status nexus.TaskStatus
 	Commit string // that its task landed as
 }
 
-// Open returns the criteria of what landed that are not met, and that nobody
+// SignOffItems returns the criteria of what landed that are not met, and that nobody
 // waived or signed off, in the order of the plan.
-func Open(s *state.State, t accept.Table) []Item {
-	var all []Item
+func SignOffItems(s *state.State, t Table) []SignOffItem {
+	var all []SignOffItem
 	for _, r := range t.Rows {
 		task := s.Task(r.Task)
-		if r.State == accept.Met || r.Waived != nil || task == nil || task.Landed == nil {
+		if r.State == Met || r.Waived != nil || task == nil || task.Landed == nil {
 			continue
 		}
-		all = append(all, Item{Row: r, Title: task.Title, Status: s.StatusOf(task), Commit: task.Landed.Commit})
+		all = append(all, SignOffItem{Row: r, Title: task.Title, Status: s.StatusOf(task), Commit: task.Landed.Commit})
 	}
 	return all
 }
 
-// Try says how to look at what a run landed, beside the checkout; empty where
+// TryCommand says how to look at what a run landed, beside the checkout; empty where
 // nothing did.
-func Try(run nexus.RunID, t accept.Table) string {
+func TryCommand(run nexus.RunID, t Table) string {
 	if t.Commit == "" {
 		return ""
 	}
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// Says is what a person says of a criterion. The zero Says is nothing.
-type Says string
+// SignOff is what a person says of a criterion. The zero Says is nothing.
+type SignOff string
 
 // What people say.
 const (
-	Yes Says = "yes"
-	No  Says = "no"
+	SignedOff SignOff = "yes"
+	Rejected  SignOff = "no"
 )
 
-// Answer is what a person says of one criterion, and why.
-type Answer struct {
-	ID    string `json:"criterion"`
-	Print string `json:"-"` // the criterion's fingerprint, as they had it before them
-	Says  Says   `json:"says"`
-	Words string `json:"words,omitzero"`
+// SignOffAnswer is what a person says of one criterion, and why.
+type SignOffAnswer struct {
+	ID    string  `json:"criterion"`
+	Print string  `json:"-"` // the criterion's fingerprint, as they had it before them
+	Says  SignOff `json:"says"`
+	Words string  `json:"words,omitzero"`
 }
 
 // Request returns what goes into the journal for it.
-func (a Answer) Request(by string) nexus.Request {
-	r := nexus.Request{Verb: nexus.VerbApprove, ID: a.ID, Text: accept.ByHand, By: by}
+func (a SignOffAnswer) Request(by string) nexus.Request {
+	r := nexus.Request{Verb: nexus.VerbApprove, ID: a.ID, Text: ByHand, By: by}
 	switch {
-	case a.Says == No:
+	case a.Says == Rejected:
 		r.Verb, r.Text = nexus.VerbReject, a.Words
 	case a.Words != "":
 		r.Text += ": " + a.Words
@@ -74,14 +70,14 @@ func (a Answer) Request(by string) nexus.Request {
 }
 
 // Check says what is wrong with an answer, nil for one that can be recorded.
-func (a Answer) Check(items []Item) error {
-	i := slices.IndexFunc(items, func(i Item) bool { return i.ID == a.ID })
+func (a SignOffAnswer) Check(items []SignOffItem) error {
+	i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
 	switch {
 	case i < 0:
 		return fmt.Errorf("%s is no criterion that waits for a person", a.ID)
 	case a.Print != "" && a.Print != items[i].Fingerprint:
 		return fmt.Errorf("%s is another criterion than it was when the list was made", a.ID)
-	case a.Says == No && a.Words == "":
+	case a.Says == Rejected && a.Words == "":
 		return fmt.Errorf("%s is marked as wrong, and nothing says what is", a.ID)
 	}
 	return nil
@@ -94,14 +90,14 @@ const (
 	shortest = 100
 )
 
-// Plan returns a plan that mends what people found wrong, and false where they
+// SignOffPlan returns a plan that mends what people found wrong, and false where they
 // found nothing. Gates are those that judge the repository.
-func Plan(run nexus.RunID, s *state.State, items []Item, answers []Answer, gates []string) (nexus.Plan, bool) {
+func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers []SignOffAnswer, gates []string) (nexus.Plan, bool) {
 	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Put right what people found wrong in what run %s landed", run)}
 	for _, a := range answers {
-		i := slices.IndexFunc(items, func(i Item) bool { return i.ID == a.ID })
-		task := s.Task(taskOf(a.ID))
-		if a.Says != No || i < 0 || task == nil {
+		i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
+		task := s.Task(taskOfItem(a.ID))
+		if a.Says != Rejected || i < 0 || task == nil {
 			continue
 		}
 		c := nexus.Criterion{Text: items[i].Criterion, Check: items[i].Check}
@@ -111,7 +107,7 @@ func Plan(run nexus.RunID, s *state.State, items []Item, answers []Answer, gates
 			Brief: fmt.Sprintf("%s of run %s was to make its criterion true. A person looked at what landed and says: %s", task.ID, run, cut(a.Words, max(shortest, longest-len(c.Text)))),
 		}
 		if c.Check == "" { // somebody must be able to tell when it is done
-			if gate := judge(gates); gate != "" {
+			if gate := checkedBy(gates); gate != "" {
 				t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The gate " + gate + " is green", Check: gate})
 			}
 		}
@@ -120,8 +116,8 @@ func Plan(run nexus.RunID, s *state.State, items []Item, answers []Answer, gates
 	return p, len(p.Tasks) > 0
 }
 
-// judge returns the gate that says most of whether code works.
-func judge(gates []string) string {
+// checkedBy returns the gate that says most of whether code works.
+func checkedBy(gates []string) string {
 	for _, want := range []string{"test", "build"} {
 		if slices.Contains(gates, want) {
 			return want
@@ -133,8 +129,8 @@ func judge(gates []string) string {
 	return ""
 }
 
-func taskOf(id string) nexus.TaskID {
-	task, _, _ := accept.ParseID(id)
+func taskOfItem(id string) nexus.TaskID {
+	task, _, _ := ParseID(id)
 	return task
 }
 
