@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
@@ -43,10 +42,10 @@ func (j *judgement) configured(e table.Entry, options, args []shell.Word) []shel
 		}
 		if joined {
 			o.Text = value
-			return paths{j}.Own(o)
+			return j.ownFile(o)
 		}
 		for i, w := range args {
-			if w.Text == o.Text && (i+1 == len(args) || !paths{j}.Own(args[i+1]) && !strings.HasPrefix(args[i+1].Text, "no:")) {
+			if w.Text == o.Text && (i+1 == len(args) || !j.ownFile(args[i+1]) && !strings.HasPrefix(args[i+1].Text, "no:")) {
 				return false
 			}
 		}
@@ -72,7 +71,7 @@ func (j *judgement) runsTree(argv []shell.Word) bool {
 		return at == place.Tree
 	}
 	e, _ := table.Find(name)
-	return e.Answer == string(Allow) && strings.HasPrefix(e.Rule, "build.") || builds.Knows(name)
+	return e.Answer == string(Allow) && strings.HasPrefix(e.Rule, "build.") || buildsOrInterprets(name)
 }
 
 // valgrind judges the program that is run in it.

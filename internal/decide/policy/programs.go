@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/fetch"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
@@ -99,7 +97,7 @@ func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 	if len(rest) == 0 {
 		return nil // echo
 	}
-	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
+	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text) // and no program that runs what it is given
 	name := shell.Word{Dynamic: true, Listed: listed, Fixed: listed}
 	rest = slices.Clone(rest)
 	if mark := placed(argv); mark != "" {
@@ -417,11 +415,11 @@ func (j *judgement) found(argv []shell.Word, litter, made bool) {
 
 // curl judges curl and wget.
 func (j *judgement) curl(argv []shell.Word) {
-	where, made := fetch.Judge(argv, j.rules.Reaches)
+	where, made := fetching(argv, j.rules.Reaches)
 	j.writes(made)
 	switch where {
-	case fetch.Own, fetch.Known:
-	case fetch.Sends:
+	case toLoopback, toAllowed:
+	case toOutsideWithData:
 		j.add(Deny, "net.send", "it sends data out")
 	default:
 		j.add(Ask, "net.read", "it reads from the network")

@@ -8,7 +8,6 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/own"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
@@ -415,7 +414,7 @@ func (j *judgement) call(n *syntax.CallExpr) {
 // own applies the caller's rules to a simple command.
 func (j *judgement) own(argv []shell.Word) (allowed bool) {
 	for _, entry := range j.rules.Deny {
-		switch certain, maybe := own.Fits(argv, entry); {
+		switch certain, maybe := fitsEntry(argv, entry); {
 		case certain:
 			j.add(Deny, "own.deny", "the rules deny "+entry)
 		case maybe:
@@ -423,11 +422,11 @@ func (j *judgement) own(argv []shell.Word) (allowed bool) {
 		}
 	}
 	for _, entry := range j.rules.Ask {
-		if certain, maybe := own.Fits(argv, entry); certain || maybe {
+		if certain, maybe := fitsEntry(argv, entry); certain || maybe {
 			j.add(Ask, "own.ask", "the rules ask about "+entry)
 		}
 	}
-	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return own.Begins(argv, entry) })
+	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return beginsEntry(argv, entry) })
 }
 
 // literal returns the text of a word that is quoted as it is.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
@@ -52,7 +51,7 @@ func (j *judgement) simple(argv []shell.Word) {
 		return
 	}
 	j.unconfined(argv)
-	if builds.Judge(argv, paths{j}, runs{j}) {
+	if j.builds(argv) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
@@ -68,7 +67,7 @@ func (j *judgement) simple(argv []shell.Word) {
 
 // unconfined asks about code in another language where no sandbox confines it.
 func (j *judgement) unconfined(argv []shell.Word) {
-	if j.rules.Open && (j.given || builds.Inline(argv)) && builds.Interprets(argv[0].Text) {
+	if j.rules.Open && (j.given || hasInlineCode(argv)) && interprets(argv[0].Text) {
 		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
 	}
 }
@@ -85,7 +84,7 @@ func (j *judgement) tool(w shell.Word) string {
 			name = j.carried(w)
 		}
 	}
-	if builds.Versioned(name) {
+	if versioned(name) {
 		name = strings.TrimRight(name, "0123456789.")
 	}
 	return name
@@ -210,7 +209,7 @@ func (j *judgement) built(e table.Entry, name string, operands []shell.Word) {
 		switch {
 		case strings.Contains(w.Text, "://") && !script.Loopback(w.Text):
 			j.add(Ask, "net.read", "it names what is somewhere else")
-		case name == "rake" && (builds.Leaves(w.Text) || installs):
+		case name == "rake" && (leavesMachine(w.Text) || installs):
 			j.add(Ask, "net.send", "the name of the task says that something leaves the tree")
 		case (name == "ninja" || name == "mage") && installs:
 			j.add(Ask, "path.outside", "it may install outside the worktree")

@@ -1,4 +1,4 @@
-package builds
+package policy
 
 import (
 	"regexp"
@@ -10,7 +10,7 @@ import (
 )
 
 // cmake judges building; it takes no clusters of options.
-func (j judge) cmake(argv []shell.Word) {
+func (j *judgement) cmake(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
 	inside := false
@@ -18,41 +18,41 @@ func (j judge) cmake(argv []shell.Word) {
 		next := argv[min(i+1, len(argv)-1):]
 		switch name, value, _ := strings.Cut(w.Text, "="); {
 		case (name == "--target" || name == "-t") && (strings.Contains(value, "install") || slices.ContainsFunc(next, func(t shell.Word) bool { return strings.Contains(t.Text, "install") })):
-			j.Ask("path.outside", "it may install outside the worktree")
+			j.add(Ask, "path.outside", "it may install outside the worktree")
 		case name == "--prefix":
-			inside = j.Own(next[0])
+			inside = j.ownFile(next[0])
 		}
 	}
 	if i := slices.IndexFunc(argv, func(w shell.Word) bool { return w.Text == "--" }); i >= 0 {
-		j.Run(append([]shell.Word{shell.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
+		j.simple(append([]shell.Word{shell.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
 	}
 	for _, o := range options {
 		if name, _, _ := strings.Cut(o.Text, "="); name != "--install" || !inside {
 			j.cmakeOption(o)
 		}
 	}
-	j.Writes(operands)
+	j.writes(operands)
 }
 
 // cmakeOption asks about what runs a program: a mode, or a setting.
-func (j judge) cmakeOption(o shell.Word) {
+func (j *judgement) cmakeOption(o shell.Word) {
 	name, value, _ := strings.Cut(o.Text, "=")
 	setting := strings.HasPrefix(name, "-D")
 	switch {
 	case setting && strings.Contains(name, "_FLAGS"):
 		risky := regexp.MustCompile(`plugin|wrapper|specs|@|-B|fuse-ld=/|Xlinker|Xclang|(^|[\s=,])/(opt|home|root|etc|var|tmp|srv|mnt)|\.\./\.\.|~`)
 		if o.Dynamic || !linkerFlags(value) && (script.Compiles(name) || risky.MatchString(value)) {
-			j.Ask("build.cmake", "flags of the compiler may run another program")
+			j.add(Ask, "build.cmake", "flags of the compiler may run another program")
 		}
 	case setting && !o.Dynamic && j.compilers(name, value):
 	case setting && script.Compiles(name), slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name):
-		j.Ask("build.cmake", "cmake runs a command or a script")
+		j.add(Ask, "build.cmake", "cmake runs a command or a script")
 	}
 }
 
 // compilers reports whether a setting of cmake's switches something, or names a
 // usual compiler or a file of the tree.
-func (j judge) compilers(name, value string) bool {
+func (j *judgement) compilers(name, value string) bool {
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-D"), ":")
 	switch {
 	case slices.Contains([]string{"ON", "OFF", "on", "off", "0", "1", "TRUE", "FALSE", "YES", "NO"}, value):
@@ -62,7 +62,7 @@ func (j judge) compilers(name, value string) bool {
 	case strings.HasSuffix(name, "_COMPILER"):
 		return regexp.MustCompile(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|nvcc|icx|icpx|gfortran)(-\d+)?$`).MatchString(value)
 	case name == "CMAKE_TOOLCHAIN_FILE":
-		return j.Own(shell.Literal(value))
+		return j.ownFile(shell.Literal(value))
 	}
 	return false
 }
@@ -79,10 +79,10 @@ func linkerFlags(text string) bool {
 	return true
 }
 
-func (j judge) golang(argv []shell.Word) {
+func (j *judgement) golang(argv []shell.Word) {
 	rest := argv[1:]
 	if len(rest) > 1 && rest[0].Text == "-C" {
-		j.Writes(rest[1:2])
+		j.writes(rest[1:2])
 		rest = rest[2:]
 	}
 	if len(rest) == 0 {
@@ -91,12 +91,12 @@ func (j judge) golang(argv []shell.Word) {
 	verb := rest[0].Text
 	if (verb == "mod" || verb == "tool") && len(rest) > 1 {
 		if verb += " " + rest[1].Text; verb == "mod edit" {
-			j.Ask("deps.new", "it may name a new dependency")
+			j.add(Ask, "deps.new", "it may name a new dependency")
 		}
 		rest = rest[1:]
 	}
 	if verb == "tool" || strings.HasPrefix(verb, "tool ") {
-		if tool := j.tool(rest); tool {
+		if tool := j.goTool(rest); tool {
 			return
 		}
 	}
@@ -105,7 +105,7 @@ func (j judge) golang(argv []shell.Word) {
 		"mod init", "mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
 		"tool cover", "tool nm", "tool objdump",
 	}, verb) {
-		j.Ask("deps.new", "go "+verb+" may fetch or run what is not in the worktree")
+		j.add(Ask, "deps.new", "go "+verb+" may fetch or run what is not in the worktree")
 		return
 	}
 	for i, a := range rest[1:] {
@@ -119,23 +119,23 @@ func (j judge) golang(argv []shell.Word) {
 
 // goOperand judges a word that is no option of go's, but may be the value of
 // one before it.
-func (j judge) goOperand(verb, before string, a shell.Word) {
+func (j *judgement) goOperand(verb, before string, a shell.Word) {
 	if strings.Contains(a.Text, "@") && verb != "list" {
-		j.Ask("deps.new", "it runs another version of a module")
+		j.add(Ask, "deps.new", "it runs another version of a module")
 	}
 	if strings.HasPrefix(before, "-") && slices.Contains([]string{"run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags"}, strings.TrimLeft(before, "-")) {
 		return // its value, and no path
 	}
 	if a.Dynamic && !a.Fixed {
-		j.Ask("path.unseen", "it may be given options that are not known before it runs")
+		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
 	}
-	j.Writes(shell.Literals([]shell.Word{a}))
+	j.writes(shell.Literals([]shell.Word{a}))
 }
 
-// tool judges a tool that the module names, in its go.mod or one of the tree,
+// goTool judges a tool that the module names, in its go.mod or one of the tree,
 // and reports whether it is one.
-func (j judge) tool(words []shell.Word) bool {
-	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.Own(shell.Literal(file)) {
+func (j *judgement) goTool(words []shell.Word) bool {
+	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.ownFile(shell.Literal(file)) {
 		words = words[1:]
 	}
 	name := words[0].Text
@@ -149,25 +149,25 @@ func (j judge) tool(words []shell.Word) bool {
 		name = name[i+1:]
 	}
 	if name == "pprof" && len(words) > 1 && slices.Contains([]string{"-top", "-text", "-tree", "-traces", "-raw"}, words[1].Text) && !slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic || strings.Contains(w.Text, ":") }) {
-		j.Writes(words[2:])
+		j.writes(words[2:])
 		return true
 	}
-	if words[0].Dynamic || name == "" || Leaves(name) || slices.Contains([]string{
+	if words[0].Dynamic || name == "" || leavesMachine(name) || slices.Contains([]string{
 		"addr2line", "asm", "buildid", "cgo", "compile", "covdata", "cover", "doc", "fix", "link", "nm", "objdump", "pack", "pprof", "preprofile", "test2json", "trace", "vet", "dist", "distpack",
 	}, name) || strings.Contains(words[0].Text, "@") {
 		return false
 	}
 	if j.unknown(name) {
-		j.Entry(append([]shell.Word{shell.Literal(name)}, words[1:]...))
+		j.entry(append([]shell.Word{shell.Literal(name)}, words[1:]...))
 	} else {
-		j.Run(append([]shell.Word{shell.Literal(name)}, words[1:]...))
+		j.simple(append([]shell.Word{shell.Literal(name)}, words[1:]...))
 	}
 	return true
 }
 
 // goOption judges an option of go, which takes one dash or two, and its value
 // joined or as the next word.
-func (j judge) goOption(verb string, a, next shell.Word) {
+func (j *judgement) goOption(verb string, a, next shell.Word) {
 	name, value, joined := strings.Cut("-"+strings.TrimLeft(a.Text, "-"), "=")
 	v := next
 	if joined {
@@ -177,22 +177,22 @@ func (j judge) goOption(verb string, a, next shell.Word) {
 	switch name {
 	case "-w", "-u":
 		if verb == "env" {
-			j.Ask("go.env", "it changes settings outside the worktree")
+			j.add(Ask, "go.env", "it changes settings outside the worktree")
 		}
 	case "-ldflags", "-gcflags":
 		if v.Dynamic || !script.GoFlags(v.Text) {
-			j.Ask("go.option", "the compiler or linker may run another program")
+			j.add(Ask, "go.option", "the compiler or linker may run another program")
 		}
 	case "-toolexec", "-exec", "-vettool", "-overlay", "-modfile", "-modcacherw", "-pkgdir", "-asmflags", "-compiler", "-gccgoflags", "-fixtool", "-http":
-		j.Ask("go.option", "go "+name+" may run another program")
+		j.add(Ask, "go.option", "go "+name+" may run another program")
 	default:
 		if joined {
-			j.Writes(shell.Literals([]shell.Word{v}))
+			j.writes(shell.Literals([]shell.Word{v}))
 		}
 	}
 }
 
-func (j judge) pip(argv []shell.Word) {
+func (j *judgement) pip(argv []shell.Word) {
 	rest := argv[1:]
 	if len(rest) == 0 {
 		return
@@ -202,7 +202,7 @@ func (j judge) pip(argv []shell.Word) {
 		return
 	case "install":
 	default:
-		j.Ask("deps.new", "pip "+rest[0].Text+" changes what is installed")
+		j.add(Ask, "deps.new", "pip "+rest[0].Text+" changes what is installed")
 		return
 	}
 	for i := 1; i < len(rest); i++ {
@@ -210,11 +210,11 @@ func (j judge) pip(argv []shell.Word) {
 		switch {
 		case (a.Text == "-r" || a.Text == "-c" || a.Text == "-e") && i+1 < len(rest) && !strings.ContainsAny(rest[i+1].Text, "+@:"):
 			i++
-			j.Writes(rest[i : i+1]) // of the tree
+			j.writes(rest[i : i+1]) // of the tree
 		case a.Text == "." || a.Text == "-q" || a.Text == "--quiet" || a.Text == "--no-deps" || a.Text == "--no-index" || a.Text == "--no-build-isolation" || a.Text == "-v":
 		case strings.HasPrefix(a.Text, ".["):
 		default:
-			j.Ask("deps.new", "it brings in a new dependency")
+			j.add(Ask, "deps.new", "it brings in a new dependency")
 		}
 	}
 }

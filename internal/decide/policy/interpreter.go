@@ -1,4 +1,4 @@
-package builds
+package policy
 
 import (
 	"regexp"
@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// plain are options of interpreters that only change how a program runs.
-func plain(name, option string) bool {
+// plainOption are options of interpreters that only change how a program runs.
+func plainOption(name, option string) bool {
 	switch name {
 	case "node":
 		word, _, _ := strings.Cut(option, "=")
@@ -29,15 +29,15 @@ func plain(name, option string) bool {
 	return slices.Contains([]string{"-u", "-B", "-I", "-q", "-O", "-OO", "-s", "-E", "-bb", "-Wd", "-Werror", "-Wall", "-Wignore", "-Xdev"}, option)
 }
 
-// Interprets reports whether a program runs code in another language than the
+// interprets reports whether a program runs code in another language than the
 // shell's.
-func Interprets(name string) bool {
+func interprets(name string) bool {
 	return slices.Contains([]string{"python", "node", "ruby", "perl", "php"}, trimmed(name))
 }
 
-// Inline reports whether an option of such a program says that code stands in
+// hasInlineCode reports whether an option of such a program says that code stands in
 // the command line.
-func Inline(argv []shell.Word) bool {
+func hasInlineCode(argv []shell.Word) bool {
 	return slices.ContainsFunc(argv[1:], func(w shell.Word) bool {
 		return regexp.MustCompile(`^(-[a-zA-Z0-9]*[cep]|-r|--eval|--print)$`).MatchString(w.Text)
 	})
@@ -45,7 +45,7 @@ func Inline(argv []shell.Word) bool {
 
 // interpreter judges a script of the tree, which may run as the tree's build
 // may, or code in an argument or on standard input.
-func (j judge) interpreter(argv []shell.Word) {
+func (j *judgement) interpreter(argv []shell.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
@@ -55,7 +55,7 @@ func (j judge) interpreter(argv []shell.Word) {
 		}
 		rest, tests = rest[words:], tests || o == "--test"
 		if class := slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o); class && name == "java" && len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") {
-			j.Writes(shell.Literals(rest[1:])) // a class and what it is given
+			j.writes(shell.Literals(rest[1:])) // a class and what it is given
 			return
 		}
 	}
@@ -64,11 +64,11 @@ func (j judge) interpreter(argv []shell.Word) {
 
 // spare returns how many words an option takes that only changes how a program
 // runs, 0 for any other word.
-func (j judge) spare(name string, rest []shell.Word) int {
+func (j *judgement) spare(name string, rest []shell.Word) int {
 	o, next := rest[0].Text, rest[min(1, len(rest)-1)]
 	two := len(rest) > 1
 	switch {
-	case name == "node" && slices.Contains([]string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, o) && two && j.Own(next):
+	case name == "node" && slices.Contains([]string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, o) && two && j.ownFile(next):
 		return 2
 	case name == "node" && regexp.MustCompile(`^--inspect(-brk)?(=((localhost|127\.0\.0\.1):)?\d+)?$`).MatchString(o):
 		return 1
@@ -80,13 +80,13 @@ func (j judge) spare(name string, rest []shell.Word) int {
 		return 1
 	case two && (name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o)):
 		for part := range strings.SplitSeq(next.Text, ":") {
-			j.Writes([]shell.Word{{Text: part, Dynamic: next.Dynamic, Fixed: true}})
+			j.writes([]shell.Word{{Text: part, Dynamic: next.Dynamic, Fixed: true}})
 		}
 		return 2
 	case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
-		j.Writes([]shell.Word{shell.Literal(o[2:])})
+		j.writes([]shell.Word{shell.Literal(o[2:])})
 		return 1
-	case plain(name, o):
+	case plainOption(name, o):
 		return 1
 	}
 	return 0
@@ -103,7 +103,7 @@ func phpSetting(w shell.Word) bool {
 }
 
 // code judges what an interpreter is to run.
-func (j judge) code(called, name string, rest []shell.Word, tests bool) {
+func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 	first := ""
 	if len(rest) > 0 {
 		first = rest[0].Text
@@ -111,30 +111,30 @@ func (j judge) code(called, name string, rest []shell.Word, tests bool) {
 	switch {
 	case len(rest) == 0 && tests:
 	case len(rest) == 0, first == "-" && !rest[0].Dynamic:
-		if code, seen := j.Input(); seen {
+		if code, seen := j.input, j.given; seen {
 			j.inline(name, code, rest[min(1, len(rest)):])
 			return
 		}
-		j.Ask("code.inline", "what it runs is not seen")
+		j.add(Ask, "code.inline", "what it runs is not seen")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
 	case name == "python" && len(first) > 2 && strings.HasPrefix(first, "-m") && !rest[0].Dynamic:
 		j.module(called, append([]shell.Word{shell.Literal(first[2:])}, rest[1:]...))
 	case first == "-m" && len(rest) > 1 && name == "python":
 		j.module(called, rest[1:])
 	case first == "-jar" && len(rest) > 1 && name == "java":
-		j.Script(rest[1:])
+		j.program(rest[1:])
 	case strings.HasPrefix(first, "-") && given(name, rest) > 0:
 		at := given(name, rest)
 		for _, w := range rest[at:] {
 			if name == "ruby" && strings.HasPrefix(w.Text, "-") {
-				j.Ask("code.inline", "an option of ruby may run something else")
+				j.add(Ask, "code.inline", "an option of ruby may run something else")
 			}
 		}
 		j.inline(name, rest[at-1].Text, rest[at:])
 	case strings.HasPrefix(first, "-"), strings.HasPrefix(first, "@"), rest[0].Dynamic:
-		j.Ask("code.inline", "code in another language is not judged")
+		j.add(Ask, "code.inline", "code in another language is not judged")
 	default:
-		j.Script(rest)
+		j.program(rest)
 	}
 }
 
@@ -183,46 +183,46 @@ func module(w shell.Word) bool {
 }
 
 // inline judges code that is seen, and what it is given.
-func (j judge) inline(name, code string, args []shell.Word) {
+func (j *judgement) inline(name, code string, args []shell.Word) {
 	names, ok := script.Inline(name, code)
 	if !ok {
-		j.Ask("code.inline", "the code may start programs, use the network or the environment, or remove files")
+		j.add(Ask, "code.inline", "the code may start programs, use the network or the environment, or remove files")
 	}
 	for _, text := range names {
 		if strings.ContainsAny(text, "/~.") {
-			j.Writes([]shell.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
+			j.writes([]shell.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		} else {
-			j.Reads([]shell.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
+			j.reads([]shell.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		}
 	}
 	for _, w := range args {
 		if !strings.HasPrefix(w.Text, "-") {
-			j.Writes([]shell.Word{w})
+			j.writes([]shell.Word{w})
 		}
 	}
 }
 
 // module judges python -m: a module of the tree or of its dependencies may run
 // as a script may, and those of Python itself that reach further may not.
-func (j judge) module(called string, argv []shell.Word) {
+func (j *judgement) module(called string, argv []shell.Word) {
 	switch name := argv[0].Text; {
 	case argv[0].Dynamic:
-		j.Ask("code.module", "which module runs is not known before it runs")
+		j.add(Ask, "code.module", "which module runs is not known before it runs")
 	case slices.Contains([]string{"pytest", "mypy", "ruff", "black", "flake8", "isort", "pip", "coverage", "pylint", "pyright", "tox", "nox", "pre_commit", "twine", "poetry", "uv", "pdm", "hatch", "alembic"}, name):
-		j.Run(append([]shell.Word{shell.Literal(strings.ReplaceAll(name, "_", "-"))}, argv[1:]...))
+		j.simple(append([]shell.Word{shell.Literal(strings.ReplaceAll(name, "_", "-"))}, argv[1:]...))
 	case slices.Contains([]string{
 		"smtplib", "ftplib", "telnetlib", "poplib", "imaplib", "nntplib", "webbrowser", "antigravity", "code", "codeop", "pdb", "idlelib", "timeit", "trace",
 		"profile", "cProfile", "runpy", "ensurepip", "pipx", "conda", "ansible", "invoke", "fabric", "urllib", "ssl", "asyncio", "IPython", "ptpython", "bdb", "pty", "smtpd", "base64", "uu", "quopri", "http",
 	}, strings.Split(name, ".")[0]):
-		j.Ask("code.module", called+" -m "+name+" may run or reach something else")
+		j.add(Ask, "code.module", called+" -m "+name+" may run or reach something else")
 	default:
 		options, operands := shell.SplitOptions(argv[1:])
 		if shell.HasOption(options, []string{"-e", "--eval", "--exec", "-m"}) {
-			j.Ask("code.module", "an option of "+name+" may run something else")
+			j.add(Ask, "code.module", "an option of "+name+" may run something else")
 		}
-		j.Writes(shell.Literals(operands))
+		j.writes(shell.Literals(operands))
 		if name == "zipfile" || name == "tarfile" {
-			j.Writes(operands)
+			j.writes(operands)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package fetch_test
+package policy_test
 
 import (
 	"strings"

@@ -1,6 +1,4 @@
-// Package fetch reads the command lines of programs that fetch from the
-// network: where they go, what they write here, and whether they send.
-package fetch
+package policy
 
 import (
 	"path"
@@ -12,34 +10,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// Where is where a program goes.
-type Where int
+// destination is where a program goes.
+type destination int
 
 // The places.
 const (
-	Out   Where = iota // somewhere, as far as it is seen
-	Own                // its own loopback
-	Known              // hosts that may be reached, and it only reads
-	Sends              // out, with data of ours
+	toOutside         destination = iota // somewhere, as far as it is seen
+	toLoopback                           // its own loopback
+	toAllowed                            // hosts that may be reached, and it only reads
+	toOutsideWithData                    // out, with data of ours
 )
 
-// Judge says where a curl or wget goes and which files it writes. The rule may
+// fetching says where a curl or wget goes and which files it writes. The rule may
 // be nil: then no host may be reached.
-func Judge(argv []shell.Word, reaches func(host string, port int) bool) (Where, []shell.Word) {
+func fetching(argv []shell.Word, reaches func(host string, port int) bool) (destination, []shell.Word) {
 	if argv[0].Text == "curl" {
-		if where, made := loopback(argv); where == Own {
+		if where, made := loopback(argv); where == toLoopback {
 			return where, made
 		}
 	}
 	own := func(host string, _ int) bool { return host == "localhost" || host == "127.0.0.1" }
-	if made, ok := reads(argv, own); ok && argv[0].Text == "wget" {
-		return Own, made
+	if made, ok := onlyReads(argv, own); ok && argv[0].Text == "wget" {
+		return toLoopback, made
 	}
-	if made, ok := reads(argv, reaches); ok {
-		return Known, made
+	if made, ok := onlyReads(argv, reaches); ok {
+		return toAllowed, made
 	}
 	if argv[0].Text != "curl" {
-		return Out, nil
+		return toOutside, nil
 	}
 	return loopback(argv)
 }
@@ -49,7 +47,7 @@ func sending() []string {
 }
 
 // loopback reads a curl that may send where it goes to its own loopback.
-func loopback(argv []shell.Word) (where Where, made []shell.Word) {
+func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 	own, remote := 0, false
 	for i := 1; i < len(argv); i++ {
 		a := argv[i]
@@ -79,12 +77,12 @@ func loopback(argv []shell.Word) (where Where, made []shell.Word) {
 		}
 	}
 	if !remote && own > 0 {
-		return Own, made
+		return toLoopback, made
 	}
 	if options, _ := shell.SplitOptions(argv[1:]); shell.HasOption(options, sending()) {
-		return Sends, made
+		return toOutsideWithData, made
 	}
-	return Out, made
+	return toOutside, made
 }
 
 // shape is what of a program's options only reads.
@@ -115,9 +113,9 @@ func shapeOf(program string) (shape, bool) {
 	}
 }
 
-// reads reports whether a command only reads, from hosts that may be reached,
+// onlyReads reports whether a command only reads, from hosts that may be reached,
 // and which files it writes.
-func reads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
+func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
 	s, known := shapeOf(argv[0].Text)
 	if !known || reaches == nil {
 		return nil, false
@@ -146,7 +144,7 @@ func reads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word
 		}
 	}
 	if named && len(made) == 0 {
-		made = after(urls)
+		made = namedAfter(urls)
 	}
 	return made, len(urls) > 0
 }
@@ -169,8 +167,8 @@ func (s shape) option(word string) string {
 	return word
 }
 
-// after returns the files that are named after what is fetched.
-func after(urls []string) (made []shell.Word) {
+// namedAfter returns the files that are named after what is fetched.
+func namedAfter(urls []string) (made []shell.Word) {
 	for _, u := range urls {
 		name, _, _ := strings.Cut(path.Base(strings.TrimRight(u, "/")), "?")
 		if name == "" || strings.Count(u, "/") < 3 {

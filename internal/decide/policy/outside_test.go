@@ -1,13 +1,11 @@
-package outside
+package policy
 
 import (
 	"testing"
-
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 )
 
 func TestRule(t *testing.T) {
-	r := policy.Rules{
+	r := Rules{
 		Allow: []string{"mcp:a", "mcp:b/one", "mcp:c/", "make"},
 		Ask:   []string{"mcp:a/asked"},
 		Deny:  []string{"mcp:a/denied", "mcp:d", "mcp:b/one/two"},
@@ -23,12 +21,12 @@ func TestRule(t *testing.T) {
 		{"ab", "x"}:     "ask mcp.call",
 		{"make", "x"}:   "ask mcp.call",
 	} {
-		d := Rule(name[0], name[1], r)
+		d := ServerTool(name[0], name[1], r)
 		if got := string(d.Decision) + " " + d.Rule; got != want {
-			t.Errorf("%s: %s, want %s", Name(name[0], name[1]), got, want)
+			t.Errorf("%s: %s, want %s", ServerToolName(name[0], name[1]), got, want)
 		}
 	}
-	if d := Rule("a", "x", policy.Rules{}); d.Decision != policy.Ask {
+	if d := ServerTool("a", "x", Rules{}); d.Decision != Ask {
 		t.Errorf("without rules: %v", d)
 	}
 }

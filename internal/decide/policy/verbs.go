@@ -1,4 +1,4 @@
-package builds
+package policy
 
 import (
 	"regexp"
@@ -11,11 +11,11 @@ import (
 
 // verbs judges a program that is told by its first word what to do. It is not
 // its own to judge where the table of programs says more.
-func (j judge) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
+func (j *judgement) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
 	name, rest := argv[0].Text, argv[1:]
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
 		if rest[0].Dynamic || !regexp.MustCompile(`^\+(stable|beta|nightly|\d+\.\d+)[\d.-]*$`).MatchString(rest[0].Text) {
-			j.Ask("build.toolchain", "it chooses another toolchain")
+			j.add(Ask, "build.toolchain", "it chooses another toolchain")
 		}
 		rest = rest[1:]
 	}
@@ -38,15 +38,15 @@ func (j judge) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
 		return true
 	}
 	if strings.Contains(verb, "/") && name != "sbt" {
-		j.Writes(rest[:1])
+		j.writes(rest[:1])
 	}
 	switch n := v.Runs(verb, next); {
 	case rest[0].Dynamic:
-		j.Ask("shell.dynamic", "what "+name+" does is not known before it runs")
+		j.add(Ask, "shell.dynamic", "what "+name+" does is not known before it runs")
 		return true
 	case v.Does(verb, next):
-		if v.Does("any", "") && Leaves(verb) && name != "gradle" { // whose projects are named so
-			j.Ask(name+".verb", "it says that something leaves the machine")
+		if v.Does("any", "") && leavesMachine(verb) && name != "gradle" { // whose projects are named so
+			j.add(Ask, name+".verb", "it says that something leaves the machine")
 		}
 	case n >= 0:
 		j.runs(name, verb, v, rest[n:])
@@ -55,19 +55,19 @@ func (j judge) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
 		if _, ok := table.Find(name); ok {
 			return false
 		}
-		j.Ask(name+".verb", name+" "+verb+" is not a known way to build or test")
-		j.Reads(shell.Literals(rest[1:]))
+		j.add(Ask, name+".verb", name+" "+verb+" is not a known way to build or test")
+		j.reads(shell.Literals(rest[1:]))
 		return true
 	}
 	if name == "meson" && verb == "install" {
 		at := slices.IndexFunc(rest, func(w shell.Word) bool { return w.Text == "--destdir" })
-		if at < 0 || at+1 == len(rest) || !j.Own(rest[at+1]) {
-			j.Ask("path.outside", "it installs outside the worktree, unless a directory of the tree is given")
+		if at < 0 || at+1 == len(rest) || !j.ownFile(rest[at+1]) {
+			j.add(Ask, "path.outside", "it installs outside the worktree, unless a directory of the tree is given")
 		}
 	}
 	operands := j.options(name, v, rest[1:], false)
 	if len(operands) > 0 && v.Brings(verb) {
-		j.Ask("deps.new", "it brings in a new dependency")
+		j.add(Ask, "deps.new", "it brings in a new dependency")
 	}
 	j.operands(name, v, operands)
 	return true
@@ -78,7 +78,7 @@ func (j judge) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
 // they do not know for one, and fetch nothing for it. Names that say that
 // something leaves the machine are none.
 func scripted(name, verb string) bool {
-	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || Leaves(verb) || strings.HasPrefix(verb, "x:") {
+	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || leavesMachine(verb) || strings.HasPrefix(verb, "x:") {
 		return false
 	}
 	parts := strings.FieldsFunc(verb, func(r rune) bool { return r == ':' || r == '-' })
@@ -100,9 +100,9 @@ func scripted(name, verb string) bool {
 	return known(parts[0]) || known(parts[len(parts)-1])
 }
 
-// Leaves reports whether the name of a script says that something leaves the
+// leavesMachine reports whether the name of a script says that something leaves the
 // machine, or is brought to it.
-func Leaves(name string) bool {
+func leavesMachine(name string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(":-_./", r) }), func(part string) bool {
 		return slices.Contains([]string{
 			"deploy", "release", "publish", "login", "logout", "push", "upload", "global", "add", "dlx", "upgrade", "remote", "ship", "send", "evil",
@@ -125,18 +125,18 @@ func runsScript(name, verb string) bool {
 
 // script judges what a script of the project's is given. npm takes options up
 // to -- for itself.
-func (j judge) script(name string, run bool, words []shell.Word) {
+func (j *judgement) script(name string, run bool, words []shell.Word) {
 	if len(words) > 0 && words[0].Dynamic && !words[0].Fixed {
-		j.Ask("shell.dynamic", "which script runs is not known before it runs")
+		j.add(Ask, "shell.dynamic", "which script runs is not known before it runs")
 	}
-	if len(words) > 0 && run && Leaves(words[0].Text) {
-		j.Ask(name+".script", "the name of the script says that something leaves the machine")
+	if len(words) > 0 && run && leavesMachine(words[0].Text) {
+		j.add(Ask, name+".script", "the name of the script says that something leaves the machine")
 	}
 	for i, w := range words {
 		option := strings.HasPrefix(w.Text, "-")
 		switch {
 		case w.Text == "--" && name == "npm":
-			j.Writes(shell.Literals(words[i+1:]))
+			j.writes(shell.Literals(words[i+1:]))
 			return
 		case name == "npm" && option && shell.HasOption([]shell.Word{w}, []string{
 			"--script-shell", "--userconfig", "--globalconfig", "--registry", "--node-options", "--shell", "--call", "--init-module", "--cache", "--git", "--editor", "--viewer",
@@ -144,10 +144,10 @@ func (j judge) script(name string, run bool, words []shell.Word) {
 		}) && (!strings.HasPrefix(w.Text, "--prefix") || !j.prefixed(words[i:])),
 			name == "bun" && option && shell.HasOption([]shell.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
 			name != "npm" && i == 0 && option && (shell.HasOption([]shell.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
-			j.Ask(name+".option", "an option of "+name+" may run or write something else")
+			j.add(Ask, name+".option", "an option of "+name+" may run or write something else")
 		}
 		if name == "bun" && strings.Contains(w.Text, "://") && !slices.ContainsFunc(words[:i], func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") }) {
-			j.Ask("net.read", "it runs what is somewhere else")
+			j.add(Ask, "net.read", "it runs what is somewhere else")
 		}
 		if w.Dynamic && !w.Fixed && !w.Listed {
 			j.unseen([]string{name}, []shell.Word{w})
@@ -157,37 +157,37 @@ func (j judge) script(name string, run bool, words []shell.Word) {
 		words = words[1:] // a pattern of names
 	}
 	_, operands := shell.SplitOptions(words)
-	j.Writes(shell.Literals(operands))
+	j.writes(shell.Literals(operands))
 }
 
 // prefixed reports whether npm is told to work in a directory of the tree.
-func (j judge) prefixed(words []shell.Word) bool {
+func (j *judgement) prefixed(words []shell.Word) bool {
 	_, value, joined := strings.Cut(words[0].Text, "=")
 	at := words[0]
 	at.Text = value
 	if !joined && len(words) > 1 {
 		at = words[1]
 	}
-	j.Writes([]shell.Word{at})
-	return j.Own(at)
+	j.writes([]shell.Word{at})
+	return j.ownFile(at)
 }
 
-func (j judge) operands(name string, v table.Verbs, operands []shell.Word) {
+func (j *judgement) operands(name string, v table.Verbs, operands []shell.Word) {
 	for _, w := range operands {
 		switch {
 		case v.Operands == "each" && (w.Dynamic || !v.Does(w.Text, "")):
-			j.Ask(name+".verb", name+" "+w.Text+" is not a known way to build or test")
+			j.add(Ask, name+".verb", name+" "+w.Text+" is not a known way to build or test")
 		case strings.Contains(w.Text, "://"), name == "deno" && (strings.HasPrefix(w.Text, "npm:") || strings.HasPrefix(w.Text, "jsr:")):
-			j.Ask("net.read", "it reads from the network")
+			j.add(Ask, "net.read", "it reads from the network")
 		case v.Operands == "write":
-			j.Writes(shell.Literals([]shell.Word{w}))
+			j.writes(shell.Literals([]shell.Word{w}))
 		}
 	}
 }
 
 // options judges the options among some words and returns the others: all of
 // them, or those from the first on that is none.
-func (j judge) options(name string, v table.Verbs, words []shell.Word, leading bool) (others []shell.Word) {
+func (j *judgement) options(name string, v table.Verbs, words []shell.Word, leading bool) (others []shell.Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if name == "dotnet" {
@@ -216,7 +216,7 @@ func (j judge) options(name string, v table.Verbs, words []shell.Word, leading b
 			}
 			continue
 		default:
-			j.Ask(name+".option", "an option of "+name+" may run or write something else")
+			j.add(Ask, name+".option", "an option of "+name+" may run or write something else")
 		}
 		i += j.valued(v, w, words[i+1:])
 	}
@@ -225,7 +225,7 @@ func (j judge) options(name string, v table.Verbs, words []shell.Word, leading b
 
 // valued judges the value of an option, and returns how many words behind it
 // that is.
-func (j judge) valued(v table.Verbs, w shell.Word, next []shell.Word) (used int) {
+func (j *judgement) valued(v table.Verbs, w shell.Word, next []shell.Word) (used int) {
 	option, value, joined := strings.Cut(w.Text, "=")
 	at := w
 	if joined {
@@ -235,22 +235,22 @@ func (j judge) valued(v table.Verbs, w shell.Word, next []shell.Word) (used int)
 	}
 	switch {
 	case v.Dir(option):
-		j.Writes([]shell.Word{at})
+		j.writes([]shell.Word{at})
 		return used
 	case v.Value(option):
-		j.Writes(shell.Literals([]shell.Word{at}))
+		j.writes(shell.Literals([]shell.Word{at}))
 	}
 	_, operands := shell.SplitOptions([]shell.Word{w})
-	j.Writes(shell.Literals(operands))
+	j.writes(shell.Literals(operands))
 	return used
 }
 
 // property reports whether an option of dotnet's sets a property that names
 // neither a file nor a program, and asks about the others.
-func (j judge) property(w shell.Word) bool {
+func (j *judgement) property(w shell.Word) bool {
 	property, plain := sets(w)
 	if property && !plain {
-		j.Ask("dotnet.option", "a property of the build may name a program")
+		j.add(Ask, "dotnet.option", "a property of the build may name a program")
 	}
 	return plain
 }
@@ -266,7 +266,7 @@ func asked(v table.Verbs, w shell.Word) bool {
 
 // python returns how many words uv is told its Python with, where that is a
 // version or a program of the tree.
-func (j judge) python(name string, words []shell.Word) int {
+func (j *judgement) python(name string, words []shell.Word) int {
 	option, value, joined := strings.Cut(words[0].Text, "=")
 	if name != "uv" || option != "--python" && option != "-p" {
 		return 0
@@ -275,14 +275,14 @@ func (j judge) python(name string, words []shell.Word) int {
 	if !joined && len(words) > 1 {
 		n, value = 2, words[1].Text
 	}
-	if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(shell.Literal(value)) {
+	if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.ownFile(shell.Literal(value)) {
 		return n
 	}
 	return 0
 }
 
 // places reports whether the value of an option is a file of the tree.
-func (j judge) places(joined bool, value string, words []shell.Word) bool {
+func (j *judgement) places(joined bool, value string, words []shell.Word) bool {
 	w := words[0]
 	w.Text = value
 	if !joined {
@@ -291,18 +291,18 @@ func (j judge) places(joined bool, value string, words []shell.Word) bool {
 		}
 		w = words[1]
 	}
-	return j.Own(w)
+	return j.ownFile(w)
 }
 
 // runs judges the program that another one runs: one that comes with the
 // dependencies only where it is well known, since it is fetched where it is
 // not there.
-func (j judge) runs(name, verb string, v table.Verbs, argv []shell.Word) {
+func (j *judgement) runs(name, verb string, v table.Verbs, argv []shell.Word) {
 	if name == "coverage" { // it takes what python takes
 		for len(argv) > 0 && slices.Contains([]string{"--branch", "-p", "-a", "--parallel-mode", "--append"}, argv[0].Text) {
 			argv = argv[1:]
 		}
-		j.Run(append([]shell.Word{shell.Literal("python3")}, argv...))
+		j.simple(append([]shell.Word{shell.Literal("python3")}, argv...))
 		return
 	}
 	argv = j.options(name, v, argv, true)
@@ -310,32 +310,32 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []shell.Word) {
 		if verb == "workspace" {
 			argv = argv[1:]
 		}
-		j.Run(append([]shell.Word{shell.Literal(name)}, argv...))
+		j.simple(append([]shell.Word{shell.Literal(name)}, argv...))
 		return
 	}
 	if len(argv) == 0 || argv[0].Dynamic {
-		j.Ask("shell.dynamic", "which program runs is not known before it runs")
+		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
 		return
 	}
 	switch file := argv[0].Text; {
 	case strings.HasSuffix(file, ".py") || name == "bun" && (strings.HasSuffix(file, ".ts") || strings.HasSuffix(file, ".js")):
-		j.Script(argv)
+		j.program(argv)
 	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
-		if name != "npm" && name != "npx" && name != "bunx" && j.unknown(file) && verb == file && !strings.HasPrefix(file, "x:") && !builtin(name, file) && !Leaves(file) {
-			j.Entry(argv) // a script of the project, or a program that its dependencies bring
+		if name != "npm" && name != "npx" && name != "bunx" && j.unknown(file) && verb == file && !strings.HasPrefix(file, "x:") && !builtin(name, file) && !leavesMachine(file) {
+			j.entry(argv) // a script of the project, or a program that its dependencies bring
 			return
 		}
 		fetches := slices.Contains([]string{"npm", "npx", "bunx"}, name)
 		e, ok := table.Find(file)
-		if !ok && !Knows(file) || fetches && ok && e.Rule != "build.js" && e.Rule != "build.tsc" && e.Rule != "build.tools" {
-			j.Ask("deps.new", name+" may fetch and run "+file)
+		if !ok && !buildsOrInterprets(file) || fetches && ok && e.Rule != "build.js" && e.Rule != "build.tsc" && e.Rule != "build.tools" {
+			j.add(Ask, "deps.new", name+" may fetch and run "+file)
 			return
 		}
-		j.Run(argv)
-	case slices.Contains([]string{"uv", "poetry", "pdm", "hatch", "pipenv", "bundle"}, name) && j.unknown(file) && !Leaves(file):
-		j.Entry(argv) // of the project or of what its lock file names
+		j.simple(argv)
+	case slices.Contains([]string{"uv", "poetry", "pdm", "hatch", "pipenv", "bundle"}, name) && j.unknown(file) && !leavesMachine(file):
+		j.entry(argv) // of the project or of what its lock file names
 	default:
-		j.Run(argv)
+		j.simple(argv)
 	}
 }
 
@@ -353,9 +353,9 @@ func builtin(name, word string) bool {
 }
 
 // unknown reports whether a word is the name of no program that has a rule.
-func (j judge) unknown(name string) bool {
+func (j *judgement) unknown(name string) bool {
 	_, listed := table.Find(name)
-	return !listed && !Versioned(name) && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
+	return !listed && !versioned(name) && !buildsOrInterprets(name) && j.special(name) == nil && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
 }
 
 // colon returns an option of dotnet's as other programs write theirs: it takes a
