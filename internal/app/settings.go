@@ -72,7 +72,7 @@ func readable(g config.Gates, o config.Origins) error {
 		if line == "" { // switched off
 			continue
 		}
-		if err := shell.Syntax(line); err != nil {
+		if err := shell.CheckSyntax(line); err != nil {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.Of("gates."+name).Where, name, line, err),
 				Hint: "Fix the command. If it needs bash, put it into a script and call the script.",

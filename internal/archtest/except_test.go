@@ -18,7 +18,6 @@ func isHarness(name string) bool {
 
 // smallPackages are nested packages of one importer and few lines.
 var smallPackages = map[string]string{
-	"decide/policy/chain":   "decide/policy is near its bound; the words of a line and the judgement of them are two ideas",
 	"decide/policy/fetch":   "decide/policy is near its bound; one family of programs, as builds is",
 	"decide/policy/outside": "judges tools that have no command line, which is all that decide/policy judges",
 	"decide/policy/own":     "holds people's rules against a command; pure text, without the policy",
@@ -61,13 +60,12 @@ var wideLines = []string{
 	"decide/flaky",
 	"decide/people",
 	"decide/policy",
-	"decide/policy/arg",
 	"decide/policy/builds",
-	"decide/policy/chain",
 	"decide/policy/fetch",
 	"decide/policy/gitread",
 	"decide/policy/place",
 	"decide/policy/script",
+	"decide/policy/shell",
 	"decide/policy/table",
 	"decide/regress",
 	"decide/repair",

@@ -27,7 +27,7 @@ var toolNamers = map[string]string{
 	"decide/accept/command.go":            "words of people that name a command or a gate",
 	"decide/accept/named.go":              "words of people that name a command or a gate",
 	"decide/accept/try.go":                "words of people that name a command or a gate",
-	"decide/policy/arg/arg.go":            "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/shell/word.go":         "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/builds/builds.go":      "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/builds/go.go":          "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/builds/interpreter.go": "what commands do beyond their verbs: options, scripts and places that the policy judges",

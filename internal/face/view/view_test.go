@@ -281,11 +281,11 @@ func TestAFailureIsToldOnce(t *testing.T) {
 func TestDescribesAReview(t *testing.T) {
 	with := func(s nexus.Severity) []nexus.Finding { return []nexus.Finding{{Severity: s, Message: "m"}} }
 	for want, f := range map[string]nexus.ReviewGiven{
-		"review: approved":             {Reviewed: true, Approved: true},
-		"not reviewed":                 {},
-		"review: rejected, 1 finding":  {Reviewed: true, SendsBack: true, Findings: with(nexus.Major)},
-		"review: rejected, 0 findings": {Reviewed: true, SendsBack: true},
-		"review: sent back, 1 finding (the reviewer approved)":              {Reviewed: true, Approved: true, SendsBack: true, Findings: with(nexus.Critical)},
+		"review: approved":                                     {Reviewed: true, Approved: true},
+		"not reviewed":                                         {},
+		"review: rejected, 1 finding":                          {Reviewed: true, SendsBack: true, Findings: with(nexus.Major)},
+		"review: rejected, 0 findings":                         {Reviewed: true, SendsBack: true},
+		"review: sent back, 1 finding (the reviewer approved)": {Reviewed: true, Approved: true, SendsBack: true, Findings: with(nexus.Critical)},
 		"review: nothing blocks landing, 1 finding (the reviewer did not approve)": {Reviewed: true, Findings: with(nexus.Minor)},
 	} {
 		if _, text := Describe(f); text != want {

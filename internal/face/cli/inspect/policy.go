@@ -59,7 +59,7 @@ func line(args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
-	command, err := shell.Line(args)
+	command, err := shell.Quote(args)
 	if err != nil {
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the command contains a character that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
 	}

@@ -1,6 +1,4 @@
-// Package chain follows a command line from directory to directory, and takes
-// its words with braces apart.
-package chain
+package shell
 
 import (
 	"path"
@@ -99,8 +97,8 @@ var numbers = regexp.MustCompile(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
 // maxBraces bounds how many words a word with braces is taken to be.
 const maxBraces = 8
 
-// BracesOf returns the words that words with braces stand for.
-func BracesOf(words []*syntax.Word) []*syntax.Word {
+// AllBraces returns the words that words with braces stand for.
+func AllBraces(words []*syntax.Word) []*syntax.Word {
 	var all []*syntax.Word
 	for _, w := range words {
 		all = append(all, Braces(w)...)

@@ -1,6 +1,4 @@
-// Package arg holds the words of a simple command, as far as they are known
-// before it runs, and tells options from operands.
-package arg
+package shell
 
 import (
 	"regexp"
@@ -23,9 +21,9 @@ type Word struct {
 // Literal returns a word that is just that text.
 func Literal(s string) Word { return Word{Text: s, Fixed: true} }
 
-// Line returns the words with spaces between them; one that is not seen is a
+// Join returns the words with spaces between them; one that is not seen is a
 // space.
-func Line(words []Word) string {
+func Join(words []Word) string {
 	text := make([]string, len(words))
 	for i, w := range words {
 		if text[i] = w.Text; w.Dynamic {
@@ -47,9 +45,9 @@ func Literals(words []Word) []Word {
 	return seen
 }
 
-// Split tells options and operands apart. Values that are joined to their
+// SplitOptions tells options and operands apart. Values that are joined to their
 // option count as operands too.
-func Split(args []Word) (options, operands []Word) {
+func SplitOptions(args []Word) (options, operands []Word) {
 	only := false
 	for _, a := range args {
 		switch {
@@ -84,9 +82,9 @@ func joined(a Word) (Word, bool) {
 	return v, a.Home || strings.ContainsAny(v.Text, "/~") || v.Text == ".."
 }
 
-// Asks reports whether one of the options is among those that are asked
+// HasOption reports whether one of the options is among those that are asked
 // about. Programs take any beginning of a long option.
-func Asks(options []Word, asked []string) bool {
+func HasOption(options []Word, asked []string) bool {
 	for _, o := range options {
 		name, _, _ := strings.Cut(o.Text, "=")
 		for _, bad := range asked {
@@ -103,10 +101,10 @@ func Asks(options []Word, asked []string) bool {
 	return false
 }
 
-// Place reports whether the value of an option, wherever programs that build
+// TakesPath reports whether the value of an option, wherever programs that build
 // have it, is a file or the name of a part: configuration, a plugin, what is
 // loaded before.
-func Place(option string) bool {
+func TakesPath(option string) bool {
 	return slices.Contains([]string{
 		"-c", "--config", "--config-file", "--configfile", "--configuration", "--config-path", "--rcfile", "--conf", "--settings", "--rootdir", "--root", "--rootDir",
 		"--confcutdir", "--project", "--bootstrap", "--autoload-file", "--rulesdir", "--resolve-plugins-relative-to", "--require", "-r", "--import", "--loader",
@@ -186,9 +184,9 @@ func numbered(o, values string) bool {
 	return len(o) > 2 && o[1] != '-' && slices.Contains(strings.Fields(values), o[:2]) && (strings.Trim(o[2:], "0123456789KLs") == "" || o[2:] == "{}" || o[2:] == `\n`)
 }
 
-// Lists reports whether a command prints names of files below where it looks
+// ListsFiles reports whether a command prints names of files below where it looks
 // and nothing else.
-func Lists(argv []string) bool {
+func ListsFiles(argv []string) bool {
 	switch {
 	case len(argv) == 0:
 		return false
@@ -204,10 +202,10 @@ func Lists(argv []string) bool {
 	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
 }
 
-// Narrow reports whether the tests that stand before what find does let only
+// FindsLeftovers reports whether the tests that stand before what find does let only
 // files through with an ending such as .orig, which no file has that must
 // stay: all of the tests have to hold, and one is for such a name.
-func Narrow(argv []Word) bool {
+func FindsLeftovers(argv []Word) bool {
 	named := false
 	for i, a := range argv {
 		switch {
@@ -223,9 +221,9 @@ func Narrow(argv []Word) bool {
 	return named
 }
 
-// Made reports whether the tests that stand before what find does let only
+// FindsBuildDirs reports whether the tests that stand before what find does let only
 // directories through that builds and tests make.
-func Made(argv []Word) bool {
+func FindsBuildDirs(argv []Word) bool {
 	named := false
 	for i, a := range argv {
 		switch {
@@ -238,9 +236,9 @@ func Made(argv []Word) bool {
 	return named
 }
 
-// Filled returns a command with a found file in the place of {}: one of any
+// FillFound returns a command with a found file in the place of {}: one of any
 // name, or a word that is not seen where a name could be more than read.
-func Filled(argv []Word, reads bool) []Word {
+func FillFound(argv []Word, reads bool) []Word {
 	run := make([]Word, 0, len(argv))
 	for i, a := range argv {
 		if i > 0 && a.Text == "{}" && reads {
@@ -253,9 +251,9 @@ func Filled(argv []Word, reads bool) []Word {
 	return run
 }
 
-// Unseen reports whether a word that is not seen could be one of a program's
+// MayHideOption reports whether a word that is not seen could be one of a program's
 // options that are asked about.
-func Unseen(asked []string, args []Word) bool {
+func MayHideOption(asked []string, args []Word) bool {
 	if len(asked) == 0 {
 		return false
 	}
