@@ -105,6 +105,8 @@ type Session struct {
 	Spent    nexus.Money
 	Tally    Tally                  // of its tool calls
 	Compact  nexus.SessionCompacted // the last time that it was compacted
+	Opened   nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does
+	Closed   nexus.AgentEnded       // how that agent's program ended last
 	Foreign  int                    // messages that another model than the present one saw
 	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
 
@@ -410,6 +412,20 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
 			s.lap(at)
+		}
+	case nexus.AgentOpened:
+		if s := a.Session(f.Session); s != nil {
+			if f.ID != s.Opened.ID {
+				s.Closed = nexus.AgentEnded{} // its counts start anew
+			}
+			s.Opened = f
+		}
+	case nexus.AgentEnded:
+		if s := a.Session(f.Session); s != nil {
+			if f.Total < s.Closed.Total || f.Usage.Total() < s.Closed.Usage.Total() { // it said nothing
+				f.Total, f.Usage = s.Closed.Total, s.Closed.Usage
+			}
+			s.Closed, s.Pending = f, false
 		}
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {

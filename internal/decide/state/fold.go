@@ -54,7 +54,7 @@ func (s *State) apply(e nexus.Event) {
 			a.Network = append(a.Network, f)
 		}
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		s.applyMoney(f, e.At)
@@ -497,6 +497,10 @@ func attemptPart(f nexus.Fact) nexus.AttemptID {
 	case nexus.SessionCompacted:
 		id = f.Session
 	case nexus.SessionEnded:
+		id = f.Session
+	case nexus.AgentOpened:
+		id = f.Session
+	case nexus.AgentEnded:
 		id = f.Session
 	default:
 	}
