@@ -143,7 +143,10 @@ func hire(p Parts, models *provider.Models) (func(nexus.Role) *worker.Hired, err
 			continue
 		}
 		if role != nexus.Coder && role != nexus.Tester {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: agents do the sessions of coder and tester only", role), Hint: "Take it out, and set roles." + string(role) + ".model."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: agents do the sessions of coder and tester only", role),
+				Hint: "Take it out, and set roles." + string(role) + ".model.",
+			}
 		}
 		h, err := hireOne(p, r.Agent, models)
 		if err != nil {
@@ -165,7 +168,10 @@ func hireOne(p Parts, name string, models *provider.Models) (*worker.Hired, erro
 	h := &worker.Hired{Program: program, User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
 	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "the agent " + name + " is not installed", Cause: err, Hint: "Install it, or set agents." + name + ".command in your config.toml; nexus agents shows what is there."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "the agent " + name + " is not installed", Cause: err,
+			Hint: "Install it, or set agents." + name + ".command in your config.toml; nexus agents shows what is there.",
+		}
 	}
 	if p.Trust == nil {
 		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + name + " is not trusted here", Hint: "Use a model."}

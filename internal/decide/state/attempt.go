@@ -413,20 +413,8 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
 			s.lap(at)
 		}
-	case nexus.AgentOpened:
-		if s := a.Session(f.Session); s != nil {
-			if f.ID != s.Opened.ID {
-				s.Closed = nexus.AgentEnded{} // its counts start anew
-			}
-			s.Opened = f
-		}
-	case nexus.AgentEnded:
-		if s := a.Session(f.Session); s != nil {
-			if f.Total < s.Closed.Total || f.Usage.Total() < s.Closed.Usage.Total() { // it said nothing
-				f.Total, f.Usage = s.Closed.Total, s.Closed.Usage
-			}
-			s.Closed, s.Pending = f, false
-		}
+	case nexus.AgentOpened, nexus.AgentEnded:
+		a.agent(f)
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on

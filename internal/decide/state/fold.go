@@ -475,7 +475,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
 		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
 	}
-	if a := s.attempts[attemptPart(f)]; a != nil {
+	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)
 	}
 }
@@ -497,10 +497,6 @@ func attemptPart(f nexus.Fact) nexus.AttemptID {
 	case nexus.SessionCompacted:
 		id = f.Session
 	case nexus.SessionEnded:
-		id = f.Session
-	case nexus.AgentOpened:
-		id = f.Session
-	case nexus.AgentEnded:
 		id = f.Session
 	default:
 	}

@@ -225,3 +225,9 @@ func describeSession(f nexus.Fact) (about, text string) {
 		return "", ""
 	}
 }
+
+// finished reports whether another maker's agent ended as it should.
+func finished(f nexus.Fact) bool {
+	e, ok := f.(nexus.AgentEnded)
+	return ok && e.Fault == ""
+}

@@ -165,8 +165,6 @@ func notable(f nexus.Fact) bool {
 		return NetworkRefused(f)
 	case nexus.TreeSnapshotted:
 		return f.Fixed != ""
-	case nexus.AgentEnded:
-		return f.Fault != ""
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
@@ -174,7 +172,7 @@ func notable(f nexus.Fact) bool {
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
-		return true
+		return !finished(f)
 	}
 }
 

@@ -41,6 +41,7 @@ var (
 type call struct {
 	stream.Call
 
+	as     string // its identifier in the session: the agent may use one again
 	judged nexus.Judgement
 	at     time.Time
 }
@@ -61,10 +62,11 @@ type conversation struct {
 	faults map[nexus.Fault]int
 
 	calls   map[string]call
-	results []llm.Part // answers to the last message
-	changed bool       // the tree may be different
-	heard   bool       // the agent did something in the present prompt
-	model   string     // as the agent names it
+	seen    map[string]bool // identifiers of calls in this stretch
+	results []llm.Part      // answers to the last message
+	changed bool            // the tree may be different
+	heard   bool            // the agent did something in the present prompt
+	model   string          // as the agent names it
 }
 
 // run prompts the agent until there is an ending.
@@ -240,17 +242,12 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id stri
 	f := nexus.AgentEnded{
 		Session: c.Session, Agent: c.Agent, Fault: ended.Fault, Why: prompt.Line(ended.Why), Exit: ended.Exit, Denied: ended.Denied,
 	}
-	spent := nexus.BudgetSpent{ID: id, Usage: ended.Usage}
-	counted := ended.Money
-	if ended.Total {
-		f.Total, f.Usage = ended.Money, ended.Usage
-		spent.Usage, counted = less(ended.Usage, c.closed.Usage), max(0, ended.Money-c.closed.Total)
-	}
-	if f.Total >= c.closed.Total && f.Usage.Total() >= c.closed.Usage.Total() {
-		c.closed = f
-	}
+	own, total := ended.Since(c.closed.Total, c.closed.Usage)
+	f.Total, f.Usage = total.Money, total.Usage
+	c.closed = f
+	spent := nexus.BudgetSpent{ID: id, Usage: own.Usage}
 	if c.Money > 0 {
-		spent.Money, spent.Estimated = c.price(counted, spent.Usage, ended)
+		spent.Money, spent.Estimated = c.price(own.Money, spent.Usage, ended)
 	}
 	c.usage = c.usage.Add(spent.Usage)
 	c.facts = append(c.facts, spent, f)
@@ -276,11 +273,10 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 	}
 }
 
-// less returns what was used since u was v.
-func less(u, v nexus.Usage) nexus.Usage {
-	return nexus.Usage{
-		Input: max(0, u.Input-v.Input), Output: max(0, u.Output-v.Output), CacheRead: max(0, u.CacheRead-v.CacheRead), CacheWrite: max(0, u.CacheWrite-v.CacheWrite),
-	}
+// submission is what a role without a schema of its own submits.
+type submission struct {
+	Summary string `json:"summary"`
+	Status  string `json:"status"`
 }
 
 // close records the end of the session.
@@ -288,7 +284,7 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	f := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why}
 	if end.outcome == nexus.Accepted {
 		var err error
-		if end.result, err = json.Marshal(map[string]string{"summary": legible.Cut(end.text, maxShown), "status": "done"}); err != nil {
+		if end.result, err = json.Marshal(submission{legible.Cut(end.text, maxShown), "done"}); err != nil {
 			return nil, fmt.Errorf("encode what the agent submitted: %w", err)
 		}
 		if f.Result, err = c.store.Put(end.result); err != nil {

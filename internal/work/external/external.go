@@ -67,7 +67,10 @@ type Brief struct {
 // that the machinery failed, that a person has to do something, or, when ctx
 // ended, is the cause; the session can be continued then.
 func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {
-	c := &conversation{Brief: b, agent: a, desk: d, store: s, calls: map[string]call{}, faults: map[nexus.Fault]int{}, left: b.Limits.SessionTime}
+	c := &conversation{
+		Brief: b, agent: a, desk: d, store: s,
+		calls: map[string]call{}, seen: map[string]bool{}, faults: map[nexus.Fault]int{}, left: b.Limits.SessionTime,
+	}
 	if b.Old != nil {
 		if b.Old.Over && b.Next == "" {
 			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil // its end is recorded

@@ -35,7 +35,8 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 	case nexus.FaultLogin:
 		return nil, "", c.person(nexus.CodeAuth, why, "Log in to "+c.Agent+" again; nexus agents shows the command. Then run nexus resume.")
 	case nexus.FaultSetup:
-		return nil, "", c.person(nexus.CodeInvalidConfig, why, "Check agents."+c.Agent+" in your config.toml; nexus agents shows what is installed. Then run nexus resume.")
+		return nil, "", c.person(nexus.CodeInvalidConfig, why,
+			"Check agents."+c.Agent+" in your config.toml; nexus agents shows what is installed. Then run nexus resume.")
 	case nexus.FaultQuota:
 		return nil, sayQuota, c.quota(ctx, e)
 	case nexus.FaultBudget, nexus.FaultTurns, nexus.FaultTime:
@@ -79,7 +80,9 @@ func (c *conversation) quota(ctx context.Context, e agentcli.Ended) error {
 // rest waits before a prompt is made again.
 func (c *conversation) rest(ctx context.Context, n int, e agentcli.Ended) error {
 	wait := rests << (n - 1)
-	c.facts = append(c.facts, nexus.CallDelayed{Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: "overloaded", Said: prompt.Line(e.Why)})
+	c.facts = append(c.facts, nexus.CallDelayed{
+		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: "overloaded", Said: prompt.Line(e.Why),
+	})
 	if err := c.record(ctx); err != nil {
 		return err
 	}

@@ -50,7 +50,9 @@ func (c *conversation) said(ctx context.Context, e stream.Event) error {
 	stop := "end"
 	for _, one := range e.Calls {
 		stop = "tools"
-		m.Parts = append(m.Parts, llm.Part{Call: &llm.Call{ID: one.ID, Tool: one.Tool, Input: short(one.Input)}})
+		as := c.name(one.ID)
+		c.calls[one.ID] = call{Call: one, as: as, at: c.Now()}
+		m.Parts = append(m.Parts, llm.Part{Call: &llm.Call{ID: as, Tool: one.Tool, Input: short(one.Input)}})
 	}
 	hash, err := c.put(m)
 	if err != nil {
@@ -59,10 +61,19 @@ func (c *conversation) said(ctx context.Context, e stream.Event) error {
 	c.turn++
 	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.turn, Message: hash, Stop: stop, Says: prompt.Line(m.Text())})
 	for _, one := range e.Calls {
-		c.calls[one.ID] = call{Call: one, at: c.Now()}
-		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: one.ID, Tool: one.Tool, About: about(one)})
+		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: c.calls[one.ID].as, Tool: one.Tool, About: about(one)})
 	}
 	return c.record(ctx)
+}
+
+// name returns the identifier of a call in the session. Codex counts its calls
+// anew whenever it is started.
+func (c *conversation) name(id string) string {
+	if c.Old != nil || c.seen[id] {
+		return fmt.Sprintf("%s.%d", id, c.turn+1)
+	}
+	c.seen[id] = true
+	return id
 }
 
 // answered records the result of a call.
@@ -73,9 +84,9 @@ func (c *conversation) answered(ctx context.Context, e stream.Event) error {
 	}
 	delete(c.calls, e.ID)
 	text := legible.Cut(e.Text, maxShown)
-	c.results = append(c.results, llm.Part{Result: &llm.Result{ID: e.ID, Text: text, Failed: e.Failed}})
+	c.results = append(c.results, llm.Part{Result: &llm.Result{ID: was.as, Text: text, Failed: e.Failed}})
 	c.facts = append(c.facts, nexus.ToolAnswered{
-		Session: c.Session, Call: e.ID, Failed: e.Failed, Duration: c.Now().Sub(was.at), About: prompt.Line(text), Judged: was.judged,
+		Session: c.Session, Call: was.as, Failed: e.Failed, Duration: c.Now().Sub(was.at), About: prompt.Line(text), Judged: was.judged,
 	})
 	c.changed = c.changed || !reads(was.Tool)
 	if len(c.calls) > 0 {
@@ -102,8 +113,10 @@ func (c *conversation) answers() error {
 	slices.Sort(ids)
 	for _, id := range ids {
 		was := c.calls[id]
-		c.results = append(c.results, llm.Part{Result: &llm.Result{ID: id, Text: "(no result was reported)", Failed: true}})
-		c.facts = append(c.facts, nexus.ToolAnswered{Session: c.Session, Call: id, Failed: true, Duration: c.Now().Sub(was.at), About: "no result was reported", Judged: was.judged})
+		c.results = append(c.results, llm.Part{Result: &llm.Result{ID: was.as, Text: "(no result was reported)", Failed: true}})
+		c.facts = append(c.facts, nexus.ToolAnswered{
+			Session: c.Session, Call: was.as, Failed: true, Duration: c.Now().Sub(was.at), About: "no result was reported", Judged: was.judged,
+		})
 		c.changed = c.changed || !reads(was.Tool)
 	}
 	clear(c.calls)
@@ -150,7 +163,8 @@ func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
 func reads(tool string) bool {
 	return slices.Contains([]string{
 		"Read", "Grep", "Glob", "LS", "TodoWrite", "WebFetch", "WebSearch", "AskUserQuestion", "web_search",
-		"read", "grep", "glob", "list", "todowrite", "webfetch", "read_file", "read_many_files", "list_directory", "search_file_content", "google_web_search",
+		"read", "grep", "glob", "list", "todowrite", "webfetch",
+		"read_file", "read_many_files", "list_directory", "search_file_content", "google_web_search",
 	}, tool)
 }
 

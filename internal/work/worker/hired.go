@@ -133,7 +133,8 @@ func (s *Sessions) launch(t Talk, e tool.Env, h Hired) (agentcli.Launch, *egress
 		return agentcli.Launch{}, nil, nil, err
 	}
 	c := sandbox.Command{
-		Dir: e.Dir, Env: append(slices.Clone(e.Vars), "HOME="+home), Readable: slices.Concat(e.Readable, h.Seen), Writable: append(slices.Clone(e.Writable), home),
+		Dir: e.Dir, Env: append(slices.Clone(e.Vars), "HOME="+home),
+		Readable: slices.Concat(e.Readable, h.Seen), Writable: append(slices.Clone(e.Writable), home),
 		Hidden: set.Hidden(), Tmp: e.Tmp, Mark: e.Mark,
 	}
 	if !e.Writes {
@@ -164,7 +165,8 @@ func (s *Sessions) settles(t Talk, e tool.Env, u *tool.UndoneFiles) func(context
 		base = r.From // what a process that died left is not kept because it was pinned
 	}
 	keeper := tool.WriteGuard{
-		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: tool.BothRules(own, tool.IgnoreRule(e.Root)), Now: s.Site.Now, Base: func() string { return base },
+		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Now: s.Site.Now, Base: func() string { return base },
+		Rule:   tool.BothRules(own, tool.IgnoreRule(e.Root)),
 		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
 	}
 	modules := s.Judge.Kit.Modules(t.Tree.Dir)

@@ -45,12 +45,18 @@ type claudeLine struct {
 }
 
 type claudeResult struct {
-	Failed   bool              `json:"is_error"`
-	Result   json.RawMessage   `json:"result"`
-	Errors   []json.RawMessage `json:"errors"`
-	Dollars  float64           `json:"total_cost_usd"`
-	Reason   string            `json:"terminal_reason"`
-	Denials  []json.RawMessage `json:"permission_denials"`
+	Failed  bool              `json:"is_error"`
+	Result  json.RawMessage   `json:"result"`
+	Errors  []json.RawMessage `json:"errors"`
+	Dollars float64           `json:"total_cost_usd"`
+	Reason  string            `json:"terminal_reason"`
+	Denials []json.RawMessage `json:"permission_denials"`
+	Main    struct {
+		Input      int64 `json:"input_tokens"`
+		Output     int64 `json:"output_tokens"`
+		CacheRead  int64 `json:"cache_read_input_tokens"`
+		CacheWrite int64 `json:"cache_creation_input_tokens"`
+	} `json:"usage"`
 	PerModel map[string]struct {
 		Input      int64 `json:"inputTokens"`
 		Output     int64 `json:"outputTokens"`
@@ -145,8 +151,14 @@ func (c *claude) limited(l claudeLine) []Event {
 // denied calls and with errors of the API, too.
 func (c *claude) ended(subtype string, r claudeResult) End {
 	e := End{Money: dollars(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
+	m := r.Main
+	e.Own = nexus.Usage{
+		Input: positive(m.Input), Output: positive(m.Output), CacheRead: positive(m.CacheRead), CacheWrite: positive(m.CacheWrite),
+	}
 	for _, u := range r.PerModel {
-		e.Usage = e.Usage.Add(nexus.Usage{Input: positive(u.Input), Output: positive(u.Output), CacheRead: positive(u.CacheRead), CacheWrite: positive(u.CacheWrite)})
+		e.Usage = e.Usage.Add(nexus.Usage{
+			Input: positive(u.Input), Output: positive(u.Output), CacheRead: positive(u.CacheRead), CacheWrite: positive(u.CacheWrite),
+		})
 	}
 	e.Text = word(r.Result)
 	said := e.Text

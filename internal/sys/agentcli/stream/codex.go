@@ -62,7 +62,7 @@ func (c *codex) Line(line []byte) []Event {
 		c.failed = l.Message
 	case "turn.completed":
 		u := l.Usage
-		return c.finish(End{Usage: nexus.Usage{
+		return c.finish(End{Total: true, Usage: nexus.Usage{
 			Input: positive(u.Input - u.Cached - u.Write), CacheRead: positive(u.Cached), CacheWrite: positive(u.Write), Output: positive(u.Output),
 		}})
 	case "turn.failed":

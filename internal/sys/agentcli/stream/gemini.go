@@ -64,7 +64,8 @@ func (g *gemini) Line(line []byte) []Event {
 			g.failed = l.Message
 		}
 	case "result":
-		e := End{Usage: nexus.Usage{Input: positive(l.Stats.Input - l.Stats.Cached), CacheRead: positive(l.Stats.Cached), Output: positive(l.Stats.Output)}}
+		s := l.Stats
+		e := End{Usage: nexus.Usage{Input: positive(s.Input - s.Cached), CacheRead: positive(s.Cached), Output: positive(s.Output)}}
 		if l.Status != "success" {
 			said := l.Error.Type + " " + l.Error.Message + " " + g.failed
 			e.Why = brief(said)

@@ -82,7 +82,10 @@ func (o *opencode) Line(line []byte) []Event {
 		o.stopped = false
 	case "step_finish":
 		t := p.Tokens
-		o.usage = o.usage.Add(nexus.Usage{Input: positive(t.Input), Output: positive(t.Output) + positive(t.Reasoning), CacheRead: positive(t.Cache.Read), CacheWrite: positive(t.Cache.Write)})
+		o.usage = o.usage.Add(nexus.Usage{
+			Input: positive(t.Input), Output: positive(t.Output) + positive(t.Reasoning),
+			CacheRead: positive(t.Cache.Read), CacheWrite: positive(t.Cache.Write),
+		})
 		o.money += dollars(p.Cost)
 		o.stopped = p.Reason == "stop" || p.Reason == "end_turn"
 	case "error":

@@ -11,6 +11,7 @@ package stream
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,8 @@ type End struct {
 	Text   string      // what it said last
 	Usage  nexus.Usage // of the prompt, or of the conversation where Total is set
 	Money  nexus.Money // as the agent counts it; 0: it does not
-	Total  bool        // Usage and Money include earlier prompts of the conversation
+	Total  bool        // Usage and Money may include earlier prompts of the conversation: versions differ
+	Own    nexus.Usage // of the prompt alone, where the stream has that, too; less than all of it
 	Denied int         // calls that were denied
 	Until  time.Time   // when the account's window starts anew, if the stream says so
 }
@@ -140,39 +142,55 @@ func (c *common) Close(exit int, stderr string) End {
 	case c.objects == 0 && c.lost != "":
 		e.Fault, e.Why = nexus.FaultGarbage, "its output is not the stream that was asked for: "+brief(c.lost)
 	case exit != 0 || c.failed != "":
-		e.Fault, e.Why = nexus.FaultCrashed, strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, brief(said)), ": ")
+		e.Fault = nexus.FaultCrashed
+		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, brief(said)), ": ")
 	default:
 		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 and never reported that it is done"
 	}
 	return e
 }
 
+// signs are words of messages, in lower case, and the fault that they are about.
+// The first that fits counts.
+var signs = []struct { //nolint:gochecknoglobals // never written
+	fault nexus.Fault
+	words []string
+}{
+	{nexus.FaultLogin, []string{
+		"not logged in", "/login", "login required", "invalid api key", "authentication_failed", "authentication_error",
+		"invalid authentication", "unauthorized", "401", "token has expired", "refresh token", "please set an auth method",
+		"sign in again", "log in again", "oauth_org_not_allowed", "account_on_hold", "billing_error", "credit balance",
+	}},
+	{nexus.FaultQuota, []string{
+		"usage limit", "hit your limit", "limit reached", "rate limit", "rate_limit", "ratelimit", "too many requests", "429",
+		"quota", "resource_exhausted",
+	}},
+	{nexus.FaultContext, []string{
+		"prompt is too long", "prompt_too_long", "context window", "context length", "context_length", "maximum context",
+		"input is too long",
+	}},
+	{nexus.FaultLost, []string{
+		"no conversation found", "session not found", "no rollout found", "no session found", "invalid session",
+		"conversation not found",
+	}},
+	{nexus.FaultSetup, []string{
+		"model_not_found", "model not found", "model_unsupported", "unknown model", "does not exist or you do not have access",
+		"unknown option", "unexpected argument", "unknown argument", "cannot be used with root",
+	}},
+	{nexus.FaultOverload, []string{
+		"overloaded", "529", "503", "server_error", "internal server error", "500", "bad gateway", "502", "reconnecting",
+		"stream disconnected", "econnrefused", "econnreset", "etimedout", "connection error", "network",
+	}},
+}
+
 // Classify returns the fault that a message of an agent is about, empty if
 // unknown. Programs have few codes and many texts.
 func Classify(text string) nexus.Fault {
 	low := strings.ToLower(text)
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(low, w) {
-				return true
-			}
+	for _, s := range signs {
+		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(low, w) }) {
+			return s.fault
 		}
-		return false
-	}
-	switch {
-	case has("not logged in", "/login", "login required", "invalid api key", "authentication_failed", "authentication_error", "invalid authentication", "unauthorized", "401",
-		"token has expired", "refresh token", "please set an auth method", "sign in again", "log in again", "oauth_org_not_allowed", "account_on_hold", "billing_error", "credit balance"):
-		return nexus.FaultLogin
-	case has("usage limit", "hit your limit", "limit reached", "rate limit", "rate_limit", "ratelimit", "too many requests", "429", "quota", "resource_exhausted"):
-		return nexus.FaultQuota
-	case has("prompt is too long", "prompt_too_long", "context window", "context length", "context_length", "maximum context", "input is too long"):
-		return nexus.FaultContext
-	case has("no conversation found", "session not found", "no rollout found", "no session found", "invalid session", "conversation not found"):
-		return nexus.FaultLost
-	case has("model_not_found", "model not found", "model_unsupported", "unknown model", "does not exist or you do not have access", "unknown option", "unexpected argument", "unknown argument", "cannot be used with root"):
-		return nexus.FaultSetup
-	case has("overloaded", "529", "503", "server_error", "internal server error", "500", "bad gateway", "502", "reconnecting", "stream disconnected", "econnrefused", "econnreset", "etimedout", "connection error", "network"):
-		return nexus.FaultOverload
 	}
 	return ""
 }
@@ -203,6 +221,28 @@ func made(v any) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return data
+}
+
+// Since returns what the prompt used, and what the conversation used with it:
+// before is what the conversation had used.
+func (e End) Since(money nexus.Money, before nexus.Usage) (spent End, total End) {
+	spent, total = e, e
+	all := e.Usage.Total() > 0 && e.Usage.Total() >= before.Total()+e.Own.Total() && e.Money >= money
+	switch {
+	case e.Total && all:
+		spent.Money, spent.Usage = e.Money-money, less(e.Usage, before)
+	default: // it counts each prompt for itself
+		total.Money, total.Usage = money+e.Money, before.Add(e.Usage)
+	}
+	return spent, total
+}
+
+// less returns what was used since u was v.
+func less(u, v nexus.Usage) nexus.Usage {
+	return nexus.Usage{
+		Input: positive(u.Input - v.Input), Output: positive(u.Output - v.Output),
+		CacheRead: positive(u.CacheRead - v.CacheRead), CacheWrite: positive(u.CacheWrite - v.CacheWrite),
+	}
 }
 
 // positive returns n, 0 for a negative count.

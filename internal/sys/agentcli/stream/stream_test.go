@@ -124,8 +124,33 @@ func TestCodex(t *testing.T) {
 	if d := cmp.Diff(want, all); d != "" {
 		t.Error(d)
 	}
-	if end.Usage != (nexus.Usage{Input: 10, Output: 7, CacheRead: 60, CacheWrite: 30}) || end.Total {
+	if end.Usage != (nexus.Usage{Input: 10, Output: 7, CacheRead: 60, CacheWrite: 30}) || !end.Total {
 		t.Errorf("%+v", end)
+	}
+}
+
+// TestSince tells what a prompt used from what its conversation did, for
+// programs that count the whole of it and for those that do not.
+func TestSince(t *testing.T) {
+	used := func(n int64) nexus.Usage { return nexus.Usage{Input: n} }
+	for name, c := range map[string]struct {
+		end           stream.End
+		money, spent  nexus.Money
+		before, since int64
+	}{
+		"the first":              {stream.End{Total: true, Usage: used(100), Own: used(100), Money: 5}, 0, 5, 0, 100},
+		"accumulates":            {stream.End{Total: true, Usage: used(300), Own: used(150), Money: 12}, 5, 7, 100, 200},
+		"each for itself":        {stream.End{Total: true, Usage: used(100), Own: used(100), Money: 5}, 5, 5, 100, 100},
+		"more, each for itself":  {stream.End{Total: true, Usage: used(180), Own: used(150), Money: 9}, 5, 9, 100, 180},
+		"accumulates, no own":    {stream.End{Total: true, Usage: used(200)}, 0, 0, 100, 100},
+		"less than before":       {stream.End{Total: true, Usage: used(50)}, 0, 0, 100, 50},
+		"it says nothing":        {stream.End{Total: true}, 5, 0, 100, 0},
+		"it never counts in all": {stream.End{Usage: used(50), Money: 3}, 5, 3, 100, 50},
+	} {
+		spent, total := c.end.Since(c.money, used(c.before))
+		if spent.Money != c.spent || spent.Usage.Input != c.since || total.Money != c.money+c.spent || total.Usage.Input != c.before+c.since {
+			t.Errorf("%s: spent %d and %d, in all %d and %d", name, spent.Money, spent.Usage.Input, total.Money, total.Usage.Input)
+		}
 	}
 }
 
