@@ -117,7 +117,7 @@ func (a *App) Agents() ([]Agent, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := Agent{Program: p, LoggedIn: p.LoggedIn(a.Env("HOME"))}
+		one := Agent{Program: p, LoggedIn: loggedIn(c, p, a.Env("HOME"))}
 		one.File, _, one.Missing = agentcli.Find(p.Command, a.Env("PATH"))
 		judged, err := a.Trust().Judge(AgentBook, []trust.Item{AgentTerms(p)})
 		if err != nil {
@@ -133,6 +133,12 @@ func (a *App) Agents() ([]Agent, error) {
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// loggedIn reports whether an agent has a login, or variables of the user's own
+// that may hold a key.
+func loggedIn(c config.Config, p agentcli.Program, home string) bool {
+	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
 }
 
 // hire returns the agents that do the sessions of roles, nil where none does.
@@ -184,6 +190,12 @@ func hireOne(p Parts, name string, models *provider.Models) (*worker.Hired, erro
 		return nil, &nexus.Error{
 			Code: nexus.CodeUntrusted, Message: fmt.Sprintf("nobody has agreed that %s works with a copy of your login (%s)", name, judged[0].State),
 			Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, and agree with nexus trust agent %s --yes.", name, name),
+		}
+	}
+	if !loggedIn(p.Config, program, h.User) {
+		return nil, &nexus.Error{
+			Code: nexus.CodeAuth, Message: name + " is not logged in: your home has none of " + strings.Join(program.Login, ", "),
+			Hint: "Log in with " + cmp.Or(program.Signin, program.Command) + ", or give it a key with agents." + name + ".env.",
 		}
 	}
 	if len(program.Hosts) > 0 {

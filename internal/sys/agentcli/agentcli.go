@@ -112,6 +112,11 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, disk.Fail("make a home for "+p.Name, err)
 	}
+	if p.Speaks == "gemini" {
+		if err := p.settle(dir); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range p.Login {
 		from, to := filepath.Join(user, name), filepath.Join(dir, name)
 		theirs, err := os.Stat(from)
@@ -139,6 +144,24 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 		}
 	}
 	return secrets, nil
+}
+
+// settle writes the settings without which Gemini CLI does not know how it is
+// logged in.
+func (p Program) settle(dir string) error {
+	how := "oauth-personal"
+	if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
+		how = "gemini-api-key"
+	}
+	name := filepath.Join(dir, ".gemini", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return disk.Fail("make a home for "+p.Name, err)
+	}
+	return disk.Replace(name, message(map[string]any{
+		"security": map[string]any{"auth": map[string]any{"selectedType": how}},
+		"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
+		"privacy":  map[string]any{"usageStatisticsEnabled": false},
+	}))
 }
 
 // minSecret is the shortest text of a login that is taken for a secret.

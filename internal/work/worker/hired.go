@@ -70,9 +70,6 @@ func (s *Sessions) employ(ctx context.Context, t Talk, role agent.Role, tier nex
 		return agent.Outcome{}, err
 	}
 	defer free()
-	if !h.Program.LoggedIn(h.User) && len(h.Program.Env) == 0 {
-		return agent.Outcome{}, notLoggedIn(h.Program)
-	}
 	var undone tool.UndoneFiles
 	l, way, closed, err := s.launch(t, e, h)
 	if err != nil {
@@ -97,13 +94,6 @@ func (s *Sessions) employ(ctx context.Context, t Talk, role agent.Role, tier nex
 		return o, err
 	}
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
-}
-
-func notLoggedIn(p agentcli.Program) error {
-	return &nexus.Error{
-		Code: nexus.CodeAuth, Message: p.Name + " is not logged in: none of " + strings.Join(p.Login, ", ") + " is in your home",
-		Hint: "Run " + p.Signin + ", then nexus resume.",
-	}
 }
 
 // hand is a program that is prompted from its command line.

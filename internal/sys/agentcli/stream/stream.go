@@ -179,7 +179,7 @@ var signs = []struct { //nolint:gochecknoglobals // never written
 	}},
 	{nexus.FaultOverload, []string{
 		"overloaded", "529", "503", "server_error", "internal server error", "500", "bad gateway", "502", "reconnecting",
-		"stream disconnected", "econnrefused", "econnreset", "etimedout", "connection error", "network",
+		"stream disconnected", "econnrefused", "econnreset", "etimedout", "connection error", "fetch failed", "network",
 	}},
 }
 
