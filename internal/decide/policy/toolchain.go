@@ -4,9 +4,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // paths and runs are the judgement as those see it who judge programs that
@@ -17,13 +17,13 @@ type (
 )
 
 // Reads implements [builds.Paths].
-func (p paths) Reads(words []arg.Word) { p.j.reads(words) }
+func (p paths) Reads(words []shell.Word) { p.j.reads(words) }
 
 // Writes implements [builds.Paths].
-func (p paths) Writes(words []arg.Word) { p.j.writes(words) }
+func (p paths) Writes(words []shell.Word) { p.j.writes(words) }
 
 // Own implements [builds.Paths].
-func (p paths) Own(w arg.Word) bool {
+func (p paths) Own(w shell.Word) bool {
 	at, name := p.j.where(w)
 	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
 }
@@ -32,22 +32,22 @@ func (p paths) Own(w arg.Word) bool {
 func (r runs) Ask(rule, reason string) { r.j.add(Ask, rule, reason) }
 
 // Run implements [builds.Runs].
-func (r runs) Run(argv []arg.Word) { r.j.simple(argv) }
+func (r runs) Run(argv []shell.Word) { r.j.simple(argv) }
 
 // Script implements [builds.Runs].
-func (r runs) Script(argv []arg.Word) { r.j.program(argv) }
+func (r runs) Script(argv []shell.Word) { r.j.program(argv) }
 
 // Entry implements [builds.Runs].
-func (r runs) Entry(argv []arg.Word) {
+func (r runs) Entry(argv []shell.Word) {
 	r.j.own(argv)
-	options, operands := arg.Split(argv[1:])
-	if arg.Asks(options, []string{"--exec", "--eval", "-e", "--command"}) {
+	options, operands := shell.SplitOptions(argv[1:])
+	if shell.HasOption(options, []string{"--exec", "--eval", "-e", "--command"}) {
 		r.j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
 	}
 	if len(operands) > 0 && builds.Leaves(operands[0].Text) {
 		r.j.add(Ask, "net.send", "it says that something leaves the machine")
 	}
-	r.j.writes(arg.Literals(operands))
+	r.j.writes(shell.Literals(operands))
 }
 
 // Special implements [builds.Runs].
@@ -58,7 +58,7 @@ func (r runs) Input() (string, bool) { return r.j.input, r.j.given }
 
 // carried returns the well-known program that a tree carries along at a path,
 // such as that of a virtual environment; empty for the tree's own programs.
-func (j *judgement) carried(w arg.Word) string {
+func (j *judgement) carried(w shell.Word) string {
 	at, p := j.where(w)
 	if at != place.Tree {
 		return ""

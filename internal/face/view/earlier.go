@@ -14,7 +14,7 @@ func DrawEarlier(s Style, rows []regress.Row) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "before it began: %s\n", regress.Sum(rows))
+	fmt.Fprintf(&b, "before the run started: %s\n", regress.Sum(rows))
 	for _, r := range rows {
 		if r.Red() {
 			fmt.Fprintf(&b, "  %s %s of run %s: %s", s.Bad("red"), Clean(r.Criterion), Clean(string(r.Run)), Clean(r.Command))

@@ -23,7 +23,7 @@ func DrawProof(s Style, t Proof) string {
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", Short(t.Commit), Short(t.Tree), Clean(string(n.Run)), Clean(string(n.Task)))
 		if n.Tree != t.Tree {
-			b.WriteString(s.Bad(fmt.Sprintf("this is no evidence of the commit: it is of tree %s", Clean(Short(n.Tree)))) + "\n")
+			b.WriteString(s.Bad(fmt.Sprintf("not evidence for this commit: it is about tree %s", Clean(Short(n.Tree)))) + "\n")
 		}
 		rows := make([][]string, 0, len(n.Gates))
 		for _, g := range n.Gates {
@@ -76,7 +76,7 @@ func reviewed(n attest.Note) string {
 	text := "review: rejected"
 	switch {
 	case !r.Reviewed:
-		text = "review: nobody could read it"
+		text = "review: unreadable"
 	case r.Approved:
 		text = "review: approved"
 	}
@@ -84,7 +84,7 @@ func reviewed(n attest.Note) string {
 		text += ", " + Count(r.Findings, "finding")
 	}
 	if r.Tree != n.Tree {
-		text += ", of the work before it was merged, tree " + Short(r.Tree)
+		text += ", of the work before the merge, tree " + Short(r.Tree)
 	}
 	return text
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
-	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -110,7 +110,7 @@ type Judge struct {
 	Leaks    *leak.Finder       // looks for secrets in changes; nil: nobody does
 	Kit      *depend.Kit        // gives trees their dependencies; nil: nobody does
 	Checkout string             // the user's, in which packages may be installed; only read
-	Fetched  fetched.User       // whose tools have fetched something that gates and agents may read
+	Fetched  usercache.User     // whose tools have fetched something that gates and agents may read
 	Caches   []string           // build caches of the user's, which gates may read
 	Exe      string             // this program, which builds call for their cache; empty for none
 	GateTime time.Duration      // of one gate; 0 for no limit of its own

@@ -7,23 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // Paths is what is told of the files that a program is given.
 type Paths interface {
-	Reads(words []arg.Word)
-	Writes(words []arg.Word)
-	Own(w arg.Word) bool // it is for certain a file of the tree that may be changed
+	Reads(words []shell.Word)
+	Writes(words []shell.Word)
+	Own(w shell.Word) bool // it is for certain a file of the tree that may be changed
 }
 
 // Runs is what is told of what may not simply run, and of what else runs.
 type Runs interface {
 	Ask(rule, reason string)
-	Run(argv []arg.Word)    // another program
-	Script(argv []arg.Word) // a program of the tree, named by its path
-	Entry(argv []arg.Word)  // a program that the project brings under a name of its own
+	Run(argv []shell.Word)    // another program
+	Script(argv []shell.Word) // a program of the tree, named by its path
+	Entry(argv []shell.Word)  // a program that the project brings under a name of its own
 	Special(name string) bool
 	Input() (string, bool) // what stands on the command line as its standard input, if all of that is seen
 }
@@ -35,7 +35,7 @@ type judge struct {
 
 // Judge judges a simple command whose program builds, tests or fetches, and
 // reports whether it is one.
-func Judge(argv []arg.Word, p Paths, r Runs) bool {
+func Judge(argv []shell.Word, p Paths, r Runs) bool {
 	j := judge{p, r}
 	switch name := argv[0].Text; name {
 	case "go":
@@ -68,8 +68,8 @@ func Versioned(name string) bool {
 }
 
 // unseen asks where a word that is not seen could be one of the options.
-func (j judge) unseen(asked []string, words []arg.Word) {
-	if arg.Unseen(asked, words) {
+func (j judge) unseen(asked []string, words []shell.Word) {
+	if shell.MayHideOption(asked, words) {
 		j.Ask("path.unseen", "it may be given options that are not known before it runs")
 	}
 }

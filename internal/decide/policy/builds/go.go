@@ -5,26 +5,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // cmake judges building; it takes no clusters of options.
-func (j judge) cmake(argv []arg.Word) {
-	options, operands := arg.Split(argv[1:])
+func (j judge) cmake(argv []shell.Word) {
+	options, operands := shell.SplitOptions(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
 	inside := false
 	for i, w := range argv {
 		next := argv[min(i+1, len(argv)-1):]
 		switch name, value, _ := strings.Cut(w.Text, "="); {
-		case (name == "--target" || name == "-t") && (strings.Contains(value, "install") || slices.ContainsFunc(next, func(t arg.Word) bool { return strings.Contains(t.Text, "install") })):
+		case (name == "--target" || name == "-t") && (strings.Contains(value, "install") || slices.ContainsFunc(next, func(t shell.Word) bool { return strings.Contains(t.Text, "install") })):
 			j.Ask("path.outside", "it may install outside the worktree")
 		case name == "--prefix":
 			inside = j.Own(next[0])
 		}
 	}
-	if i := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--" }); i >= 0 {
-		j.Run(append([]arg.Word{arg.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
+	if i := slices.IndexFunc(argv, func(w shell.Word) bool { return w.Text == "--" }); i >= 0 {
+		j.Run(append([]shell.Word{shell.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
 	}
 	for _, o := range options {
 		if name, _, _ := strings.Cut(o.Text, "="); name != "--install" || !inside {
@@ -35,7 +35,7 @@ func (j judge) cmake(argv []arg.Word) {
 }
 
 // cmakeOption asks about what runs a program: a mode, or a setting.
-func (j judge) cmakeOption(o arg.Word) {
+func (j judge) cmakeOption(o shell.Word) {
 	name, value, _ := strings.Cut(o.Text, "=")
 	setting := strings.HasPrefix(name, "-D")
 	switch {
@@ -62,7 +62,7 @@ func (j judge) compilers(name, value string) bool {
 	case strings.HasSuffix(name, "_COMPILER"):
 		return regexp.MustCompile(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|nvcc|icx|icpx|gfortran)(-\d+)?$`).MatchString(value)
 	case name == "CMAKE_TOOLCHAIN_FILE":
-		return j.Own(arg.Literal(value))
+		return j.Own(shell.Literal(value))
 	}
 	return false
 }
@@ -79,7 +79,7 @@ func linkerFlags(text string) bool {
 	return true
 }
 
-func (j judge) golang(argv []arg.Word) {
+func (j judge) golang(argv []shell.Word) {
 	rest := argv[1:]
 	if len(rest) > 1 && rest[0].Text == "-C" {
 		j.Writes(rest[1:2])
@@ -119,7 +119,7 @@ func (j judge) golang(argv []arg.Word) {
 
 // goOperand judges a word that is no option of go's, but may be the value of
 // one before it.
-func (j judge) goOperand(verb, before string, a arg.Word) {
+func (j judge) goOperand(verb, before string, a shell.Word) {
 	if strings.Contains(a.Text, "@") && verb != "list" {
 		j.Ask("deps.new", "it runs another version of a module")
 	}
@@ -129,13 +129,13 @@ func (j judge) goOperand(verb, before string, a arg.Word) {
 	if a.Dynamic && !a.Fixed {
 		j.Ask("path.unseen", "it may be given options that are not known before it runs")
 	}
-	j.Writes(arg.Literals([]arg.Word{a}))
+	j.Writes(shell.Literals([]shell.Word{a}))
 }
 
 // tool judges a tool that the module names, in its go.mod or one of the tree,
 // and reports whether it is one.
-func (j judge) tool(words []arg.Word) bool {
-	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.Own(arg.Literal(file)) {
+func (j judge) tool(words []shell.Word) bool {
+	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.Own(shell.Literal(file)) {
 		words = words[1:]
 	}
 	name := words[0].Text
@@ -148,7 +148,7 @@ func (j judge) tool(words []arg.Word) bool {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}
-	if name == "pprof" && len(words) > 1 && slices.Contains([]string{"-top", "-text", "-tree", "-traces", "-raw"}, words[1].Text) && !slices.ContainsFunc(words, func(w arg.Word) bool { return w.Dynamic || strings.Contains(w.Text, ":") }) {
+	if name == "pprof" && len(words) > 1 && slices.Contains([]string{"-top", "-text", "-tree", "-traces", "-raw"}, words[1].Text) && !slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic || strings.Contains(w.Text, ":") }) {
 		j.Writes(words[2:])
 		return true
 	}
@@ -158,16 +158,16 @@ func (j judge) tool(words []arg.Word) bool {
 		return false
 	}
 	if j.unknown(name) {
-		j.Entry(append([]arg.Word{arg.Literal(name)}, words[1:]...))
+		j.Entry(append([]shell.Word{shell.Literal(name)}, words[1:]...))
 	} else {
-		j.Run(append([]arg.Word{arg.Literal(name)}, words[1:]...))
+		j.Run(append([]shell.Word{shell.Literal(name)}, words[1:]...))
 	}
 	return true
 }
 
 // goOption judges an option of go, which takes one dash or two, and its value
 // joined or as the next word.
-func (j judge) goOption(verb string, a, next arg.Word) {
+func (j judge) goOption(verb string, a, next shell.Word) {
 	name, value, joined := strings.Cut("-"+strings.TrimLeft(a.Text, "-"), "=")
 	v := next
 	if joined {
@@ -187,12 +187,12 @@ func (j judge) goOption(verb string, a, next arg.Word) {
 		j.Ask("go.option", "go "+name+" may run another program")
 	default:
 		if joined {
-			j.Writes(arg.Literals([]arg.Word{v}))
+			j.Writes(shell.Literals([]shell.Word{v}))
 		}
 	}
 }
 
-func (j judge) pip(argv []arg.Word) {
+func (j judge) pip(argv []shell.Word) {
 	rest := argv[1:]
 	if len(rest) == 0 {
 		return

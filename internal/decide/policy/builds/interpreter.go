@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // plain are options of interpreters that only change how a program runs.
@@ -37,15 +37,15 @@ func Interprets(name string) bool {
 
 // Inline reports whether an option of such a program says that code stands in
 // the command line.
-func Inline(argv []arg.Word) bool {
-	return slices.ContainsFunc(argv[1:], func(w arg.Word) bool {
+func Inline(argv []shell.Word) bool {
+	return slices.ContainsFunc(argv[1:], func(w shell.Word) bool {
 		return regexp.MustCompile(`^(-[a-zA-Z0-9]*[cep]|-r|--eval|--print)$`).MatchString(w.Text)
 	})
 }
 
 // interpreter judges a script of the tree, which may run as the tree's build
 // may, or code in an argument or on standard input.
-func (j judge) interpreter(argv []arg.Word) {
+func (j judge) interpreter(argv []shell.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
@@ -55,7 +55,7 @@ func (j judge) interpreter(argv []arg.Word) {
 		}
 		rest, tests = rest[words:], tests || o == "--test"
 		if class := slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o); class && name == "java" && len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") {
-			j.Writes(arg.Literals(rest[1:])) // a class and what it is given
+			j.Writes(shell.Literals(rest[1:])) // a class and what it is given
 			return
 		}
 	}
@@ -64,7 +64,7 @@ func (j judge) interpreter(argv []arg.Word) {
 
 // spare returns how many words an option takes that only changes how a program
 // runs, 0 for any other word.
-func (j judge) spare(name string, rest []arg.Word) int {
+func (j judge) spare(name string, rest []shell.Word) int {
 	o, next := rest[0].Text, rest[min(1, len(rest)-1)]
 	two := len(rest) > 1
 	switch {
@@ -76,15 +76,15 @@ func (j judge) spare(name string, rest []arg.Word) int {
 		return 2
 	case two && name == "php" && o == "-d" && phpSetting(next):
 		return 2
-	case name == "php" && strings.HasPrefix(o, "-d") && len(o) > 2 && phpSetting(arg.Word{Text: o[2:]}):
+	case name == "php" && strings.HasPrefix(o, "-d") && len(o) > 2 && phpSetting(shell.Word{Text: o[2:]}):
 		return 1
 	case two && (name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o)):
 		for part := range strings.SplitSeq(next.Text, ":") {
-			j.Writes([]arg.Word{{Text: part, Dynamic: next.Dynamic, Fixed: true}})
+			j.Writes([]shell.Word{{Text: part, Dynamic: next.Dynamic, Fixed: true}})
 		}
 		return 2
 	case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
-		j.Writes([]arg.Word{arg.Literal(o[2:])})
+		j.Writes([]shell.Word{shell.Literal(o[2:])})
 		return 1
 	case plain(name, o):
 		return 1
@@ -93,7 +93,7 @@ func (j judge) spare(name string, rest []arg.Word) int {
 }
 
 // phpSetting reports whether a setting of PHP's loads nothing.
-func phpSetting(w arg.Word) bool {
+func phpSetting(w shell.Word) bool {
 	name, value, _ := strings.Cut(w.Text, "=")
 	return !w.Dynamic && !strings.ContainsAny(value, "/\\") && slices.Contains([]string{
 		"memory_limit", "error_reporting", "display_errors", "display_startup_errors", "max_execution_time", "zend.assertions", "assert.exception", "assert.active",
@@ -103,7 +103,7 @@ func phpSetting(w arg.Word) bool {
 }
 
 // code judges what an interpreter is to run.
-func (j judge) code(called, name string, rest []arg.Word, tests bool) {
+func (j judge) code(called, name string, rest []shell.Word, tests bool) {
 	first := ""
 	if len(rest) > 0 {
 		first = rest[0].Text
@@ -118,7 +118,7 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 		j.Ask("code.inline", "what it runs is not seen")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
 	case name == "python" && len(first) > 2 && strings.HasPrefix(first, "-m") && !rest[0].Dynamic:
-		j.module(called, append([]arg.Word{arg.Literal(first[2:])}, rest[1:]...))
+		j.module(called, append([]shell.Word{shell.Literal(first[2:])}, rest[1:]...))
 	case first == "-m" && len(rest) > 1 && name == "python":
 		j.module(called, rest[1:])
 	case first == "-jar" && len(rest) > 1 && name == "java":
@@ -140,7 +140,7 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 
 // given returns where the words begin that stand behind the code in an
 // argument, 0 if there is none that is seen.
-func given(name string, rest []arg.Word) int {
+func given(name string, rest []shell.Word) int {
 	for i := 0; i+1 < len(rest) && !rest[i].Dynamic && strings.HasPrefix(rest[i].Text, "-"); i++ {
 		o, next := rest[i].Text, rest[i+1]
 		code, goes := tells(name, o)
@@ -177,50 +177,50 @@ func tells(name, o string) (code, goes bool) {
 }
 
 // module reports whether a word is a module of Ruby's that reaches nothing.
-func module(w arg.Word) bool {
+func module(w shell.Word) bool {
 	return !w.Dynamic && regexp.MustCompile(`^(bundler/setup|\.?/?[a-z][\w-]*)$`).MatchString(w.Text) &&
 		!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, w.Text)
 }
 
 // inline judges code that is seen, and what it is given.
-func (j judge) inline(name, code string, args []arg.Word) {
+func (j judge) inline(name, code string, args []shell.Word) {
 	names, ok := script.Inline(name, code)
 	if !ok {
 		j.Ask("code.inline", "the code may start programs, use the network or the environment, or remove files")
 	}
 	for _, text := range names {
 		if strings.ContainsAny(text, "/~.") {
-			j.Writes([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
+			j.Writes([]shell.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		} else {
-			j.Reads([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
+			j.Reads([]shell.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		}
 	}
 	for _, w := range args {
 		if !strings.HasPrefix(w.Text, "-") {
-			j.Writes([]arg.Word{w})
+			j.Writes([]shell.Word{w})
 		}
 	}
 }
 
 // module judges python -m: a module of the tree or of its dependencies may run
 // as a script may, and those of Python itself that reach further may not.
-func (j judge) module(called string, argv []arg.Word) {
+func (j judge) module(called string, argv []shell.Word) {
 	switch name := argv[0].Text; {
 	case argv[0].Dynamic:
 		j.Ask("code.module", "which module runs is not known before it runs")
 	case slices.Contains([]string{"pytest", "mypy", "ruff", "black", "flake8", "isort", "pip", "coverage", "pylint", "pyright", "tox", "nox", "pre_commit", "twine", "poetry", "uv", "pdm", "hatch", "alembic"}, name):
-		j.Run(append([]arg.Word{arg.Literal(strings.ReplaceAll(name, "_", "-"))}, argv[1:]...))
+		j.Run(append([]shell.Word{shell.Literal(strings.ReplaceAll(name, "_", "-"))}, argv[1:]...))
 	case slices.Contains([]string{
 		"smtplib", "ftplib", "telnetlib", "poplib", "imaplib", "nntplib", "webbrowser", "antigravity", "code", "codeop", "pdb", "idlelib", "timeit", "trace",
 		"profile", "cProfile", "runpy", "ensurepip", "pipx", "conda", "ansible", "invoke", "fabric", "urllib", "ssl", "asyncio", "IPython", "ptpython", "bdb", "pty", "smtpd", "base64", "uu", "quopri", "http",
 	}, strings.Split(name, ".")[0]):
 		j.Ask("code.module", called+" -m "+name+" may run or reach something else")
 	default:
-		options, operands := arg.Split(argv[1:])
-		if arg.Asks(options, []string{"-e", "--eval", "--exec", "-m"}) {
+		options, operands := shell.SplitOptions(argv[1:])
+		if shell.HasOption(options, []string{"-e", "--eval", "--exec", "-m"}) {
 			j.Ask("code.module", "an option of "+name+" may run something else")
 		}
-		j.Writes(arg.Literals(operands))
+		j.Writes(shell.Literals(operands))
 		if name == "zipfile" || name == "tarfile" {
 			j.Writes(operands)
 		}

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // verbs judges a program that is told by its first word what to do. It is not
 // its own to judge where the table of programs says more.
-func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
+func (j judge) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
 	name, rest := argv[0].Text, argv[1:]
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
 		if rest[0].Dynamic || !regexp.MustCompile(`^\+(stable|beta|nightly|\d+\.\d+)[\d.-]*$`).MatchString(rest[0].Text) {
@@ -56,11 +56,11 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 			return false
 		}
 		j.Ask(name+".verb", name+" "+verb+" is not a known way to build or test")
-		j.Reads(arg.Literals(rest[1:]))
+		j.Reads(shell.Literals(rest[1:]))
 		return true
 	}
 	if name == "meson" && verb == "install" {
-		at := slices.IndexFunc(rest, func(w arg.Word) bool { return w.Text == "--destdir" })
+		at := slices.IndexFunc(rest, func(w shell.Word) bool { return w.Text == "--destdir" })
 		if at < 0 || at+1 == len(rest) || !j.Own(rest[at+1]) {
 			j.Ask("path.outside", "it installs outside the worktree, unless a directory of the tree is given")
 		}
@@ -125,7 +125,7 @@ func runsScript(name, verb string) bool {
 
 // script judges what a script of the project's is given. npm takes options up
 // to -- for itself.
-func (j judge) script(name string, run bool, words []arg.Word) {
+func (j judge) script(name string, run bool, words []shell.Word) {
 	if len(words) > 0 && words[0].Dynamic && !words[0].Fixed {
 		j.Ask("shell.dynamic", "which script runs is not known before it runs")
 	}
@@ -136,43 +136,43 @@ func (j judge) script(name string, run bool, words []arg.Word) {
 		option := strings.HasPrefix(w.Text, "-")
 		switch {
 		case w.Text == "--" && name == "npm":
-			j.Writes(arg.Literals(words[i+1:]))
+			j.Writes(shell.Literals(words[i+1:]))
 			return
-		case name == "npm" && option && arg.Asks([]arg.Word{w}, []string{
+		case name == "npm" && option && shell.HasOption([]shell.Word{w}, []string{
 			"--script-shell", "--userconfig", "--globalconfig", "--registry", "--node-options", "--shell", "--call", "--init-module", "--cache", "--git", "--editor", "--viewer",
 			"--global", "--location", "-C", "-g", "--prefix", "--https-proxy", "--proxy", "--cafile",
 		}) && (!strings.HasPrefix(w.Text, "--prefix") || !j.prefixed(words[i:])),
-			name == "bun" && option && arg.Asks([]arg.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
-			name != "npm" && i == 0 && option && (arg.Asks([]arg.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
+			name == "bun" && option && shell.HasOption([]shell.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
+			name != "npm" && i == 0 && option && (shell.HasOption([]shell.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
 		}
-		if name == "bun" && strings.Contains(w.Text, "://") && !slices.ContainsFunc(words[:i], func(w arg.Word) bool { return !strings.HasPrefix(w.Text, "-") }) {
+		if name == "bun" && strings.Contains(w.Text, "://") && !slices.ContainsFunc(words[:i], func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") }) {
 			j.Ask("net.read", "it runs what is somewhere else")
 		}
 		if w.Dynamic && !w.Fixed && !w.Listed {
-			j.unseen([]string{name}, []arg.Word{w})
+			j.unseen([]string{name}, []shell.Word{w})
 		}
 	}
 	if run && len(words) > 0 && strings.HasPrefix(words[0].Text, "/^") {
 		words = words[1:] // a pattern of names
 	}
-	_, operands := arg.Split(words)
-	j.Writes(arg.Literals(operands))
+	_, operands := shell.SplitOptions(words)
+	j.Writes(shell.Literals(operands))
 }
 
 // prefixed reports whether npm is told to work in a directory of the tree.
-func (j judge) prefixed(words []arg.Word) bool {
+func (j judge) prefixed(words []shell.Word) bool {
 	_, value, joined := strings.Cut(words[0].Text, "=")
 	at := words[0]
 	at.Text = value
 	if !joined && len(words) > 1 {
 		at = words[1]
 	}
-	j.Writes([]arg.Word{at})
+	j.Writes([]shell.Word{at})
 	return j.Own(at)
 }
 
-func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
+func (j judge) operands(name string, v table.Verbs, operands []shell.Word) {
 	for _, w := range operands {
 		switch {
 		case v.Operands == "each" && (w.Dynamic || !v.Does(w.Text, "")):
@@ -180,14 +180,14 @@ func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
 		case strings.Contains(w.Text, "://"), name == "deno" && (strings.HasPrefix(w.Text, "npm:") || strings.HasPrefix(w.Text, "jsr:")):
 			j.Ask("net.read", "it reads from the network")
 		case v.Operands == "write":
-			j.Writes(arg.Literals([]arg.Word{w}))
+			j.Writes(shell.Literals([]shell.Word{w}))
 		}
 	}
 }
 
 // options judges the options among some words and returns the others: all of
 // them, or those from the first on that is none.
-func (j judge) options(name string, v table.Verbs, words []arg.Word, leading bool) (others []arg.Word) {
+func (j judge) options(name string, v table.Verbs, words []shell.Word, leading bool) (others []shell.Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if name == "dotnet" {
@@ -210,7 +210,7 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			others = append(others, w)
 			continue
 		case !asked(v, w):
-		case arg.Place(option) && name != "npx" && name != "npm" && name != "bunx" && j.places(joined, value, words[i:]):
+		case shell.TakesPath(option) && name != "npx" && name != "npm" && name != "bunx" && j.places(joined, value, words[i:]):
 			if !joined {
 				i++
 			}
@@ -225,7 +225,7 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 
 // valued judges the value of an option, and returns how many words behind it
 // that is.
-func (j judge) valued(v table.Verbs, w arg.Word, next []arg.Word) (used int) {
+func (j judge) valued(v table.Verbs, w shell.Word, next []shell.Word) (used int) {
 	option, value, joined := strings.Cut(w.Text, "=")
 	at := w
 	if joined {
@@ -235,19 +235,19 @@ func (j judge) valued(v table.Verbs, w arg.Word, next []arg.Word) (used int) {
 	}
 	switch {
 	case v.Dir(option):
-		j.Writes([]arg.Word{at})
+		j.Writes([]shell.Word{at})
 		return used
 	case v.Value(option):
-		j.Writes(arg.Literals([]arg.Word{at}))
+		j.Writes(shell.Literals([]shell.Word{at}))
 	}
-	_, operands := arg.Split([]arg.Word{w})
-	j.Writes(arg.Literals(operands))
+	_, operands := shell.SplitOptions([]shell.Word{w})
+	j.Writes(shell.Literals(operands))
 	return used
 }
 
 // property reports whether an option of dotnet's sets a property that names
 // neither a file nor a program, and asks about the others.
-func (j judge) property(w arg.Word) bool {
+func (j judge) property(w shell.Word) bool {
 	property, plain := sets(w)
 	if property && !plain {
 		j.Ask("dotnet.option", "a property of the build may name a program")
@@ -256,17 +256,17 @@ func (j judge) property(w arg.Word) bool {
 }
 
 // asked reports whether an option is one that may run or write something else.
-func asked(v table.Verbs, w arg.Word) bool {
+func asked(v table.Verbs, w shell.Word) bool {
 	option, _, _ := strings.Cut(w.Text, "=")
 	if v.Dir(option) || v.Value(option) || option == "--no" {
 		return false
 	}
-	return strings.HasPrefix(w.Text, "--config.") || v.Exact(w.Text) || !v.Only && arg.Asks([]arg.Word{w}, v.Options) || !v.Knows(option)
+	return strings.HasPrefix(w.Text, "--config.") || v.Exact(w.Text) || !v.Only && shell.HasOption([]shell.Word{w}, v.Options) || !v.Knows(option)
 }
 
 // python returns how many words uv is told its Python with, where that is a
 // version or a program of the tree.
-func (j judge) python(name string, words []arg.Word) int {
+func (j judge) python(name string, words []shell.Word) int {
 	option, value, joined := strings.Cut(words[0].Text, "=")
 	if name != "uv" || option != "--python" && option != "-p" {
 		return 0
@@ -275,14 +275,14 @@ func (j judge) python(name string, words []arg.Word) int {
 	if !joined && len(words) > 1 {
 		n, value = 2, words[1].Text
 	}
-	if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(arg.Literal(value)) {
+	if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(shell.Literal(value)) {
 		return n
 	}
 	return 0
 }
 
 // places reports whether the value of an option is a file of the tree.
-func (j judge) places(joined bool, value string, words []arg.Word) bool {
+func (j judge) places(joined bool, value string, words []shell.Word) bool {
 	w := words[0]
 	w.Text = value
 	if !joined {
@@ -297,12 +297,12 @@ func (j judge) places(joined bool, value string, words []arg.Word) bool {
 // runs judges the program that another one runs: one that comes with the
 // dependencies only where it is well known, since it is fetched where it is
 // not there.
-func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
+func (j judge) runs(name, verb string, v table.Verbs, argv []shell.Word) {
 	if name == "coverage" { // it takes what python takes
 		for len(argv) > 0 && slices.Contains([]string{"--branch", "-p", "-a", "--parallel-mode", "--append"}, argv[0].Text) {
 			argv = argv[1:]
 		}
-		j.Run(append([]arg.Word{arg.Literal("python3")}, argv...))
+		j.Run(append([]shell.Word{shell.Literal("python3")}, argv...))
 		return
 	}
 	argv = j.options(name, v, argv, true)
@@ -310,7 +310,7 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 		if verb == "workspace" {
 			argv = argv[1:]
 		}
-		j.Run(append([]arg.Word{arg.Literal(name)}, argv...))
+		j.Run(append([]shell.Word{shell.Literal(name)}, argv...))
 		return
 	}
 	if len(argv) == 0 || argv[0].Dynamic {
@@ -360,7 +360,7 @@ func (j judge) unknown(name string) bool {
 
 // colon returns an option of dotnet's as other programs write theirs: it takes a
 // slash for a dash, and a colon for an equals sign.
-func colon(w arg.Word) arg.Word {
+func colon(w shell.Word) shell.Word {
 	head, value, ok := strings.Cut(w.Text, ":")
 	if option, slash := strings.CutPrefix(head, "/"); slash && ok && option != "" && !strings.Contains(option, "/") {
 		head = "-" + option
@@ -373,7 +373,7 @@ func colon(w arg.Word) arg.Word {
 
 // sets reports whether an option sets a property of a build, and whether that
 // names neither a file nor a program.
-func sets(w arg.Word) (property, plain bool) {
+func sets(w shell.Word) (property, plain bool) {
 	option, text, _ := strings.Cut(w.Text, "=")
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || !slices.Contains([]string{"-p", "--property", "-property"}, strings.ToLower(option)) {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // Where is where a program goes.
@@ -25,7 +25,7 @@ const (
 
 // Judge says where a curl or wget goes and which files it writes. The rule may
 // be nil: then no host may be reached.
-func Judge(argv []arg.Word, reaches func(host string, port int) bool) (Where, []arg.Word) {
+func Judge(argv []shell.Word, reaches func(host string, port int) bool) (Where, []shell.Word) {
 	if argv[0].Text == "curl" {
 		if where, made := loopback(argv); where == Own {
 			return where, made
@@ -49,7 +49,7 @@ func sending() []string {
 }
 
 // loopback reads a curl that may send where it goes to its own loopback.
-func loopback(argv []arg.Word) (where Where, made []arg.Word) {
+func loopback(argv []shell.Word) (where Where, made []shell.Word) {
 	own, remote := 0, false
 	for i := 1; i < len(argv); i++ {
 		a := argv[i]
@@ -81,7 +81,7 @@ func loopback(argv []arg.Word) (where Where, made []arg.Word) {
 	if !remote && own > 0 {
 		return Own, made
 	}
-	if options, _ := arg.Split(argv[1:]); arg.Asks(options, sending()) {
+	if options, _ := shell.SplitOptions(argv[1:]); shell.HasOption(options, sending()) {
 		return Sends, made
 	}
 	return Out, made
@@ -117,7 +117,7 @@ func shapeOf(program string) (shape, bool) {
 
 // reads reports whether a command only reads, from hosts that may be reached,
 // and which files it writes.
-func reads(argv []arg.Word, reaches func(string, int) bool) (made []arg.Word, ok bool) {
+func reads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
 	s, known := shapeOf(argv[0].Text)
 	if !known || reaches == nil {
 		return nil, false
@@ -170,13 +170,13 @@ func (s shape) option(word string) string {
 }
 
 // after returns the files that are named after what is fetched.
-func after(urls []string) (made []arg.Word) {
+func after(urls []string) (made []shell.Word) {
 	for _, u := range urls {
 		name, _, _ := strings.Cut(path.Base(strings.TrimRight(u, "/")), "?")
 		if name == "" || strings.Count(u, "/") < 3 {
 			name = "index.html"
 		}
-		made = append(made, arg.Literal("./"+name))
+		made = append(made, shell.Literal("./"+name))
 	}
 	return made
 }

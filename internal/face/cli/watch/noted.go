@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -14,7 +14,7 @@ import (
 
 // noted shows what the git note of a commit tells of its tree. It reads no
 // journal: the repository alone is enough.
-func noted(ctx context.Context, a *frame.Console, rev string) error {
+func noted(ctx context.Context, a *console.Console, rev string) error {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func noted(ctx context.Context, a *frame.Console, rev string) error {
 		return err
 	}
 	if slices.ContainsFunc(all, func(n attest.Note) bool { return n.Tree != tree }) {
-		return frame.ExitError(frame.CodeFailed)
+		return console.ExitError(console.CodeFailed)
 	}
 	return nil
 }

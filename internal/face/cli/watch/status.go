@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -46,9 +46,9 @@ func planned(s *state.State) []nexus.Task {
 	return all
 }
 
-func statusCommand(a *frame.Console) *cobra.Command {
+func statusCommand(a *console.Console) *cobra.Command {
 	c := a.Command("status [RUN] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
@@ -69,8 +69,8 @@ func statusCommand(a *frame.Console) *cobra.Command {
 				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
 	a.JSONFlag(c)
 	return c
 }
