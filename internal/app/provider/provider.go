@@ -161,6 +161,9 @@ func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 func (m *Models) Ready(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier} {
+			if m.config.Roles[role].Agent != "" {
+				continue // an agent program does its sessions
+			}
 			if _, err := m.Pick(role, tier, ""); err != nil {
 				return err
 			}
@@ -170,6 +173,9 @@ func (m *Models) Ready(p *nexus.Plan) error {
 		return nil
 	}
 	for _, t := range p.Tasks {
+		if m.config.Roles[nexus.Coder].Agent != "" {
+			break
+		}
 		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}

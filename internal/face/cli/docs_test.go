@@ -189,19 +189,21 @@ func eventsPage(t *testing.T) string {
 		return true
 	})
 	pages := map[string]string{} // by kind
-	ast.Inspect(source(t, "fact.go"), func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if kind := kinds[nameOf(spec)]; ok && kind != "" {
-			pages[kind] = eventPage(kind, spec)
-		}
-		return true
-	})
+	for _, file := range []string{"fact.go", "agent.go"} {
+		ast.Inspect(source(t, file), func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if kind := kinds[nameOf(spec)]; ok && kind != "" {
+				pages[kind] = eventPage(kind, spec)
+			}
+			return true
+		})
+	}
 	text := "# Events\n\nThe journal is a list of these facts. A line of `nexus logs --jsonl` or `nexus journal export` is an object with `seq` (a cursor:\n" +
 		"`--since` takes it), `run`, `at`, `kind`, `fact` (below) and `hash`. A fact never changes its meaning; new kinds and fields are added.\n" +
 		"Durations are nanoseconds, money is dollars, and long texts are blobs, named by their SHA-256.\n"
 	for _, kind := range nexus.Kinds() {
 		if pages[kind] == "" {
-			t.Errorf("no type of fact.go has the kind %s", kind)
+			t.Errorf("no type of nexus has the kind %s", kind)
 		}
 		text += pages[kind]
 	}

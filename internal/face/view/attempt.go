@@ -210,7 +210,24 @@ func describeSession(f nexus.Fact) (about, text string) {
 		return string(f.Session), fmt.Sprintf("compacted from about %s to %s tokens: %s", Number(f.Before), Number(f.After), f.Why)
 	case nexus.SessionEnded:
 		return string(f.Session), Because("session ended, "+string(f.Outcome), f.Why)
+	case nexus.AgentOpened:
+		how := "starts"
+		if f.Resumed {
+			how = "resumes"
+		}
+		return string(f.Session), strings.TrimSpace(fmt.Sprintf("%s %s conversation %s %s", f.Agent, how, f.ID, f.Model))
+	case nexus.AgentEnded:
+		if f.Fault == "" {
+			return string(f.Session), f.Agent + " is done"
+		}
+		return string(f.Session), Because(fmt.Sprintf("%s did not finish (%s)", f.Agent, f.Fault), f.Why)
 	default:
 		return "", ""
 	}
+}
+
+// finished reports whether another maker's agent ended as it should.
+func finished(f nexus.Fact) bool {
+	e, ok := f.(nexus.AgentEnded)
+	return ok && e.Fault == ""
 }

@@ -168,11 +168,11 @@ func notable(f nexus.Fact) bool {
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent,
+		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
-		return true
+		return !finished(f)
 	}
 }
 
@@ -263,7 +263,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.CriteriaWeighed:
 		return string(f.Attempt), DescribeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		return describeSession(f)
 	case nexus.NetworkJudged:
 		return describeNetwork(f)

@@ -68,6 +68,7 @@ func trustCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&forget, "forget", false, "withdraw trust")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("yes", "forget")
+	c.AddCommand(trustAgentCommand(a))
 	return c
 }
 
