@@ -17,7 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/sys/key"
+	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
@@ -82,8 +82,8 @@ func (a *App) StateHome() string {
 }
 
 // Keys returns where the keys of providers are kept.
-func (a *App) Keys() key.Store {
-	s := key.Store{Env: a.Env, Learn: a.Mask.Learn, Ring: key.Desktop(a.Env)}
+func (a *App) Keys() apikey.Store {
+	s := apikey.Store{Env: a.Env, Learn: a.Mask.Learn, Ring: apikey.Desktop(a.Env)}
 	if dir := a.Home("XDG_CONFIG_HOME", ".config"); filepath.IsAbs(dir) {
 		s.File = filepath.Join(dir, "nexus", "keys.toml")
 	}

@@ -30,7 +30,7 @@ func begin(ctx context.Context, a *App, p *Place, c config.Config, o *Order) ([]
 	if o.Run != "" {
 		return nil, nil
 	}
-	begun, err := accept(ctx, p, c, *o)
+	begun, err := acceptGoal(ctx, p, c, *o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (h held) Events(ctx context.Context, after int64) events {
 	return h.journal.Events(ctx, h.run, after)
 }
 
-// accept returns the facts that begin a run.
-func accept(ctx context.Context, p *Place, c config.Config, o Order) ([]nexus.Fact, error) {
+// acceptGoal returns the facts that begin a run.
+func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexus.Fact, error) {
 	commit, branch, err := p.Repo.Head(ctx)
 	if err != nil {
 		return nil, err

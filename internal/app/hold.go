@@ -45,7 +45,7 @@ func renew(ctx context.Context, ttl time.Duration, again func(context.Context) e
 		case !now.Before(expires):
 			return &nexus.Error{
 				Code: nexus.CodeLeaseLost, Message: fmt.Sprintf("the lease on the run ran out: it could not be renewed for %s", ttl), Cause: err,
-				Hint: "Nothing that was recorded is lost; nexus resume goes on once the journal can be written.",
+				Hint: "Nothing that was recorded is lost; Run nexus resume once the journal can be written.",
 			}
 		default:
 			wait = min(hiccup, expires.Sub(now))
@@ -92,7 +92,7 @@ func forward(ctx context.Context, follow func(ctx context.Context, after int64) 
 		case errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}):
 			return broken // it reads no better the next time
 		case failed >= maxFailed:
-			return fmt.Errorf("requests cannot be heard any more: %w", broken)
+			return fmt.Errorf("read requests: %w", broken)
 		}
 		if pause(ctx, hiccup) != nil {
 			return nil

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
+	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -68,7 +68,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 		}
 		return func(gate string) time.Duration { return past.Usual(&state.State{}, gate) }
 	}
-	m.Regression.Past = func(ctx context.Context) ([]regress.Earlier, error) { return earlier(ctx, p.Journal, o.Run) }
+	m.Regression.Past = func(ctx context.Context) ([]accept.EarlierCheck, error) { return earlier(ctx, p.Journal, o.Run) }
 	return m, release, nil
 }
 
@@ -82,7 +82,7 @@ type Parts struct {
 	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
 	Now      func() time.Time
-	Keys     key.Store           // where keys come from
+	Keys     apikey.Store        // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Learn    func(string)        // makes Mask know another; may be nil
 	Tap      provider.Tap
@@ -121,6 +121,10 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	if err := models.Ready(p.Plan); err != nil && !p.Deliver {
 		return nil, nil, err
 	}
+	hired, err := hire(p, models)
+	if err != nil {
+		return nil, nil, err
+	}
 	trees, err := worktree.Open(ctx, p.Repo, p.State)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +149,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: rules,
+		Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Hired: hired, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: rules,
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -45,11 +45,11 @@ func newest(ctx context.Context, j *journal.Journal, see func(*state.State)) err
 }
 
 // earlier returns what the newest runs but one showed of what they landed.
-func earlier(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]regress.Earlier, error) {
-	var all []regress.Earlier
+func earlier(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]accept.EarlierCheck, error) {
+	var all []accept.EarlierCheck
 	err := newest(ctx, j, func(s *state.State) {
 		if s.Run != but {
-			all = append(all, regress.Of(s)...)
+			all = append(all, accept.EarlierChecks(s)...)
 		}
 	})
 	return all, err

@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
-	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -58,7 +58,7 @@ func newKit(p kitParts) (*depend.Kit, error) {
 		return nil, err
 	}
 	kit := &depend.Kit{
-		Store: &supply.Store{Dir: environments(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Wish: w, Caches: fetchedBy(p.Env),
+		Store: &depcache.Store{Dir: environments(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Wish: w, Caches: fetchedBy(p.Env),
 		Timeout: p.Config.Limits.GateTime, Mark: string(p.Run), Mask: p.Mask,
 	}
 	if p.Net.Gate(installGate) != nil {
@@ -75,8 +75,8 @@ func newKit(p kitParts) (*depend.Kit, error) {
 const installGate = "install"
 
 // fetchedBy returns whose tools have fetched something that commands may read.
-func fetchedBy(env func(string) string) fetched.User {
-	return fetched.User{Home: env("HOME"), Env: env}
+func fetchedBy(env func(string) string) usercache.User {
+	return usercache.User{Home: env("HOME"), Env: env}
 }
 
 // Meter returns what holds changes to the definition of done.

@@ -72,10 +72,10 @@ func readable(g config.Gates, o config.Origins) error {
 		if line == "" { // switched off
 			continue
 		}
-		if err := shell.Syntax(line); err != nil {
+		if err := shell.CheckSyntax(line); err != nil {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.Of("gates."+name).Where, name, line, err),
-				Hint: "Mend the command; for what only bash understands, put it into a script and call that.",
+				Hint: "Fix the command. If it needs bash, put it into a script and call the script.",
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -52,7 +52,7 @@ func (p *Place) Sweep(ctx context.Context, dry bool) (all []string, err error) {
 	for i, home := range homes {
 		homes[i] = filepath.Join(p.State, home)
 	}
-	sets := &supply.Store{Dir: filepath.Join(p.State, "environments")}
-	rest, err := sets.Sweep(ctx, homes, supply.Usual(), dry)
+	sets := &depcache.Store{Dir: filepath.Join(p.State, "environments")}
+	rest, err := sets.Sweep(ctx, homes, depcache.Usual(), dry)
 	return append(append([]string{}, removed...), rest...), err
 }

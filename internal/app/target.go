@@ -16,10 +16,10 @@ func (p *Place) Target(ctx context.Context, protected []string, name string) (st
 	}
 	name = strings.TrimPrefix(name, "refs/heads/")
 	if name == "" {
-		return refuse("no branch was checked out when the run began", "Name one: nexus land --target BRANCH.")
+		return refuse("no branch was checked out when the run started", "Name one: nexus land --target BRANCH.")
 	}
 	if git.RefOK(name) != nil {
-		return refuse(quote(name)+" is no name of a branch", "Name a branch of this repository.")
+		return refuse(quote(name)+" is not a valid branch name", "Name a branch of this repository.")
 	}
 	if git.Matches(protected, name) {
 		return refuse("branch "+name+" is protected: git.protected names it", "Name another branch, and let what protects it do the rest; or change git.protected.")

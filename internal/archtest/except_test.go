@@ -17,15 +17,7 @@ func isHarness(name string) bool {
 }
 
 // smallPackages are nested packages of one importer and few lines.
-var smallPackages = map[string]string{
-	"decide/policy/chain":   "decide/policy is near its bound; the words of a line and the judgement of them are two ideas",
-	"decide/policy/fetch":   "decide/policy is near its bound; one family of programs, as builds is",
-	"decide/policy/outside": "judges tools that have no command line, which is all that decide/policy judges",
-	"decide/policy/own":     "holds people's rules against a command; pure text, without the policy",
-	"face/cli/demo":         "embeds a repository and a script, which nothing else may reach",
-	"face/cli/draft":        "two lines short: a plan drawn before it is run",
-	"run/sim/toy/leaf":      "the trees that the toy's git and its gates both read",
-}
+var smallPackages = map[string]string{}
 
 // sharedNames are names that two packages have.
 var sharedNames = map[string]string{}
@@ -51,33 +43,31 @@ var longFiles = map[string]int{
 	"work/tool/tool_test.go":      680,
 }
 
+// largePackages are packages whose idea is larger than the bound, with how
+// large they may be.
+var largePackages = map[string]int{
+	"decide/policy": 3800, // what each of some 400 programs may do: one judgement, whose parts call each other
+}
+
 // wideLines are packages with lines of code that are too wide.
 var wideLines = []string{
 	"app",
 	"app/provider",
 	"decide/accept",
-	"decide/assess",
-	"decide/attest",
 	"decide/bounds",
 	"decide/critical",
 	"decide/escalate",
 	"decide/flaky",
 	"decide/people",
 	"decide/policy",
-	"decide/policy/arg",
-	"decide/policy/builds",
-	"decide/policy/chain",
-	"decide/policy/fetch",
 	"decide/policy/gitread",
 	"decide/policy/place",
 	"decide/policy/script",
+	"decide/policy/shell",
 	"decide/policy/table",
-	"decide/regress",
 	"decide/repair",
 	"decide/schedule",
-	"decide/sign",
 	"decide/state",
-	"decide/strategy",
 	"decide/tamper",
 	"face/channel",
 	"face/channel/file",
@@ -87,14 +77,11 @@ var wideLines = []string{
 	"face/cli/askpeople",
 	"face/cli/bench",
 	"face/cli/check",
-	"face/cli/critic",
-	"face/cli/draft",
-	"face/cli/frame",
-	"face/cli/look",
+	"face/cli/console",
+	"face/cli/doctor",
+	"face/cli/inspect",
 	"face/cli/progress",
 	"face/cli/quarantine",
-	"face/cli/ready",
-	"face/cli/verify",
 	"face/cli/watch",
 	"face/cli/work",
 	"face/view",
@@ -115,12 +102,13 @@ var wideLines = []string{
 	"stack/read/raw",
 	"stack/read/report",
 	"stack/read/suite",
+	"sys/apikey",
 	"sys/config",
 	"sys/config/kind",
+	"sys/depcache",
 	"sys/egress",
 	"sys/git",
 	"sys/journal",
-	"sys/key",
 	"sys/killswitch",
 	"sys/llm",
 	"sys/llm/catalog",
@@ -139,7 +127,6 @@ var wideLines = []string{
 	"sys/sandbox/jail",
 	"sys/secret",
 	"sys/secret/leak",
-	"sys/supply",
 	"sys/trust",
 	"work/agent",
 	"work/attempt",
@@ -167,6 +154,4 @@ var wideLines = []string{
 const maxWide = 1200
 
 // fatInterfaces are interfaces with too many methods, with how many they may have.
-var fatInterfaces = map[string]int{
-	"decide/policy/builds.Runs": 6, // what the judge of a build tool asks back of the policy
-}
+var fatInterfaces = map[string]int{}

@@ -240,7 +240,7 @@ func TestSizes(t *testing.T) {
 	for rule, wrong := range map[string][]string{
 		fmt.Sprintf("files of more than %d lines", maxFile):                            overdrawn(long, longFiles),
 		fmt.Sprintf("packages with lines of code of more than %d columns", maxColumns): overdrawn(wide, listed(wide)),
-		fmt.Sprintf("packages of more than %d lines of code", maxCode):                 overdrawn(large, nil),
+		fmt.Sprintf("packages of more than %d lines of code", maxCode):                 overdrawn(large, largePackages),
 		fmt.Sprintf("interfaces of more than %d methods", maxMethods):                  overdrawn(fat, fatInterfaces),
 	} {
 		for _, w := range wrong {

@@ -18,7 +18,7 @@ func zeros() []Fact {
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
-		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		SessionEnded{}, AgentOpened{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 	)
@@ -147,6 +147,8 @@ func (NetworkJudged) fact() string       { return "network.judged" }
 func (ToolsAnswered) fact() string       { return "tools.answered" }
 func (SessionCompacted) fact() string    { return "session.compacted" }
 func (SessionEnded) fact() string        { return "session.ended" }
+func (AgentOpened) fact() string         { return "agent.opened" }
+func (AgentEnded) fact() string          { return "agent.ended" }
 func (BudgetReserved) fact() string      { return "budget.reserved" }
 func (BudgetSpent) fact() string         { return "budget.spent" }
 func (CallDelayed) fact() string         { return "call.delayed" }

@@ -58,7 +58,7 @@ func notes(facts []nexus.Fact) bool {
 	for _, f := range facts {
 		switch f.(type) {
 		case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.TreeSnapshotted,
-			nexus.NetworkJudged, nexus.BudgetSpent, nexus.SessionCompacted, nexus.SessionEnded:
+			nexus.NetworkJudged, nexus.BudgetSpent, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		default:
 			return false
 		}

@@ -26,9 +26,15 @@ func cmake() Stack {
 			},
 			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
 		},
-		Outlines: cOutlines,
-		Programs: words("cmake ctest"),
-		Formats:  cFormats,
+		Namings: func() []Naming { return []Naming{asRegexp(NameCTest, "^", "$")} },
+		Running: func() []Running {
+			return []Running{{"ctest", suite.Between(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
+		},
+		Environment: Environment{Keeps: words("CC CXX")},
+		Servers:     []Server{{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: words(".c .h .cc .cpp .cxx .hh .hpp .hxx"), Watch: words("compile_commands.json compile_flags.txt .clangd")}},
+		Outlines:    cOutlines,
+		Programs:    words("cmake ctest"),
+		Formats:     cFormats,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", Args: shell(made), Format: "gcc"},

@@ -160,12 +160,13 @@ func wellFormed(t *testing.T, s stack.Stack) {
 			t.Errorf("listing %v", l.Files)
 		}
 	}
+	surroundings(t, s)
 	if s.Steps == nil {
 		return
 	}
 	for _, step := range s.Steps() {
 		for _, l := range step.Alone {
-			if !slices.ContainsFunc(l.Args, func(w string) bool { return strings.HasSuffix(w, "{test}") }) || l.Name == "" {
+			if !slices.ContainsFunc(l.Args, func(w string) bool { return strings.HasSuffix(w, "{test}") }) || !isNamed(l.Name) {
 				t.Errorf("it does not say which test runs: %v", l.Args)
 			}
 		}
@@ -180,6 +181,59 @@ func wellFormed(t *testing.T, s stack.Stack) {
 		for _, c := range step.Cover {
 			if f, ok := stack.Formats().Find(c.Format); !ok || !f.Coverage() || len(c.Args) == 0 || c.Name == "" {
 				t.Errorf("cover %+v", c)
+			}
+		}
+	}
+}
+
+// isNamed reports whether some stack knows what runners call a test by such a name.
+func isNamed(how string) bool {
+	return slices.ContainsFunc(stack.All(), func(s stack.Stack) bool {
+		return s.Namings != nil && slices.ContainsFunc(s.Namings(), func(n stack.Naming) bool { return n.Name == how && n.Word != nil })
+	})
+}
+
+// surroundings looks at what the tools of a stack find around them.
+func surroundings(t *testing.T, s stack.Stack) {
+	t.Helper()
+	pair, name := regexp.MustCompile(`^\w+=.`), regexp.MustCompile(`^\w+$`)
+	e := s.Environment
+	for _, v := range slices.Concat(e.Sets, e.Private, e.Offline, e.Proxied) {
+		if !pair.MatchString(v) {
+			t.Errorf("no variable with a value: %q", v)
+		}
+	}
+	for _, v := range slices.Concat(e.Keeps, e.Trusts) {
+		if !name.MatchString(v) {
+			t.Errorf("no name of a variable: %q", v)
+		}
+	}
+	for _, p := range e.Unreached {
+		if re, err := regexp.Compile(p); err != nil || re.MatchString("") {
+			t.Errorf("it says of anything that there was no network: %q, %v", p, err)
+		}
+	}
+	for _, h := range s.Hosts {
+		for _, host := range h.Hosts {
+			if h.Name == "" || !regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+$`).MatchString(host) {
+				t.Errorf("preset %q has no host %q", h.Name, host)
+			}
+		}
+	}
+	for _, x := range s.Servers {
+		if x.Name == "" || len(x.Commands) == 0 || len(x.Ends) == 0 {
+			t.Errorf("server %+v", x)
+		}
+	}
+	for _, file := range s.Written {
+		if !stack.IsWritten(file) || file != strings.ToLower(file) {
+			t.Errorf("%s is not told as a file that tools write", file)
+		}
+	}
+	if s.Running != nil {
+		for _, r := range s.Running() {
+			if _, ok := stack.Formats().Find(r.Format); !ok || r.Test == nil {
+				t.Errorf("what runs in %q", r.Format)
 			}
 		}
 	}

@@ -15,6 +15,13 @@ func dotnet() Stack {
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Programs: words("dotnet"),
+		Environment: Environment{
+			Sets:      words("DOTNET_CLI_UI_LANGUAGE=en"),
+			Offline:   words("NUGET_ENABLE_ENHANCED_HTTP_RETRY=true NUGET_ENHANCED_MAX_NETWORK_TRY_COUNT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1"),
+			Unreached: []string{`Unable to load the service index for source`},
+		},
+		Hosts:    []Hosts{{"nuget", words("api.nuget.org globalcdn.nuget.org")}},
+		Written:  []string{"packages.lock.json"},
 		Verbs:    dotnetVerbs,
 		Outlines: dotnetOutlines,
 		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},

@@ -15,6 +15,7 @@ func elixir() Stack {
 		Installs: func() []Install {
 			return []Install{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: words("mix deps.get --check-locked"), Out: []string{"deps"}}}
 		},
+		Written:  []string{"mix.lock"},
 		Programs: words("mix elixir iex"),
 		Stores:   []Store{{Name: "hex", Tools: []string{"mix"}, Home: ".hex/packages", Below: "packages", Var: "HEX_HOME"}},
 		Listings: []Listing{{[]string{"mix.lock"}, func(text string) []Package {

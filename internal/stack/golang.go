@@ -24,6 +24,14 @@ func golang() Stack {
 			{Files: []string{"go.mod", "go.work"}, Runs: `^use\b`, Loads: `^replace\b|=> \.`},
 			{Files: []string{".golangci.*"}},
 		},
+		Environment: Environment{
+			Keeps:     words("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
+			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is a way out
+			Unreached: []string{`module lookup disabled by GOPROXY=off`},
+		},
+		Hosts:    []Hosts{{"go", words("proxy.golang.org sum.golang.org")}},
+		Servers:  []Server{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: words("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
+		Written:  []string{"go.sum"},
 		Outlines: goOutlines,
 		Programs: words("go gofmt golangci-lint"),
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},

@@ -24,6 +24,15 @@ func maven() Stack {
 		},
 		Programs: words("mvn javac"),
 		Settings: []string{"/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk"},
+		Environment: Environment{
+			Keeps: []string{"JAVA_HOME"}, Offline: []string{"MAVEN_ARGS=--offline"},
+			Proxied:   []string{"MAVEN_OPTS=" + javaProxy + " -Daether.connector.http.useSystemProperties=true", "SBT_OPTS=" + javaProxy},
+			Unreached: []string{`in offline mode`, `Could not transfer artifact`},
+		},
+		Namings: func() []Naming {
+			return []Naming{{NameMethod, suite.WordMember("#")}, {NameDotted, suite.WordMember(".")}}
+		},
+		Hosts:    []Hosts{{"maven", words("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
 		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
@@ -65,8 +74,11 @@ func gradle() Stack {
 		},
 		Programs: words("gradle gradlew"),
 		Settings: []string{"/etc/gradle"},
-		Verbs:    gradleVerbs,
-		Listings: []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
+		// Java looks for the home in the list of users, and not in HOME.
+		Environment: Environment{Private: []string{"GRADLE_USER_HOME={home}/.gradle"}, Proxied: []string{"GRADLE_OPTS=" + javaProxy}},
+		Written:     []string{"gradle.lockfile"},
+		Verbs:       gradleVerbs,
+		Listings:    []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
 		Stores: []Store{
 			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
 			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
@@ -80,6 +92,9 @@ func gradle() Stack {
 		},
 	}
 }
+
+// javaProxy lets a Java machine find a proxy: it reads none of the usual variables.
+const javaProxy = "-Dhttp.proxyHost={host} -Dhttps.proxyHost={host} -Dhttp.proxyPort={port} -Dhttps.proxyPort={port} -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
 
 // modular shows reports of JaCoCo, each behind the directory of its module: what
 // precedes $end in its path. In the reports are names of packages alone.

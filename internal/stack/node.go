@@ -43,6 +43,13 @@ func node() Stack {
 			{Files: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"}, Loads: `(?i)script-?shell|node-?options|^\s*preload`},
 			{Files: []string{"package.json", "biome.json", "biome.jsonc", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "playwright.config.*", "karma.conf.*", "cypress.config.*", ".mocharc*", ".eslintrc*", "eslint.config.*", "tsconfig*"}},
 		},
+		Environment: nodeEnvironment(),
+		Namings: func() []Naming {
+			return []Naming{{NameTitles, suite.WordTitles}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
+		},
+		Hosts:    []Hosts{{"npm", words("registry.npmjs.org registry.yarnpkg.com")}},
+		Servers:  []Server{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: words(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: words("package.json tsconfig.json jsconfig.json")}},
+		Written:  words("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
 		Verbs:    nodeVerbs,
 		Outlines: nodeOutlines,
 		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
@@ -349,3 +356,15 @@ wrangler | types --version | | text | | |
 nest | build start info --version | | write | | | --exec -e
 electron-vite | build dev preview --version | | write | | | -c --config
 `
+
+func nodeEnvironment() Environment {
+	return Environment{
+		Offline: words("npm_config_offline=true npm_config_fetch_retries=0 npm_config_update_notifier=false pnpm_config_offline=true pnpm_config_fetch_retries=0 YARN_ENABLE_NETWORK=false COREPACK_ENABLE_NETWORK=0"),
+		Proxied: words("YARN_HTTP_PROXY={url} YARN_HTTPS_PROXY={url} NODE_USE_ENV_PROXY=1"),
+		Trusts:  words("NODE_EXTRA_CA_CERTS"),
+		Unreached: []string{
+			`ENOTCACHED`, `ERR_PNPM_NO_OFFLINE_\w+`, `Network access (?:has been )?disabled by configuration`, `Network access disabled by the environment`,
+			`has been blocked because of your configuration settings`, `No cached version .* available for offline mode`, `Couldn't find any versions for .* that matches .* offline`,
+		},
+	}
+}

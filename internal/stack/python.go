@@ -33,6 +33,18 @@ func python() Stack {
 			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
 			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
 		},
+		Environment: Environment{
+			Sets:    words("PYTHONDONTWRITEBYTECODE=1"),
+			Offline: words("PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never POETRY_REQUESTS_MAX_RETRIES=0"),
+			Trusts:  words("REQUESTS_CA_BUNDLE PIP_CERT"),
+			Unreached: []string{
+				`\(from versions: none\)`, `[Nn]etwork was disabled`, `network connectivity is disabled`, `could not be found in registry index`, `Could not find a suitable TLS CA certificate bundle`, `invalid path: /etc/ssl/certs`,
+			},
+		},
+		Namings: func() []Naming { return []Naming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}} }, Running: pythonRunning,
+		Hosts:    []Hosts{{"pypi", words("pypi.org files.pythonhosted.org")}},
+		Servers:  []Server{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: words(".py .pyi"), Watch: words("pyproject.toml pyrightconfig.json setup.cfg")}},
+		Written:  words("poetry.lock pdm.lock uv.lock pipfile.lock"),
 		Verbs:    pythonVerbs,
 		Outlines: pythonOutlines,
 		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
@@ -128,3 +140,10 @@ alembic | upgrade downgrade revision check history current heads branches show s
 django-admin | startproject startapp makemessages compilemessages check test version --version | | write | | | --pythonpath --settings --template
 pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
 `
+
+func pythonRunning() []Running {
+	return []Running{
+		{"pytest", suite.PytestRunning},
+		{"unittest", suite.Between(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
+	}
+}

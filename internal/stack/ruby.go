@@ -34,6 +34,14 @@ func ruby() Stack {
 			{Files: []string{"bin/rails"}, Runner: true},
 			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
 		},
+		Environment: Environment{Offline: []string{"BUNDLE_RETRY=0"}},
+		Namings:     rubyNamings,
+		Running: func() []Running {
+			return []Running{{"minitest", suite.Between(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
+		},
+		Hosts:    []Hosts{{"rubygems", words("rubygems.org index.rubygems.org")}},
+		Servers:  []Server{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
+		Written:  []string{"gemfile.lock"},
 		Verbs:    rubyVerbs,
 		Outlines: rubyOutlines,
 		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
@@ -149,3 +157,9 @@ bundle | install* check list show doctor clean --version -v | exec | write | | -
 gem   | list build contents env environment which --version -v query specification | | write | | | -C --config-file -e --eval --source -s --install-dir -i
 rails | * !runner !r !console !c !dbconsole !db !credentials !secrets !encrypted !new !plugin !app !dev !deploy !publish !release | | write | | | -r -c --config --using
 `
+
+func rubyNamings() []Naming {
+	return []Naming{asRegexp(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
+		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
+	}}}
+}

@@ -18,6 +18,7 @@ func shellScripts() Stack {
 		Configs: []Config{
 			{Files: []string{".shellcheckrc"}},
 		},
+		Servers:  []Server{{Name: "bash", Commands: [][]string{{"bash-language-server", "start"}}, Ends: words(".sh .bash")}},
 		Programs: words("shellcheck"),
 		Formats:  shellFormats,
 		Steps: func() []Step {

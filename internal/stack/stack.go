@@ -62,6 +62,13 @@ type Stack struct {
 	Settings []string         // directories of the system in which its tools keep their settings
 	Programs []string         // what its commands begin with; those need its packages, if any are installed
 
+	Namings     func() []Naming  // what its runners call a test
+	Running     func() []Running // which test was under way
+	Environment Environment      // what its commands find in theirs
+	Hosts       []Hosts          // where its tools fetch packages
+	Servers     []Server         // language servers, the first for a file wins
+	Written     []string         // names of files that its tools write and people do not, in lower case
+
 	Listings []Listing // files that name packages; the first that fits
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user
 

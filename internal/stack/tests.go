@@ -74,13 +74,45 @@ func onlyTest(stem, ending string) bool {
 	})
 }
 
+// helpers are the names of files that serve tests, of all stacks.
+type helpers struct {
+	names    map[string]bool
+	endings  []string // of names, from patterns that are an asterisk and an ending
+	patterns []string // all others
+}
+
+func (h helpers) is(base string) bool {
+	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || marked(h.patterns, []string{base})
+}
+
+// helping is made once: it is asked for each file of a tree.
+var helping = collectHelpers() //nolint:gochecknoglobals // read only
+
+func collectHelpers() helpers {
+	h := helpers{names: map[string]bool{}}
+	for _, s := range All() {
+		for _, p := range s.Tests.Names {
+			end, open := strings.CutPrefix(p, "*")
+			switch {
+			case strings.ContainsAny(end, `*?[\\`):
+				h.patterns = append(h.patterns, p)
+			case open:
+				h.endings = append(h.endings, end)
+			default:
+				h.names[p] = true
+			}
+		}
+	}
+	return h
+}
+
 // ServesTests reports whether a file is a test or serves tests alone: their data,
 // their helpers.
 func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true
 	}
-	if slices.ContainsFunc(All(), func(s Stack) bool { return marked(s.Tests.Names, []string{path.Base(file)}) }) {
+	if helping.is(path.Base(file)) {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {

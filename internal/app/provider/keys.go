@@ -4,23 +4,23 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 )
 
 // keys looks every provider's key up once.
 type keys struct {
-	store key.Store
+	store apikey.Store
 
 	mu    sync.Mutex // guards found
-	found map[string]key.Key
+	found map[string]apikey.Key
 }
 
-func newKeys(s key.Store) *keys { return &keys{store: s, found: map[string]key.Key{}} }
+func newKeys(s apikey.Store) *keys { return &keys{store: s, found: map[string]apikey.Key{}} }
 
 // find returns the key of a provider, the zero Key where it has none. Who
 // holds a key lets nobody look into the process.
-func (k *keys) find(provider, variable string) (key.Key, error) {
+func (k *keys) find(provider, variable string) (apikey.Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if found, ok := k.found[provider]; ok {
@@ -28,10 +28,10 @@ func (k *keys) find(provider, variable string) (key.Key, error) {
 	}
 	found, err := k.store.Find(provider, variable)
 	if err != nil {
-		return key.Key{}, err
+		return apikey.Key{}, err
 	}
 	if found.Value() != "" {
-		key.Guard()
+		apikey.Guard()
 	}
 	k.found[provider] = found
 	return found, nil
@@ -39,7 +39,7 @@ func (k *keys) find(provider, variable string) (key.Key, error) {
 
 // With makes the models take their keys from a store, the environment alone
 // for the zero Store, and send what they say through a tap. It returns them.
-func (m *Models) With(s key.Store, t Tap) *Models {
+func (m *Models) With(s apikey.Store, t Tap) *Models {
 	if s.Env != nil {
 		m.keys = newKeys(s)
 	}

@@ -16,11 +16,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -37,7 +37,7 @@ type Models struct {
 
 	mu     sync.Mutex // guards made
 	made   map[string]llm.Model
-	limits *limit.Accounts
+	limits *ratelimit.Accounts
 
 	able  llm.Able
 	find  func(*Models) string
@@ -55,7 +55,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	}
 	prices, err := llm.LoadPrices(more)
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Mend pricing in the user's configuration file."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Fix pricing in the user's configuration file."}
 	}
 	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
 	prices.Behind(func() map[string]llm.Listed {
@@ -66,7 +66,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}, limits: limit.New(now)}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(apikey.Store{Env: env}), made: map[string]llm.Model{}, limits: ratelimit.New(now)}, nil
 }
 
 // Public returns the public list of models as it is kept. It is read once, when
@@ -161,6 +161,9 @@ func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 func (m *Models) Ready(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier} {
+			if m.config.Roles[role].Agent != "" {
+				continue // an agent program does its sessions
+			}
 			if _, err := m.Pick(role, tier, ""); err != nil {
 				return err
 			}
@@ -170,6 +173,9 @@ func (m *Models) Ready(p *nexus.Plan) error {
 		return nil
 	}
 	for _, t := range p.Tasks {
+		if m.config.Roles[nexus.Coder].Agent != "" {
+			break
+		}
 		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/bridge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 )
 
@@ -134,10 +134,10 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 
 // account returns whose limits calls of a provider count against: providers
 // of other names share them where wire, address and key are the same.
-func (m *Models) account(name string, p config.Provider, key string) *limit.Account {
+func (m *Models) account(name string, p config.Provider, key string) *ratelimit.Account {
 	base := m.base(name)
-	id := limit.Name{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: limit.Identity(key)}
-	return m.limits.Of(id, limit.RulesOf(p.Kind, base == "" || openai.Official(base)))
+	id := ratelimit.Name{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: ratelimit.Identity(key)}
+	return m.limits.Of(id, ratelimit.RulesOf(p.Kind, base == "" || openai.Official(base)))
 }
 
 // asking is how long a server may take to say what models it has.

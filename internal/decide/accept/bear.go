@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
@@ -214,7 +214,7 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 // renames reports whether a criterion asks for the new name of a change that
 // does nothing but rename: no test can fail without it for another reason.
 func (w Work) renames(c nexus.Criterion) bool {
-	r, is := strategy.Renames(w.Task)
+	r, is := repair.RenamesOf(w.Task)
 	text := strings.ToLower(c.Text)
 	about := regexp.MustCompile(`\b(?:re)?nam(?:e|es|ed|ing)\b|\bcalled\b`).MatchString(text) || strings.Contains(text, strings.ToLower(r.From))
 	return w.Renamed && is && about && strings.Contains(text, strings.ToLower(r.To))

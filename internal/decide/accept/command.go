@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -41,7 +41,7 @@ func Command(w Work, b Before) nexus.CriterionShown {
 		s.By, s.Why = nexus.TurnedBearing, "the command failed before the run, and passes now"
 	case c.Red:
 		s.Why = "the command passes without the change, too"
-	case b.Tests != nil && proof.Judge(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
+	case b.Tests != nil && repair.ProveTests(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
 		s.Why = "nothing shows it but tests that came with the change: with them the command fails, and passes with the rest of it"
 	case standing(c) != "":
@@ -79,7 +79,7 @@ func (w Work) same(b Before) string {
 	case b.Tests != nil && b.Tests.Passed():
 		return why + ", also with the tests of the change"
 	case b.Tests != nil:
-		p := proof.Judge(w.tests(), nil, []nexus.Evidence{*b.Tests})
+		p := repair.ProveTests(w.tests(), nil, []nexus.Evidence{*b.Tests})
 		return fmt.Sprintf("%s, and with the tests of the change alone: %s", why, cmp.Or(p.Why, string(p.Proof)))
 	}
 	return why

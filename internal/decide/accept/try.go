@@ -43,7 +43,7 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	r := Trial{Task: t.ID, Number: number, Check: c.Check, Said: came(e)}
 	hidden := ""
 	if a.Tests(c.Check) {
-		hidden = shell.Hidden(c.Check, a.Tests)
+		hidden = shell.HiddenOutput(c.Check, a.Tests)
 	}
 	switch fault := fault(c.Check, e); {
 	case hidden != "":

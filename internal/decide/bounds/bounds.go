@@ -261,7 +261,7 @@ func private(m Measured) []nexus.Finding {
 		}
 		if (env || key) && !f.Gone {
 			found = append(found, nexus.Finding{
-				File: f.Path, Message: "git keeps this file for ever, and it is one that holds secrets",
+				File: f.Path, Message: "this file usually holds secrets, and git keeps it forever",
 				Advice: "Take it out of the change, name it in .gitignore, and keep an example without values instead.",
 			})
 		}
@@ -351,7 +351,7 @@ func licences(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure stri
 		}
 	}
 	if len(unknown) > 0 {
-		unsure = "no licence can be told of " + strings.Join(unknown[:min(len(unknown), 10)], ", ")
+		unsure = "unknown licence of " + strings.Join(unknown[:min(len(unknown), 10)], ", ")
 	}
 	return found, unsure
 }
@@ -396,10 +396,4 @@ func sameLicence(name, licence string) bool {
 }
 
 // lock reports whether tools write a file, and people do not.
-func lock(file string) bool {
-	base := strings.ToLower(stdpath.Base(file))
-	return slices.Contains([]string{
-		"go.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "cargo.lock", "poetry.lock",
-		"pdm.lock", "uv.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "packages.lock.json", "gradle.lockfile",
-	}, base)
-}
+func lock(file string) bool { return stack.IsWritten(stdpath.Base(file)) }

@@ -66,9 +66,9 @@ func fresh(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 		})
 	}
 	for _, row := range c.Missed {
-		f := nexus.Finding{File: row.File, Line: row.From, Message: "no test goes through this new line", Quote: row.Text}
+		f := nexus.Finding{File: row.File, Line: row.From, Message: "no test runs this new line", Quote: row.Text}
 		if row.To > row.From {
-			f.EndLine, f.Message = row.To, "no test goes through these new lines"
+			f.EndLine, f.Message = row.To, "no test runs these new lines"
 		}
 		f.Message += ": " + row.Text
 		if missing <= 0 {
@@ -79,7 +79,7 @@ func fresh(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	}
 	for _, file := range c.Unknown {
 		found = append(found, nexus.Finding{
-			File: file, Message: "the report of coverage does not tell of this file, which has new lines: no test loads it, or the command leaves it out",
+			File: file, Message: "the coverage report does not include this file, which has new lines: no test loads it, or the command leaves it out",
 			Advice: "Test it, or let people name it in done.coverage_except.",
 		})
 	}

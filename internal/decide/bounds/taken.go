@@ -22,7 +22,7 @@ func taken(r nexus.DoneRules, m Measured) []nexus.Finding {
 		case f.New, lock(f.Path):
 		case f.Gone && f.MovedTo != "":
 			if away(f.Path, f.MovedTo) {
-				what = fmt.Sprintf("the file is put aside as %s", f.MovedTo)
+				what = fmt.Sprintf("the file was renamed to %s", f.MovedTo)
 			}
 		case f.Gone:
 			what = fmt.Sprintf("the file is deleted, with %d lines", f.Removed)

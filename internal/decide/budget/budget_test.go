@@ -84,6 +84,17 @@ func TestPressure(t *testing.T) {
 	}
 }
 
+// TestPressureOfTheDay counts what other runs spent on the day.
+func TestPressureOfTheDay(t *testing.T) {
+	var l budget.Ledger
+	l.Cap(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 45)
+	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 30})
+	l.Settle(nexus.BudgetSpent{ID: "a", Money: 30})
+	if got := l.Pressure(); got != 75 {
+		t.Errorf("75 of the day's 100 are spent: pressure %d", got)
+	}
+}
+
 // TestSpares holds how much stays free for calls in flight that cost more than
 // they may: half of what is set aside, but for the smallest of them, of each cap.
 func TestSpares(t *testing.T) {

@@ -245,7 +245,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	}
 	r := b.index[id]
 	if r == nil {
-		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "nothing of that name waits for an answer", Hint: "nexus status names what does."}
+		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no question of that name waits for an answer", Hint: "nexus status lists the questions."}
 	}
 	said := r.steered(nexus.TaskID(name))
 	if q := r.Question(name); q != nil {
@@ -260,7 +260,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	if t := r.Task(nexus.TaskID(name)); t != nil {
 		return Item{}, &LateError{"", string(t.Status)}
 	}
-	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "nothing of that name waits for an answer", Hint: "nexus status names what does."}
+	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no question of that name waits for an answer", Hint: "nexus status lists the questions."}
 }
 
 // LateError says that something does not wait for an answer any more.
@@ -274,11 +274,11 @@ func (e *LateError) Error() string {
 	text := strings.ReplaceAll(legible.Show(e.Text), "\n", " ")
 	switch e.By {
 	case "":
-		return "answered already: it is " + text
+		return "already answered: it is " + text
 	case "fallback":
 		return "too late: there was no answer in time, and the fallback was used: " + text
 	default:
-		return "answered already by " + legible.Show(e.By) + ": " + text
+		return "already answered by " + legible.Show(e.By) + ": " + text
 	}
 }
 

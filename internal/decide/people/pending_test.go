@@ -127,10 +127,10 @@ func TestRequest(t *testing.T) {
 func TestFind(t *testing.T) {
 	const ask = "question.asked id=q1 text=x fallback=y\n"
 	for tape, want := range map[string]string{
-		"": "nothing of that name waits for an answer",
-		ask + "question.answered id=q1 text=no by=\"file:ada\"\n":                              "answered already by file:ada: no",
+		"": "no question of that name waits for an answer",
+		ask + "question.answered id=q1 text=no by=\"file:ada\"\n":                              "already answered by file:ada: no",
 		ask + "question.answered id=q1 text=y by=fallback\n":                                   "too late: there was no answer in time, and the fallback was used: y",
-		ask + "request.made request.verb=answer request.id=q1 request.text=a request.by=web\n": "answered already by web: a",
+		ask + "request.made request.verb=answer request.id=q1 request.text=a request.by=web\n": "already answered by web: a",
 		ask: "",
 	} {
 		_, err := play(t, begun+tape).Find("r1", "q1")
@@ -138,7 +138,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tape, err, want)
 		}
 	}
-	if _, err := play(t, begun).Find("r1", "T1"); err == nil || err.Error() != "answered already: it is pending" {
+	if _, err := play(t, begun).Find("r1", "T1"); err == nil || err.Error() != "already answered: it is pending" {
 		t.Errorf("a task: %v", err)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // unzip judges what it reads, and the directory that it writes to.
-func (j *judgement) unzip(argv []arg.Word) {
+func (j *judgement) unzip(argv []shell.Word) {
 	for i := 1; i < len(argv); i++ {
 		switch a := argv[i]; {
 		case a.Text == "-d" && i+1 < len(argv):
@@ -21,18 +21,18 @@ func (j *judgement) unzip(argv []arg.Word) {
 				j.add(Ask, "file.write.option", "an option of unzip may run or write something else")
 			}
 		default:
-			j.writes([]arg.Word{a})
+			j.writes([]shell.Word{a})
 		}
 	}
 }
 
 // plainTar reports whether an option of tar only says what is taken and how it
 // is written down.
-func plainTar(w arg.Word) bool {
+func plainTar(w shell.Word) bool {
 	return !w.Dynamic && regexp.MustCompile(`^--(strip-components=\d+|exclude-vcs|exclude-vcs-ignores|exclude=.*|wildcards|no-same-owner|no-same-permissions|sort=\w+|mtime=[\w@: +-]+|owner=\w+(:\d+)?|group=\w+(:\d+)?|numeric-owner|format=\w+|list|extract|create|gzip|verbose|null|zstd|bzip2|xz|auto-compress|keep-old-files|one-top-level)$`).MatchString(w.Text)
 }
 
-func (j *judgement) tar(argv []arg.Word) {
+func (j *judgement) tar(argv []shell.Word) {
 	for i, a := range argv[1:] {
 		if i == 0 && !strings.HasPrefix(a.Text, "-") {
 			if a.Dynamic || strings.Trim(a.Text, "cxtzjJvf") != "" {
@@ -50,7 +50,7 @@ func (j *judgement) tar(argv []arg.Word) {
 			if strings.Contains(a.Text, ":") {
 				j.add(Ask, "file.tar", "tar takes what stands before a colon for another machine")
 			}
-			j.writes([]arg.Word{a})
+			j.writes([]shell.Word{a})
 		}
 	}
 }

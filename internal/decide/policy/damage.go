@@ -7,8 +7,8 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // endless judges a loop without an end: one that starts processes in the
@@ -102,7 +102,7 @@ func crowded(n syntax.Node) bool {
 }
 
 // fills asks about a program that writes without an end.
-func (j *judgement) fills(argv []arg.Word) {
+func (j *judgement) fills(argv []shell.Word) {
 	if fills(argv) {
 		j.add(Ask, "host.damage", argv[0].Text+" may write without an end")
 	}
@@ -110,23 +110,23 @@ func (j *judgement) fills(argv []arg.Word) {
 
 // fills reports whether a program writes without an end, or more than a disk
 // holds.
-func fills(argv []arg.Word) bool {
-	reads := slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return source(strings.TrimPrefix(w.Text, "if=")) })
+func fills(argv []shell.Word) bool {
+	reads := slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return source(strings.TrimPrefix(w.Text, "if=")) })
 	switch name := argv[0].Text; name {
 	case "yes":
 		return true
 	case "seq":
-		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool {
+		return slices.ContainsFunc(argv[1:], func(w shell.Word) bool {
 			return len(w.Text) > 9 || regexp.MustCompile(`(?i)^inf|\de\+?\d`).MatchString(w.Text)
 		})
 	case "od", "xxd", "hexdump", "cmp":
-		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool {
+		return reads && !slices.ContainsFunc(argv, func(w shell.Word) bool {
 			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)
 		})
 	case "head", "truncate", "fallocate", "openssl":
-		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return huge(w.Text) })
+		return slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return huge(w.Text) })
 	case "dd":
-		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "count=") && !huge(w.Text) })
+		return reads && !slices.ContainsFunc(argv, func(w shell.Word) bool { return strings.HasPrefix(w.Text, "count=") && !huge(w.Text) })
 	case "shred", "ln", "ls", "stat", "test", "[":
 		return false
 	default:
@@ -148,9 +148,9 @@ func huge(word string) bool {
 }
 
 // decodes reports whether a program turns text into what cannot be seen here.
-func decodes(argv []arg.Word) bool {
+func decodes(argv []shell.Word) bool {
 	has := func(options ...string) bool {
-		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return slices.Contains(options, w.Text) })
+		return slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return slices.Contains(options, w.Text) })
 	}
 	switch argv[0].Text {
 	case "base64", "base32", "basenc":
@@ -177,9 +177,9 @@ func holdsWork(name string) bool {
 
 // trees asks about removing a whole directory at the top of the worktree that
 // holds people's work.
-func (j *judgement) trees(argv []arg.Word) {
-	options, operands := arg.Split(argv[1:])
-	if !arg.Asks(options, []string{"-r", "-R", "--recursive"}) {
+func (j *judgement) trees(argv []shell.Word) {
+	options, operands := shell.SplitOptions(argv[1:])
+	if !shell.HasOption(options, []string{"-r", "-R", "--recursive"}) {
 		return
 	}
 	for _, w := range operands {
@@ -195,7 +195,7 @@ func (j *judgement) trees(argv []arg.Word) {
 }
 
 // boundless reports whether xargs may start any number of processes at once.
-func boundless(argv []arg.Word) bool {
+func boundless(argv []shell.Word) bool {
 	for i, w := range argv {
 		value, ok := strings.CutPrefix(w.Text, "--max-procs=")
 		if !ok {
@@ -220,7 +220,7 @@ func waits(n *syntax.CallExpr) bool {
 
 // movesAway asks about moving a whole directory with people's work out of the
 // tree.
-func (j *judgement) movesAway(operands []arg.Word) {
+func (j *judgement) movesAway(operands []shell.Word) {
 	if len(operands) < 2 {
 		return
 	}
@@ -237,7 +237,7 @@ func (j *judgement) movesAway(operands []arg.Word) {
 
 // takesAway reports whether a mode leaves the owner without a right to the tree
 // itself or a directory with people's work, or to all that is in there.
-func (j *judgement) takesAway(mode string, operands []arg.Word, recursive bool) bool {
+func (j *judgement) takesAway(mode string, operands []shell.Word, recursive bool) bool {
 	takes := mode != "" && strings.Trim(mode, "01234567") == "" && ("000" + mode)[len(mode)] != '7'
 	for clause := range strings.SplitSeq(mode, ",") {
 		who, rights, sets := strings.Cut(clause, "=")
@@ -247,7 +247,7 @@ func (j *judgement) takesAway(mode string, operands []arg.Word, recursive bool) 
 			takes = takes || rights != "s" && rights != "t"
 		}
 	}
-	return takes && (recursive && (strings.Contains(mode, "=") || len(mode) < 3 && strings.Trim(mode, "01234567") == "") || slices.ContainsFunc(operands, func(w arg.Word) bool {
+	return takes && (recursive && (strings.Contains(mode, "=") || len(mode) < 3 && strings.Trim(mode, "01234567") == "") || slices.ContainsFunc(operands, func(w shell.Word) bool {
 		at, name := j.where(w)
 		return at == place.Tree && (name == "." || holdsWork(name))
 	}))

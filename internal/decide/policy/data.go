@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // further returns how more programs are judged that the table cannot describe:
 // those with data of their own, and those whose words are commands.
-func (j *judgement) further(name string) func([]arg.Word) {
+func (j *judgement) further(name string) func([]shell.Word) {
 	switch name {
 	case "nyc", "c8":
 		return j.covers
@@ -37,7 +37,7 @@ func (j *judgement) further(name string) func([]arg.Word) {
 
 // sqlite judges a database in a file of the tree: statements in SQL and what
 // shows, but nothing that runs a program or takes another file.
-func (j *judgement) sqlite(argv []arg.Word) {
+func (j *judgement) sqlite(argv []shell.Word) {
 	named := false
 	for i := 1; i < len(argv); i++ {
 		w := argv[i]
@@ -55,7 +55,7 @@ func (j *judgement) sqlite(argv []arg.Word) {
 		case !named:
 			named = true
 			if w.Text != ":memory:" {
-				j.writes([]arg.Word{w})
+				j.writes([]shell.Word{w})
 			}
 		default:
 			j.sql(w.Text)
@@ -81,14 +81,14 @@ func (j *judgement) sql(text string) {
 }
 
 // sysctl judges asking for the settings of the machine.
-func (j *judgement) sysctl(argv []arg.Word) {
+func (j *judgement) sysctl(argv []shell.Word) {
 	if len(argv) != 3 || argv[1].Text != "-n" || argv[2].Dynamic || strings.ContainsAny(argv[2].Text, "=-") {
 		j.add(Deny, "host.damage", "sysctl may change the machine's settings")
 	}
 }
 
 // printenv judges showing variables by name.
-func (j *judgement) printenv(argv []arg.Word) {
+func (j *judgement) printenv(argv []shell.Word) {
 	for _, w := range argv[1:] {
 		if w.Dynamic || strings.HasPrefix(w.Text, "-") || table.Hidden(w.Text) || !table.Known(w.Text) {
 			j.add(Ask, "credentials", "it may show a secret of the environment")
@@ -100,7 +100,7 @@ func (j *judgement) printenv(argv []arg.Word) {
 }
 
 // commands judges programs whose operands are commands.
-func (j *judgement) commands(argv []arg.Word) {
+func (j *judgement) commands(argv []shell.Word) {
 	values := map[string][]string{
 		"concurrently":          {"-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-s", "--success", "-m", "--max-processes", "--restart-tries", "--restart-after"},
 		"hyperfine":             {"-w", "--warmup", "-r", "--runs", "--min-runs", "--max-runs"},
@@ -126,28 +126,30 @@ func (j *judgement) commands(argv []arg.Word) {
 }
 
 // fd judges a search for files, and what is run on those that it finds.
-func (j *judgement) fd(argv []arg.Word) {
-	end := slices.IndexFunc(argv, func(w arg.Word) bool { return slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, w.Text) })
+func (j *judgement) fd(argv []shell.Word) {
+	end := slices.IndexFunc(argv, func(w shell.Word) bool {
+		return slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, w.Text)
+	})
 	search := argv
 	if end > 0 {
 		search = argv[:end]
 		run := argv[end+1:]
-		if stop := slices.IndexFunc(run, func(w arg.Word) bool { return w.Text == ";" }); stop >= 0 {
+		if stop := slices.IndexFunc(run, func(w shell.Word) bool { return w.Text == ";" }); stop >= 0 {
 			search = append(slices.Clone(search), run[stop+1:]...)
 			run = run[:stop]
 		}
-		if !slices.ContainsFunc(run, func(w arg.Word) bool { return strings.Contains(w.Text, "{") }) {
-			run = append(slices.Clone(run), arg.Literal("{}"))
+		if !slices.ContainsFunc(run, func(w shell.Word) bool { return strings.Contains(w.Text, "{") }) {
+			run = append(slices.Clone(run), shell.Literal("{}"))
 		}
 		j.found(run, false, false)
 	}
 	if e, ok := table.Find("fd"); ok {
-		j.listed(e, append([]arg.Word{arg.Literal("fd")}, search[1:]...))
+		j.listed(e, append([]shell.Word{shell.Literal("fd")}, search[1:]...))
 	}
 }
 
 // covers judges a program whose coverage is measured.
-func (j *judgement) covers(argv []arg.Word) {
+func (j *judgement) covers(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && !rest[0].Dynamic {
 		option, _, joined := strings.Cut(rest[0].Text, "=")
@@ -156,10 +158,10 @@ func (j *judgement) covers(argv []arg.Word) {
 		}
 		valued := slices.Contains([]string{"-x", "--exclude", "-n", "--include", "-r", "--reporter", "--report-dir", "-o", "--temp-dir", "-t", "-e", "--extension", "--lines", "--branches", "--functions", "--statements", "--src"}, option)
 		if joined {
-			_, operands := arg.Split(rest[:1])
+			_, operands := shell.SplitOptions(rest[:1])
 			j.writes(operands)
 		} else if valued && len(rest) > 1 {
-			j.writes(arg.Literals(rest[1:2]))
+			j.writes(shell.Literals(rest[1:2]))
 			rest = rest[1:]
 		}
 		rest = rest[1:]
@@ -167,12 +169,12 @@ func (j *judgement) covers(argv []arg.Word) {
 	if len(rest) > 0 && !slices.Contains([]string{"report", "check-coverage", "merge", "instrument"}, rest[0].Text) {
 		j.simple(rest)
 	} else {
-		j.writes(arg.Literals(rest))
+		j.writes(shell.Literals(rest))
 	}
 }
 
 // watches judges a program that is started again after each change.
-func (j *judgement) watches(argv []arg.Word) {
+func (j *judgement) watches(argv []shell.Word) {
 	for i, w := range argv[1:] {
 		switch option, value, joined := strings.Cut(w.Text, "="); {
 		case (w.Text == "-x" || w.Text == "--exec") && i+2 < len(argv):
@@ -186,6 +188,6 @@ func (j *judgement) watches(argv []arg.Word) {
 			j.add(Ask, "wrapper.option", "an option of nodemon may run something else")
 		}
 	}
-	_, operands := arg.Split(argv[1:])
-	j.writes(arg.Literals(operands))
+	_, operands := shell.SplitOptions(argv[1:])
+	j.writes(shell.Literals(operands))
 }

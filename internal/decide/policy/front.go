@@ -4,21 +4,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // frontEnd asks where a well-known program is told to run code that is not
 // judged, to fetch other programs, or to publish.
-func (j *judgement) frontEnd(name string, args []arg.Word) {
+func (j *judgement) frontEnd(name string, args []shell.Word) {
 	verbs := map[string][]string{
 		"rails":         {"runner", "r", "console", "c", "dbconsole", "db", "credentials:show", "credentials:edit", "secrets:show", "encrypted:show"},
 		"golangci-lint": {"custom"}, "playwright": {"install", "install-deps", "uninstall", "codegen", "open", "cr", "ff", "wk"}, "cypress": {"install", "open"},
 		"artisan": {"tinker", "db"}, "manage.py": {"shell", "shell_plus", "dbshell", "runscript"}, "setup.py": {"upload", "register", "install", "develop", "easy_install"},
 	}[name]
-	options, operands := arg.Split(args)
+	options, operands := shell.SplitOptions(args)
 	for i, w := range operands {
 		if slices.Contains(verbs, w.Text) && (i == 0 || i <= len(options) && len(w.Text) > 1 || name == "setup.py") {
 			j.add(Ask, "code.inline", name+" "+w.Text+" may fetch, send, or run code that is not judged")
@@ -32,21 +31,21 @@ func (j *judgement) frontEnd(name string, args []arg.Word) {
 // configured returns the options without those whose value is a file of the
 // tree, or a part of what it depends on by name: configuration, plugins, what is
 // loaded before. That is code of the tree, as its tests are.
-func (j *judgement) configured(e table.Entry, options, args []arg.Word) []arg.Word {
+func (j *judgement) configured(e table.Entry, options, args []shell.Word) []shell.Word {
 	if !strings.HasPrefix(e.Rule, "build.") {
 		return options
 	}
-	return slices.DeleteFunc(slices.Clone(options), func(o arg.Word) bool {
+	return slices.DeleteFunc(slices.Clone(options), func(o shell.Word) bool {
 		option, value, joined := strings.Cut(o.Text, "=")
-		if !arg.Place(option) || option == "-c" && e.Rule == "build.make" || option == "-p" && e.Rule != "build.python" {
+		if !shell.TakesPath(option) || option == "-c" && e.Rule == "build.make" || option == "-p" && e.Rule != "build.python" {
 			return false
 		}
 		if joined {
 			o.Text = value
-			return paths{j}.Own(o)
+			return j.ownFile(o)
 		}
 		for i, w := range args {
-			if w.Text == o.Text && (i+1 == len(args) || !paths{j}.Own(args[i+1]) && !strings.HasPrefix(args[i+1].Text, "no:")) {
+			if w.Text == o.Text && (i+1 == len(args) || !j.ownFile(args[i+1]) && !strings.HasPrefix(args[i+1].Text, "no:")) {
 				return false
 			}
 		}
@@ -56,13 +55,13 @@ func (j *judgement) configured(e table.Entry, options, args []arg.Word) []arg.Wo
 
 // toggles reports whether a variable that is not known does no more than switch
 // something on or off in the tree's own code, which the program runs.
-func (j *judgement) toggles(name string, value arg.Word, argv []arg.Word) bool {
+func (j *judgement) toggles(name string, value shell.Word, argv []shell.Word) bool {
 	return !value.Dynamic && !value.Glob && table.Plain(name, value.Text) && j.runsTree(argv)
 }
 
 // runsTree reports whether a command builds or tests, and so runs what is in
 // the tree.
-func (j *judgement) runsTree(argv []arg.Word) bool {
+func (j *judgement) runsTree(argv []shell.Word) bool {
 	if len(argv) == 0 || argv[0].Dynamic || argv[0].Glob {
 		return false
 	}
@@ -72,11 +71,11 @@ func (j *judgement) runsTree(argv []arg.Word) bool {
 		return at == place.Tree
 	}
 	e, _ := table.Find(name)
-	return e.Answer == string(Allow) && strings.HasPrefix(e.Rule, "build.") || builds.Knows(name)
+	return e.Answer == string(Allow) && strings.HasPrefix(e.Rule, "build.") || buildsOrInterprets(name)
 }
 
 // valgrind judges the program that is run in it.
-func (j *judgement) valgrind(argv []arg.Word) {
+func (j *judgement) valgrind(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		option, value, _ := strings.Cut(rest[0].Text, "=")
@@ -84,7 +83,7 @@ func (j *judgement) valgrind(argv []arg.Word) {
 			j.add(Ask, "wrapper.option", "an option of valgrind may start something else")
 		}
 		if strings.ContainsAny(value, "/~") {
-			j.writes([]arg.Word{arg.Literal(value)})
+			j.writes([]shell.Word{shell.Literal(value)})
 		}
 		rest = rest[1:]
 	}

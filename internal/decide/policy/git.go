@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // git judges a use of git on the command line.
-func (j *judgement) git(argv []arg.Word) {
+func (j *judgement) git(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		switch o := rest[0].Text; {
@@ -59,9 +59,9 @@ func bare(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return len(part) > 4 && strings.HasSuffix(part, ".git") })
 }
 
-func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
-	options, operands := arg.Split(words)
-	has := func(names ...string) bool { return arg.Asks(options, names) }
+func (j *judgement) gitVerb(verb string, args []string, words []shell.Word) {
+	options, operands := shell.SplitOptions(words)
+	has := func(names ...string) bool { return shell.HasOption(options, names) }
 	runs := []string{"--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--filters", "--help", "--contents", "--paginate"}
 	switch {
 	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
@@ -84,7 +84,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		j.gitConfig(len(args) == 1 && args[0] != "-l")
 	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
 		"count-objects", "version", "whatchanged", "cherry", "range-diff", "diff-files", "diff-index", "check-attr", "show-branch", "merge-tree", "fsck":
-		j.reads(arg.Literals(operands))
+		j.reads(shell.Literals(operands))
 	case "grep":
 		if has("-O", "-f") {
 			j.add(Ask, "git.option", "an option of git may run something else")
@@ -111,7 +111,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C", "--fixup") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
 			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
 		}
-		j.reads(arg.Literals(operands))
+		j.reads(shell.Literals(operands))
 	case "reset":
 		if has("--hard", "--merge", "--keep") {
 			j.add(Ask, "git.discard", "it discards work")
@@ -123,7 +123,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 
 // trusts reports whether git's configuration is told no more than that the
 // worktree is the user's own.
-func (j *judgement) trusts(args []string, operands []arg.Word) bool {
+func (j *judgement) trusts(args []string, operands []shell.Word) bool {
 	if len(args) != 4 || len(operands) != 2 || args[0] != "--global" || args[1] != "--add" || args[2] != "safe.directory" {
 		return false
 	}
@@ -133,7 +133,7 @@ func (j *judgement) trusts(args []string, operands []arg.Word) bool {
 
 // gitShows judges which files' texts git is asked to show, in the tree or in a
 // commit.
-func (j *judgement) gitShows(verb string, options, operands []arg.Word) {
+func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 	if !slices.Contains([]string{"diff", "show", "log", "blame", "cat-file", "grep", "diff-tree", "whatchanged", "stash", "format-patch", "range-diff"}, verb) {
 		return
 	}
@@ -162,7 +162,7 @@ func (j *judgement) gitShows(verb string, options, operands []arg.Word) {
 }
 
 // gitCompares judges a comparison of two files, whether git knows them or not.
-func (j *judgement) gitCompares(args []string, operands []arg.Word) {
+func (j *judgement) gitCompares(args []string, operands []shell.Word) {
 	rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
 	if _, err := gitread.Check(append([]string{"diff"}, rest...)); err != nil {
 		j.add(Ask, "git.read", err.Error())
@@ -173,12 +173,12 @@ func (j *judgement) gitCompares(args []string, operands []arg.Word) {
 // gitKeeps allows what moves work about and loses none of it: putting it
 // aside, another branch from here, the index alone, a patch that is only tried
 // or printed.
-func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, has func(...string) bool) bool {
+func (j *judgement) gitKeeps(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
 	first := ""
 	if len(args) > 0 {
 		first = args[0]
 	}
-	seen := !slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Dynamic || w.Glob })
+	seen := !slices.ContainsFunc(operands, func(w shell.Word) bool { return w.Dynamic || w.Glob })
 	switch verb {
 	case "stash":
 		if !slices.Contains([]string{"", "push", "pop", "apply", "list", "show", "-u", "-k", "--include-untracked", "--keep-index", "-m", "--staged", "-S"}, first) || first != "show" && has("-p", "--patch", "--pathspec-from-file", "-a", "--all") {
@@ -186,7 +186,7 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		}
 		if first == "push" {
 			operands = operands[1:]
-			j.reads(arg.Literals(operands))
+			j.reads(shell.Literals(operands))
 		}
 		return true
 	case "switch":
@@ -221,8 +221,8 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 
 // gitUndoes allows undoing changes of files that are named, another branch from
 // here, and patches.
-func (j *judgement) gitUndoes(verb string, args []string, operands []arg.Word, has func(...string) bool) bool {
-	seen := !slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Dynamic || w.Glob })
+func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
+	seen := !slices.ContainsFunc(operands, func(w shell.Word) bool { return w.Dynamic || w.Glob })
 	if len(args) == 0 {
 		return false
 	}
@@ -252,21 +252,21 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []arg.Word, h
 
 // gitNames reports whether the operands of a checkout without -- can only be
 // files, and there is nothing else.
-func (j *judgement) gitNames(args []string, operands []arg.Word) bool {
-	return j.rules.Undoes != nil && len(args) == len(operands) && !slices.ContainsFunc(operands, func(w arg.Word) bool {
+func (j *judgement) gitNames(args []string, operands []shell.Word) bool {
+	return j.rules.Undoes != nil && len(args) == len(operands) && !slices.ContainsFunc(operands, func(w shell.Word) bool {
 		_, name := j.where(w)
 		return strings.HasPrefix(w.Text, "-") || !j.rules.Undoes(w.Text, name)
 	})
 }
 
 // gitPacks allows writing an archive of a commit to a file of the tree.
-func (j *judgement) gitPacks(args []string, operands []arg.Word) bool {
+func (j *judgement) gitPacks(args []string, operands []shell.Word) bool {
 	j.gitShows("show", nil, operands)
 	for i, a := range args {
 		if value, ok := strings.CutPrefix(a, "-o"); ok && value != "" {
-			j.writes([]arg.Word{arg.Literal(value)})
+			j.writes([]shell.Word{shell.Literal(value)})
 		} else if ok && i+1 < len(args) {
-			j.writes([]arg.Word{arg.Literal(args[i+1])})
+			j.writes([]shell.Word{shell.Literal(args[i+1])})
 		}
 	}
 	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
@@ -274,9 +274,9 @@ func (j *judgement) gitPacks(args []string, operands []arg.Word) bool {
 
 // gitFile reports whether operands name files or directories whose changes are
 // undone, each by its own path: not the whole tree, nor all of its work.
-func (j *judgement) gitFile(operands []arg.Word) bool {
+func (j *judgement) gitFile(operands []shell.Word) bool {
 	j.writes(operands)
-	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w arg.Word) bool {
+	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w shell.Word) bool {
 		at, name := j.where(w)
 		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != place.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
 	})
@@ -309,7 +309,7 @@ func (j *judgement) gitConfig(shows bool) {
 
 // gitFiles judges adding, moving and removing files. Removing keeps what was
 // committed, and with -f not what was changed since.
-func (j *judgement) gitFiles(verb string, operands []arg.Word, has func(...string) bool) {
+func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...string) bool) {
 	if has("-e", "-i", "-p", "--edit", "--interactive", "--patch", "--pathspec-from-file") && verb == "add" {
 		j.add(Ask, "git.option", "it waits for a person")
 	}

@@ -6,9 +6,8 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/chain"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
@@ -29,10 +28,10 @@ func (j *judgement) loop(n *syntax.ForClause) {
 		j.add(Deny, "env.programs", over.Name.Value+" decides which programs run or how")
 	}
 	plain, listed := len(over.Items) > 0 && !j.rebinds && count(j.sets, over.Name.Value) == 1, false
-	for _, item := range chain.BracesOf(over.Items) {
+	for _, item := range shell.AllBraces(over.Items) {
 		w := j.word(item)
 		if !w.Listed {
-			j.reads([]arg.Word{w})
+			j.reads([]shell.Word{w})
 		}
 		listed = listed || w.Listed
 		at, name := j.where(w)
@@ -46,13 +45,13 @@ func (j *judgement) loop(n *syntax.ForClause) {
 
 // item returns what a variable stands for there, if that is a file of the
 // worktree.
-func (j *judgement) item(name string, at syntax.Pos) (arg.Word, bool) {
+func (j *judgement) item(name string, at syntax.Pos) (shell.Word, bool) {
 	for _, l := range j.loops {
 		if l.name == name && at.After(l.from) && l.to.After(at) {
-			return arg.Word{Text: "item", Fixed: true, Listed: l.listed, Each: true}, true
+			return shell.Word{Text: "item", Fixed: true, Listed: l.listed, Each: true}, true
 		}
 	}
-	return arg.Word{}, false
+	return shell.Word{}, false
 }
 
 // setting is a variable that has one value wherever it stands in a part of the
@@ -105,12 +104,12 @@ func (j *judgement) settleIn(s *syntax.Stmt, up span) {
 
 // value returns what a variable holds there, where that is certain and one
 // word.
-func (j *judgement) value(name string, at syntax.Pos) (arg.Word, bool) {
+func (j *judgement) value(name string, at syntax.Pos) (shell.Word, bool) {
 	if (name == "TMPDIR") && !slices.Contains(j.sets, name) {
-		return arg.Literal("/tmp"), true // private
+		return shell.Literal("/tmp"), true // private
 	}
 	if slices.Contains([]string{"GOMODCACHE", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"}, name) && !slices.Contains(j.sets, name) && !j.rebinds {
-		return arg.Literal(dependency), true
+		return shell.Literal(dependency), true
 	}
 	for _, s := range j.settled {
 		if s.name != name || s.from.After(at) || at.After(s.to) || j.rebinds || count(j.sets, name) != 1 {
@@ -118,11 +117,11 @@ func (j *judgement) value(name string, at syntax.Pos) (arg.Word, bool) {
 		}
 		v := j.word(s.value)
 		if v.Dynamic && !v.Fixed || v.Home || v.Glob || v.Listed || strings.ContainsAny(v.Text, " \t\n*?[{~") {
-			return arg.Word{}, false
+			return shell.Word{}, false
 		}
 		return v, true
 	}
-	return arg.Word{}, false
+	return shell.Word{}, false
 }
 
 func count(names []string, name string) (n int) {

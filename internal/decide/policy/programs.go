@@ -5,17 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/fetch"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // special returns how a program is judged that the table cannot describe,
 // nil for the others.
-func (j *judgement) special(name string) func([]arg.Word) {
+func (j *judgement) special(name string) func([]shell.Word) {
 	switch name {
 	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox", "shx":
 		return j.wrapper
@@ -30,7 +28,7 @@ func (j *judgement) special(name string) func([]arg.Word) {
 	case "cd", "pushd":
 		return j.cd
 	case "popd", "dirs":
-		return func([]arg.Word) { j.add(Ask, "shell.directory", "which directory it goes to is not seen") }
+		return func([]shell.Word) { j.add(Ask, "shell.directory", "which directory it goes to is not seen") }
 	case "set":
 		return j.set
 	case "test", "[":
@@ -62,9 +60,9 @@ func (j *judgement) special(name string) func([]arg.Word) {
 }
 
 // wrapper judges what a program runs that only changes how it runs.
-func (j *judgement) wrapper(argv []arg.Word) {
+func (j *judgement) wrapper(argv []shell.Word) {
 	name := argv[0].Text
-	rest, known := arg.Unwrap(argv)
+	rest, known := shell.Unwrap(argv)
 	if !known {
 		j.add(Ask, "wrapper.option", "an option of "+name+" is not known")
 	}
@@ -86,7 +84,7 @@ func (j *judgement) wrapper(argv []arg.Word) {
 }
 
 // xargs returns the command that xargs runs, with what stands for a name in it.
-func (j *judgement) xargs(argv, rest []arg.Word) []arg.Word {
+func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 	j.feeds = true
 	for i, w := range argv[:len(argv)-1] {
 		if w.Text == "-a" || w.Text == "--arg-file" {
@@ -99,15 +97,15 @@ func (j *judgement) xargs(argv, rest []arg.Word) []arg.Word {
 	if len(rest) == 0 {
 		return nil // echo
 	}
-	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
-	name := arg.Word{Dynamic: true, Listed: listed, Fixed: listed}
+	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text) // and no program that runs what it is given
+	name := shell.Word{Dynamic: true, Listed: listed, Fixed: listed}
 	rest = slices.Clone(rest)
 	if mark := placed(argv); mark != "" {
 		for i, w := range rest {
 			if w.Text == mark {
 				rest[i] = name
 			} else if strings.Contains(w.Text, mark) {
-				rest[i] = arg.Word{Dynamic: true}
+				rest[i] = shell.Word{Dynamic: true}
 			}
 		}
 		return rest
@@ -116,13 +114,13 @@ func (j *judgement) xargs(argv, rest []arg.Word) []arg.Word {
 	case ok && e.OnlyReads():
 		return rest // it reads what was listed
 	case ok && e.Rule == "build.go":
-		return append(rest, arg.Literal("listed"))
+		return append(rest, shell.Literal("listed"))
 	}
 	return append(rest, name)
 }
 
 // placed returns the mark in whose place xargs puts a name, if it is given one.
-func placed(argv []arg.Word) string {
+func placed(argv []shell.Word) string {
 	for i, w := range argv {
 		if w.Text == "-I" && i+1 < len(argv) {
 			return argv[i+1].Text
@@ -135,7 +133,7 @@ func placed(argv []arg.Word) string {
 }
 
 // assigned judges the variables that env sets, and returns the rest.
-func (j *judgement) assigned(args []arg.Word) []arg.Word {
+func (j *judgement) assigned(args []shell.Word) []shell.Word {
 	for len(args) > 0 {
 		name, value, ok := strings.Cut(args[0].Text, "=")
 		if !ok {
@@ -148,7 +146,7 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 		case table.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case strings.HasPrefix(value, "/") || strings.Contains(value, ".."):
-			j.reads([]arg.Word{given})
+			j.reads([]shell.Word{given})
 			j.add(Ask, "env.unknown", name+" names a place outside the worktree")
 		case !given.Dynamic && !given.Glob && j.toggles(name, given, after(args)):
 		case !table.Harmless(name) || script.Code(value):
@@ -160,13 +158,13 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 }
 
 // after returns what stands behind the variables that env sets.
-func after(args []arg.Word) []arg.Word {
-	i := slices.IndexFunc(args, func(w arg.Word) bool { return !strings.Contains(w.Text, "=") })
+func after(args []shell.Word) []shell.Word {
+	i := slices.IndexFunc(args, func(w shell.Word) bool { return !strings.Contains(w.Text, "=") })
 	return args[max(i, 0):]
 }
 
 // shell judges a shell with a script in its arguments or in a file.
-func (j *judgement) shell(argv []arg.Word) {
+func (j *judgement) shell(argv []shell.Word) {
 	rest := argv[1:]
 	run := false
 	if name := argv[0].Text; (name == "zsh" || name == "fish" || name == "ksh") && len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
@@ -195,7 +193,7 @@ func (j *judgement) shell(argv []arg.Word) {
 		j.add(Ask, "shell.dynamic", "what the shell runs is not known before it runs")
 	case run:
 		j.nested(rest[0].Text)
-		if slices.ContainsFunc(rest[1:], func(w arg.Word) bool { return w.Dynamic }) && (strings.Contains(rest[0].Text, "$") || strings.Contains(rest[0].Text, "eval")) {
+		if slices.ContainsFunc(rest[1:], func(w shell.Word) bool { return w.Dynamic }) && (strings.Contains(rest[0].Text, "$") || strings.Contains(rest[0].Text, "eval")) {
 			j.add(Ask, "shell.dynamic", "what the shell is given is not known before it runs")
 		}
 	default:
@@ -210,7 +208,7 @@ func (j *judgement) nested(command string) {
 	}
 }
 
-func (j *judgement) eval(argv []arg.Word) {
+func (j *judgement) eval(argv []shell.Word) {
 	var parts []string
 	for _, a := range argv[1:] {
 		if a.Dynamic {
@@ -222,7 +220,7 @@ func (j *judgement) eval(argv []arg.Word) {
 	j.nested(strings.Join(parts, " "))
 }
 
-func (j *judgement) trap(argv []arg.Word) {
+func (j *judgement) trap(argv []shell.Word) {
 	switch {
 	case len(argv) < 2 || argv[1].Text == "-" || argv[1].Text == "" && !argv[1].Dynamic:
 	case argv[1].Dynamic:
@@ -232,7 +230,7 @@ func (j *judgement) trap(argv []arg.Word) {
 	}
 }
 
-func (j *judgement) source(argv []arg.Word) {
+func (j *judgement) source(argv []shell.Word) {
 	if len(argv) < 2 {
 		return
 	}
@@ -243,7 +241,7 @@ func (j *judgement) source(argv []arg.Word) {
 	j.reads(argv[1:2])
 }
 
-func (j *judgement) cd(argv []arg.Word) {
+func (j *judgement) cd(argv []shell.Word) {
 	if len(argv) < 2 {
 		j.away, j.near = true, place.Tree
 		j.add(Ask, "path.outside", "it goes to the home directory")
@@ -278,7 +276,7 @@ func (j *judgement) cd(argv []arg.Word) {
 }
 
 // set judges the shell's own options: none makes it run something else.
-func (j *judgement) set(argv []arg.Word) {
+func (j *judgement) set(argv []shell.Word) {
 	if len(argv) == 1 {
 		j.add(Ask, "credentials", "it shows every variable")
 	}
@@ -293,7 +291,7 @@ func (j *judgement) set(argv []arg.Word) {
 }
 
 // test judges the builtin, which evaluates some operands.
-func (j *judgement) test(argv []arg.Word) {
+func (j *judgement) test(argv []shell.Word) {
 	for i, a := range argv[1:] {
 		if script.Code(a.Text) && !a.Dynamic || a.Dynamic && strings.Contains(a.Text, "[") {
 			j.add(Ask, "shell.hidden-code", "an operand may be evaluated as code")
@@ -302,14 +300,14 @@ func (j *judgement) test(argv []arg.Word) {
 			j.arithmetic = true
 		}
 		if i > 0 && (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
-			j.reads([]arg.Word{a})
+			j.reads([]shell.Word{a})
 		}
 	}
 }
 
 // variables judges builtins that set variables by name: a name with an index
 // is evaluated.
-func (j *judgement) variables(argv []arg.Word) {
+func (j *judgement) variables(argv []shell.Word) {
 	j.feeds = true
 	if n := argv[0].Text; n == "read" || n == "mapfile" || n == "readarray" || n == "let" {
 		j.hidden = true // what is read may be anything
@@ -330,7 +328,7 @@ func (j *judgement) variables(argv []arg.Word) {
 	}
 }
 
-func (j *judgement) kill(argv []arg.Word) {
+func (j *judgement) kill(argv []shell.Word) {
 	for _, a := range argv[1:] {
 		switch {
 		case strings.HasPrefix(a.Text, "%"), a.Text == "--":
@@ -344,21 +342,21 @@ func (j *judgement) kill(argv []arg.Word) {
 	}
 }
 
-func (j *judgement) chmod(argv []arg.Word) {
-	options, operands := arg.Split(argv[1:])
-	if arg.Asks(options, []string{"-R", "--recursive"}) && arg.Asks(options, []string{"-r", "-x", "-w"}) {
+func (j *judgement) chmod(argv []shell.Word) {
+	options, operands := shell.SplitOptions(argv[1:])
+	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
 		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
 	}
-	if len(operands) == 0 || arg.Asks(options, []string{"--reference"}) {
+	if len(operands) == 0 || shell.HasOption(options, []string{"--reference"}) {
 		j.add(Ask, "file.mode", "the mode is not seen")
 		return
 	}
 	mode := operands[0]
-	if arg.Asks(options, []string{"-R", "--recursive"}) && (strings.Contains(mode.Text, "-") && strings.ContainsAny(mode.Text, "rx") && !strings.HasPrefix(mode.Text, "g-") && !strings.HasPrefix(mode.Text, "o-") && !strings.HasPrefix(mode.Text, "go-") ||
+	if shell.HasOption(options, []string{"-R", "--recursive"}) && (strings.Contains(mode.Text, "-") && strings.ContainsAny(mode.Text, "rx") && !strings.HasPrefix(mode.Text, "g-") && !strings.HasPrefix(mode.Text, "o-") && !strings.HasPrefix(mode.Text, "go-") ||
 		len(mode.Text) >= 3 && strings.Trim(mode.Text, "01234567") == "" && mode.Text[len(mode.Text)-3] < '6') {
 		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
 	}
-	if j.takesAway(mode.Text, operands[1:], arg.Asks(options, []string{"-R", "--recursive"})) {
+	if j.takesAway(mode.Text, operands[1:], shell.HasOption(options, []string{"-R", "--recursive"})) {
 		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
 	}
 	octal := strings.TrimLeft(mode.Text, "0")
@@ -368,14 +366,14 @@ func (j *judgement) chmod(argv []arg.Word) {
 	j.writes(operands[1:])
 }
 
-func (j *judgement) find(argv []arg.Word) {
+func (j *judgement) find(argv []shell.Word) {
 	j.hunts(argv)
 	i := 1
 	for ; i < len(argv) && !strings.HasPrefix(argv[i].Text, "-") && argv[i].Text != "(" && argv[i].Text != "!"; i++ {
 		j.reads(argv[i : i+1])
 	}
-	starts := append([]arg.Word{arg.Literal(".")}, argv[1:i]...)
-	begin, within := i, !slices.ContainsFunc(starts, func(w arg.Word) bool { at, _ := j.where(w); return w.Dynamic || at != place.Tree })
+	starts := append([]shell.Word{shell.Literal(".")}, argv[1:i]...)
+	begin, within := i, !slices.ContainsFunc(starts, func(w shell.Word) bool { at, _ := j.where(w); return w.Dynamic || at != place.Tree })
 	for ; i < len(argv); i++ {
 		switch a := argv[i].Text; a {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -383,10 +381,10 @@ func (j *judgement) find(argv []arg.Word) {
 			for end < len(argv) && argv[end].Text != ";" && argv[end].Text != "+" {
 				end++
 			}
-			j.found(argv[i+1:end], within && arg.Narrow(argv[begin:i]), within && arg.Made(argv[begin:i]))
+			j.found(argv[i+1:end], within && shell.FindsLeftovers(argv[begin:i]), within && shell.FindsBuildDirs(argv[begin:i]))
 			i = end
 		case "-delete":
-			if !within || !arg.Narrow(argv[begin:i]) {
+			if !within || !shell.FindsLeftovers(argv[begin:i]) {
 				j.add(Ask, "file.find", "find -delete takes more than files of one ending")
 			}
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer",
@@ -402,8 +400,8 @@ func (j *judgement) find(argv []arg.Word) {
 
 // found judges what find runs on each file that it finds; litter, and
 // directories that builds make, may be deleted.
-func (j *judgement) found(argv []arg.Word, litter, made bool) {
-	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, arg.Line(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, arg.Line(argv)) {
+func (j *judgement) found(argv []shell.Word, litter, made bool) {
+	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, shell.Join(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, shell.Join(argv)) {
 		j.own(argv)
 		return
 	}
@@ -411,17 +409,17 @@ func (j *judgement) found(argv []arg.Word, litter, made bool) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
-	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
+	j.simple(shell.FillFound(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
 		ok && strings.HasPrefix(e.Rule, "build.") && e.Operands == "write" || slices.Contains([]string{"sed", "gsed", "chmod", "touch"}, argv[0].Text)))
 }
 
 // curl judges curl and wget.
-func (j *judgement) curl(argv []arg.Word) {
-	where, made := fetch.Judge(argv, j.rules.Reaches)
+func (j *judgement) curl(argv []shell.Word) {
+	where, made := fetching(argv, j.rules.Reaches)
 	j.writes(made)
 	switch where {
-	case fetch.Own, fetch.Known:
-	case fetch.Sends:
+	case toLoopback, toAllowed:
+	case toOutsideWithData:
 		j.add(Deny, "net.send", "it sends data out")
 	default:
 		j.add(Ask, "net.read", "it reads from the network")
@@ -429,7 +427,7 @@ func (j *judgement) curl(argv []arg.Word) {
 }
 
 // make judges a build whose rules stand in the tree.
-func (j *judgement) make(argv []arg.Word) {
+func (j *judgement) make(argv []shell.Word) {
 	for i, a := range argv[1:] {
 		file, next := "", i+2 < len(argv)
 		switch name, value, joined := strings.Cut(a.Text, "="); {
@@ -440,7 +438,7 @@ func (j *judgement) make(argv []arg.Word) {
 		case strings.HasPrefix(a.Text, "-f") && !strings.HasPrefix(a.Text, "--"):
 			file = a.Text[2:]
 		}
-		if slices.Contains([]string{"install", "uninstall", "install-strip", "install-exec", "install-data", "install-headers", "install-lib", "install-libs", "install-bin", "install-static", "install-shared", "install-man", "install-pc", "install-includes", "install-programs"}, a.Text) && !slices.ContainsFunc(argv, func(w arg.Word) bool { return w.Text == "-n" || w.Text == "--dry-run" || w.Text == "--just-print" }) && !slices.ContainsFunc(argv, func(w arg.Word) bool {
+		if slices.Contains([]string{"install", "uninstall", "install-strip", "install-exec", "install-data", "install-headers", "install-lib", "install-libs", "install-bin", "install-static", "install-shared", "install-man", "install-pc", "install-includes", "install-programs"}, a.Text) && !slices.ContainsFunc(argv, func(w shell.Word) bool { return w.Text == "-n" || w.Text == "--dry-run" || w.Text == "--just-print" }) && !slices.ContainsFunc(argv, func(w shell.Word) bool {
 			name, value, _ := strings.Cut(w.Text, "=")
 			return slices.Contains([]string{"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT"}, name) && value != ""
 		}) {

@@ -8,11 +8,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/chain"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/own"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
@@ -112,7 +110,7 @@ type judgement struct {
 	rebinds    bool       // it sets variables in another way
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
-	dirs       chain.Dirs
+	dirs       shell.Dirs
 	inBare     bool   // it may be in a repository without a work tree
 	decodes    bool   // it turns text into what is not seen
 	scripts    bool   // it runs a file of the tree
@@ -243,7 +241,7 @@ func (j *judgement) visit(n syntax.Node) bool {
 	case *syntax.UnaryTest:
 		if w, ok := n.X.(*syntax.Word); ok && n.Op != syntax.TsEmpStr && n.Op != syntax.TsNempStr {
 			if v := j.word(w); !v.Dynamic || v.Home {
-				j.reads([]arg.Word{v})
+				j.reads([]shell.Word{v})
 			}
 		}
 	case *syntax.TestClause:
@@ -327,16 +325,16 @@ func (j *judgement) redirect(n *syntax.Redirect) {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 	case syntax.DplIn, syntax.DplOut:
 		if w.Dynamic || strings.Trim(w.Text, "0123456789-") != "" {
-			j.writes([]arg.Word{w})
+			j.writes([]shell.Word{w})
 		}
 	case syntax.RdrIn:
 		j.floods = j.floods || source(w.Text)
-		j.reads([]arg.Word{w})
+		j.reads([]shell.Word{w})
 	default:
 		if (w.Listed || w.Each && w.Text == "item") && (n.Op == syntax.RdrOut || n.Op == syntax.RdrClob) {
 			j.add(Ask, "path.unseen", "which files it empties is not known before it runs")
 		}
-		j.writes([]arg.Word{w})
+		j.writes([]shell.Word{w})
 	}
 }
 
@@ -378,7 +376,7 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 			j.arithmetic = true
 		}
 		if !v.Dynamic && strings.ContainsAny(v.Text, "/~") && !strings.ContainsAny(v.Text, " :$`") {
-			j.reads([]arg.Word{v})
+			j.reads([]shell.Word{v})
 		}
 	}
 	switch {
@@ -395,9 +393,9 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 }
 
 func (j *judgement) call(n *syntax.CallExpr) {
-	argv := make([]arg.Word, 0, len(n.Args))
+	argv := make([]shell.Word, 0, len(n.Args))
 	for _, w := range n.Args {
-		for _, one := range chain.Braces(w) {
+		for _, one := range shell.Braces(w) {
 			argv = append(argv, j.word(one))
 		}
 	}
@@ -414,9 +412,9 @@ func (j *judgement) call(n *syntax.CallExpr) {
 }
 
 // own applies the caller's rules to a simple command.
-func (j *judgement) own(argv []arg.Word) (allowed bool) {
+func (j *judgement) own(argv []shell.Word) (allowed bool) {
 	for _, entry := range j.rules.Deny {
-		switch certain, maybe := own.Fits(argv, entry); {
+		switch certain, maybe := fitsEntry(argv, entry); {
 		case certain:
 			j.add(Deny, "own.deny", "the rules deny "+entry)
 		case maybe:
@@ -424,11 +422,11 @@ func (j *judgement) own(argv []arg.Word) (allowed bool) {
 		}
 	}
 	for _, entry := range j.rules.Ask {
-		if certain, maybe := own.Fits(argv, entry); certain || maybe {
+		if certain, maybe := fitsEntry(argv, entry); certain || maybe {
 			j.add(Ask, "own.ask", "the rules ask about "+entry)
 		}
 	}
-	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return own.Begins(argv, entry) })
+	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return beginsEntry(argv, entry) })
 }
 
 // literal returns the text of a word that is quoted as it is.

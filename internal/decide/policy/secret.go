@@ -6,9 +6,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
@@ -20,7 +20,7 @@ func (j *judgement) secretive(pattern string) bool {
 
 // chooses asks where a search is told to read files that are named as those
 // with secrets, and where jq's program reads the environment.
-func (j *judgement) chooses(argv []arg.Word) {
+func (j *judgement) chooses(argv []shell.Word) {
 	if name := argv[0].Text; name == "jq" || name == "yq" {
 		for _, w := range argv[1:] {
 			file := strings.HasSuffix(w.Text, "json") || strings.HasSuffix(w.Text, "ml") // of data, at a path
@@ -28,7 +28,7 @@ func (j *judgement) chooses(argv []arg.Word) {
 				j.add(Ask, "credentials", "it may show the environment, or read what is not named")
 			}
 		}
-		if options, operands := arg.Split(argv[1:]); name == "yq" && arg.Asks(options, []string{"-i", "--inplace"}) {
+		if options, operands := shell.SplitOptions(argv[1:]); name == "yq" && shell.HasOption(options, []string{"-i", "--inplace"}) {
 			j.writes(operands[min(1, len(operands)):])
 		}
 		return
@@ -50,18 +50,18 @@ func (j *judgement) chooses(argv []arg.Word) {
 
 // hunts notes that find looks for files that are named as those with secrets,
 // and asks where it hands them to a program.
-func (j *judgement) hunts(argv []arg.Word) {
+func (j *judgement) hunts(argv []shell.Word) {
 	for i, w := range argv {
 		named := slices.Contains([]string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"}, w.Text)
 		if named && i+1 < len(argv) && (i == 0 || argv[i-1].Text != "!" && argv[i-1].Text != "-not") && j.secretive(argv[i+1].Text) {
 			j.seeks = true
-			j.feeds = j.feeds || slices.ContainsFunc(argv, func(a arg.Word) bool { return strings.HasPrefix(a.Text, "-exec") || strings.HasPrefix(a.Text, "-ok") })
+			j.feeds = j.feeds || slices.ContainsFunc(argv, func(a shell.Word) bool { return strings.HasPrefix(a.Text, "-exec") || strings.HasPrefix(a.Text, "-ok") })
 		}
 	}
 }
 
 // ps judges showing processes, whose environment nobody is shown.
-func (j *judgement) ps(argv []arg.Word) {
+func (j *judgement) ps(argv []shell.Word) {
 	for i, w := range argv[1:] {
 		letters := w.Text != "" && strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 		if letters && strings.Contains(w.Text, "e") && (i == 0 || !strings.HasPrefix(argv[i].Text, "-")) || w.Text == "-E" || w.Dynamic && !w.Fixed {

@@ -6,15 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // simple judges one simple command: its program and what it is given.
-func (j *judgement) simple(argv []arg.Word) {
+func (j *judgement) simple(argv []shell.Word) {
 	if j.parts++; len(argv) == 0 || j.parts > maxParts {
 		return
 	}
@@ -38,7 +37,7 @@ func (j *judgement) simple(argv []arg.Word) {
 		j.program(argv)
 		return
 	}
-	argv = append([]arg.Word{arg.Literal(tool)}, argv[1:]...)
+	argv = append([]shell.Word{shell.Literal(tool)}, argv[1:]...)
 	if len(argv) == 2 && !argv[1].Dynamic && (argv[1].Text == "--version" || argv[1].Text == "--help") && argv[0].Text != "git" {
 		j.own(argv)
 		return // any program only tells what it is
@@ -52,7 +51,7 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	j.unconfined(argv)
-	if builds.Judge(argv, paths{j}, runs{j}) {
+	if j.builds(argv) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
@@ -60,22 +59,22 @@ func (j *judgement) simple(argv []arg.Word) {
 		if !allowed {
 			j.add(Ask, "unknown", argv[0].Text+" is not a known program")
 		}
-		j.reads(arg.Literals(argv[1:]))
+		j.reads(shell.Literals(argv[1:]))
 		return
 	}
 	j.listed(e, argv)
 }
 
 // unconfined asks about code in another language where no sandbox confines it.
-func (j *judgement) unconfined(argv []arg.Word) {
-	if j.rules.Open && (j.given || builds.Inline(argv)) && builds.Interprets(argv[0].Text) {
+func (j *judgement) unconfined(argv []shell.Word) {
+	if j.rules.Open && (j.given || hasInlineCode(argv)) && interprets(argv[0].Text) {
 		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
 	}
 }
 
 // tool returns the name under which a program is known, empty for one of the
 // tree's own or of another place.
-func (j *judgement) tool(w arg.Word) string {
+func (j *judgement) tool(w shell.Word) string {
 	name := w.Text
 	if strings.Contains(name, "/") {
 		at, p := j.where(w)
@@ -85,7 +84,7 @@ func (j *judgement) tool(w arg.Word) string {
 			name = j.carried(w)
 		}
 	}
-	if builds.Versioned(name) {
+	if versioned(name) {
 		name = strings.TrimRight(name, "0123456789.")
 	}
 	return name
@@ -93,7 +92,7 @@ func (j *judgement) tool(w arg.Word) string {
 
 // program judges a program that is named by its path: the tree's own may run,
 // as its build may.
-func (j *judgement) program(argv []arg.Word) {
+func (j *judgement) program(argv []shell.Word) {
 	at, name := j.where(argv[0])
 	made := at == place.Tmp && strings.HasPrefix(name, "/tmp/") // private, so it was made here
 	if !made && (at != place.Tree || !Path(name, false).Allowed()) {
@@ -104,11 +103,11 @@ func (j *judgement) program(argv []arg.Word) {
 	}
 	j.scripts = true
 	j.frontEnd(path.Base(name), argv[1:])
-	_, operands := arg.Split(places(path.Base(name), argv[1:]))
-	j.writes(arg.Literals(operands))
+	_, operands := shell.SplitOptions(places(path.Base(name), argv[1:]))
+	j.writes(shell.Literals(operands))
 	for _, w := range operands { // NAME=PLACE, as configure takes it
 		if name, value, ok := strings.Cut(w.Text, "="); ok && !w.Dynamic && !strings.Contains(name, "/") && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "..")) {
-			j.reads([]arg.Word{arg.Literal(value)})
+			j.reads([]shell.Word{shell.Literal(value)})
 		}
 	}
 	if base := path.Base(name); strings.HasPrefix(base, "coveralls") || strings.HasPrefix(base, "php-coveralls") || strings.HasPrefix(base, "codecov") {
@@ -119,7 +118,7 @@ func (j *judgement) program(argv []arg.Word) {
 // places returns the arguments of a program of the tree that may be places: no
 // patterns of names as tests take them (-n /some/), and not where configure is
 // told that things will be installed, which is only noted.
-func places(name string, args []arg.Word) (words []arg.Word) {
+func places(name string, args []shell.Word) (words []shell.Word) {
 	pattern, later := regexp.MustCompile(`^/[^/]+/[a-z]?$`), regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`)
 	for i, w := range args {
 		named := i > 0 && slices.Contains([]string{"-n", "-i", "--name", "-t", "-m"}, args[i-1].Text)
@@ -131,17 +130,17 @@ func places(name string, args []arg.Word) (words []arg.Word) {
 }
 
 // listed judges a program of the table.
-func (j *judgement) listed(e table.Entry, argv []arg.Word) {
+func (j *judgement) listed(e table.Entry, argv []shell.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
 		j.add(Answer(e.Answer), e.Rule, name+" is not for an agent to run by itself")
-		j.reads(arg.Literals(argv[1:]))
+		j.reads(shell.Literals(argv[1:]))
 		return
 	}
-	options, operands := arg.Split(argv[1:])
+	options, operands := shell.SplitOptions(argv[1:])
 	j.frontEnd(name, argv[1:])
 	j.maybeOptions(e.Asked, unclear(name, argv[1:]))
-	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
+	if shell.HasOption(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
 	}
 	if strings.HasPrefix(e.Rule, "build.") {
@@ -152,12 +151,12 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		j.reads(operands)
 	case "pattern":
 		j.chooses(argv)
-		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) && !slices.ContainsFunc(options, func(o arg.Word) bool { return o.Text == "--files" }) {
+		if len(operands) > 0 && !shell.HasOption(options, []string{"--regexp", "-e", "--file", "-f"}) && !slices.ContainsFunc(options, func(o shell.Word) bool { return o.Text == "--files" }) {
 			operands = operands[1:]
 		}
 		j.reads(operands)
 	case "write":
-		if name == "ln" && arg.Asks(options, []string{"-s", "--symbolic"}) {
+		if name == "ln" && shell.HasOption(options, []string{"-s", "--symbolic"}) {
 			operands = linked(operands)
 		}
 		j.written(name, operands)
@@ -166,7 +165,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	default:
 		for _, w := range operands {
 			if w.Home || w.Glob && strings.Contains(w.Text, "/") {
-				j.reads([]arg.Word{w}) // it shows what is there
+				j.reads([]shell.Word{w}) // it shows what is there
 			}
 		}
 		j.hides(name, argv[1:])
@@ -175,7 +174,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 
 // linked returns the operands of ln -s with a target that is relative as it is
 // seen from the root: it is relative to where the link lies.
-func linked(operands []arg.Word) []arg.Word {
+func linked(operands []shell.Word) []shell.Word {
 	if len(operands) != 2 || operands[0].Dynamic || operands[0].Home || path.IsAbs(operands[0].Text) || operands[1].Dynamic || path.IsAbs(operands[1].Text) {
 		return operands
 	}
@@ -186,12 +185,12 @@ func linked(operands []arg.Word) []arg.Word {
 
 // unclear returns the words that could turn out to be options: before its
 // format in printf, and no values of variables in jq.
-func unclear(name string, args []arg.Word) []arg.Word {
+func unclear(name string, args []shell.Word) []shell.Word {
 	switch name {
 	case "printf":
 		return args[:min(1, len(args))]
 	case "jq":
-		var words []arg.Word
+		var words []shell.Word
 		for i, w := range args {
 			if i < 2 || args[i-2].Text != "--arg" && args[i-2].Text != "--argjson" {
 				words = append(words, w)
@@ -204,13 +203,13 @@ func unclear(name string, args []arg.Word) []arg.Word {
 
 // built asks about what programs that build are given: what is somewhere else,
 // what is installed or sent, options in files, and commands.
-func (j *judgement) built(e table.Entry, name string, operands []arg.Word) {
+func (j *judgement) built(e table.Entry, name string, operands []shell.Word) {
 	for _, w := range operands {
 		installs := strings.HasPrefix(w.Text, "install") || strings.HasPrefix(w.Text, "uninstall")
 		switch {
 		case strings.Contains(w.Text, "://") && !script.Loopback(w.Text):
 			j.add(Ask, "net.read", "it names what is somewhere else")
-		case name == "rake" && (builds.Leaves(w.Text) || installs):
+		case name == "rake" && (leavesMachine(w.Text) || installs):
 			j.add(Ask, "net.send", "the name of the task says that something leaves the tree")
 		case (name == "ninja" || name == "mage") && installs:
 			j.add(Ask, "path.outside", "it may install outside the worktree")
@@ -226,12 +225,12 @@ func (j *judgement) built(e table.Entry, name string, operands []arg.Word) {
 }
 
 // written judges the operands of a program that makes or changes files.
-func (j *judgement) written(name string, operands []arg.Word) {
-	several := func(w arg.Word) bool { return w.Glob || w.Listed }
+func (j *judgement) written(name string, operands []shell.Word) {
+	several := func(w shell.Word) bool { return w.Glob || w.Listed }
 	switch {
 	case name == "truncate" && slices.ContainsFunc(operands, several):
 		j.add(Ask, "tree.delete", "it empties every file that matches")
-	case name == "tee" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Listed }):
+	case name == "tee" && slices.ContainsFunc(operands, func(w shell.Word) bool { return w.Listed }):
 		j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
 	case name == "cp" || name == "ln":
 		j.copies(operands)
@@ -241,7 +240,7 @@ func (j *judgement) written(name string, operands []arg.Word) {
 }
 
 // removed judges the operands of a program that removes or moves files.
-func (j *judgement) removed(e table.Entry, argv, operands []arg.Word) {
+func (j *judgement) removed(e table.Entry, argv, operands []shell.Word) {
 	name := argv[0].Text
 	if to := len(operands) - 1; name == "mv" && to > 0 {
 		j.deletes(operands[:to])
@@ -257,14 +256,14 @@ func (j *judgement) removed(e table.Entry, argv, operands []arg.Word) {
 	if name == "rm" {
 		j.trees(argv)
 	} else if tools {
-		j.trees(append([]arg.Word{argv[0], arg.Literal("-r")}, operands...))
+		j.trees(append([]shell.Word{argv[0], shell.Literal("-r")}, operands...))
 	}
 }
 
 // settings judges what make is given: variables may say which programs its
 // rules run.
-func (j *judgement) settings(operands []arg.Word) {
-	installs := slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(strings.TrimPrefix(w.Text, "un"), "install") })
+func (j *judgement) settings(operands []shell.Word) {
+	installs := slices.ContainsFunc(operands, func(w shell.Word) bool { return strings.HasPrefix(strings.TrimPrefix(w.Text, "un"), "install") })
 	for _, w := range operands {
 		name, value, ok := strings.Cut(w.Text, "=")
 		name = strings.TrimRight(name, ":+?!")
@@ -275,23 +274,23 @@ func (j *judgement) settings(operands []arg.Word) {
 			j.add(Ask, "build.make.setting", "it says what make's rules run")
 		case ok && strings.ContainsAny(value, "$`"):
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
-		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d arg.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
+		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
 		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
-			j.writes([]arg.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // where it is installed
+			j.writes([]shell.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // where it is installed
 		}
 	}
 }
 
 // maybeOptions asks where a word that is not seen could be one of a program's
 // dangerous options.
-func (j *judgement) maybeOptions(asked []string, args []arg.Word) {
-	if arg.Unseen(asked, args) {
+func (j *judgement) maybeOptions(asked []string, args []shell.Word) {
+	if shell.MayHideOption(asked, args) {
 		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
 	}
 }
 
 // hides asks about arguments of a builtin that are evaluated once more.
-func (j *judgement) hides(name string, args []arg.Word) {
+func (j *judgement) hides(name string, args []shell.Word) {
 	if name != "printf" && name != "local" && name != "wait" && name != "return" && name != "shift" && name != "break" && name != "continue" && name != "exit" {
 		return
 	}
@@ -304,16 +303,16 @@ func (j *judgement) hides(name string, args []arg.Word) {
 
 // copies judges that the last operand is written and the others are read. A
 // program of the place.System does not get another name.
-func (j *judgement) copies(operands []arg.Word) {
+func (j *judgement) copies(operands []shell.Word) {
 	for i, w := range operands {
 		if i == len(operands)-1 {
 			if w.Listed {
 				j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
 			}
-			j.writes([]arg.Word{w})
+			j.writes([]shell.Word{w})
 			continue
 		}
-		j.reads([]arg.Word{w})
+		j.reads([]shell.Word{w})
 		if to := operands[len(operands)-1]; w.Text == "/dev/null" && to.Each && to.Text == "item" {
 			j.add(Ask, "tree.delete", "it empties every file that it goes over")
 		}

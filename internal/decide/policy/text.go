@@ -3,13 +3,13 @@ package policy
 import (
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // sed judges a stream edit: what it prints and replaces is allowed, what it
 // runs, reads or writes besides is asked about.
-func (j *judgement) sed(argv []arg.Word) {
+func (j *judgement) sed(argv []shell.Word) {
 	scripts, operands, inPlace, known := script.SedWords(argv[1:])
 	if !known {
 		j.add(Ask, "text.sed", "an option of sed is not known")
@@ -28,7 +28,7 @@ func (j *judgement) sed(argv []arg.Word) {
 }
 
 // awk judges a program that only prints and calculates.
-func (j *judgement) awk(argv []arg.Word) {
+func (j *judgement) awk(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		switch o := rest[0]; {
@@ -57,6 +57,6 @@ func (j *judgement) awk(argv []arg.Word) {
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 			continue
 		}
-		j.reads([]arg.Word{w})
+		j.reads([]shell.Word{w})
 	}
 }

@@ -4,61 +4,33 @@ import (
 	"path"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// paths and runs are the judgement as those see it who judge programs that
-// build.
-type (
-	paths struct{ j *judgement }
-	runs  struct{ j *judgement }
-)
-
-// Reads implements [builds.Paths].
-func (p paths) Reads(words []arg.Word) { p.j.reads(words) }
-
-// Writes implements [builds.Paths].
-func (p paths) Writes(words []arg.Word) { p.j.writes(words) }
-
-// Own implements [builds.Paths].
-func (p paths) Own(w arg.Word) bool {
-	at, name := p.j.where(w)
+// ownFile reports whether it is for certain a file of the tree that may be
+// changed.
+func (j *judgement) ownFile(w shell.Word) bool {
+	at, name := j.where(w)
 	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
 }
 
-// Ask implements [builds.Runs].
-func (r runs) Ask(rule, reason string) { r.j.add(Ask, rule, reason) }
-
-// Run implements [builds.Runs].
-func (r runs) Run(argv []arg.Word) { r.j.simple(argv) }
-
-// Script implements [builds.Runs].
-func (r runs) Script(argv []arg.Word) { r.j.program(argv) }
-
-// Entry implements [builds.Runs].
-func (r runs) Entry(argv []arg.Word) {
-	r.j.own(argv)
-	options, operands := arg.Split(argv[1:])
-	if arg.Asks(options, []string{"--exec", "--eval", "-e", "--command"}) {
-		r.j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
+// entry judges a program that the project brings under a name of its own.
+func (j *judgement) entry(argv []shell.Word) {
+	j.own(argv)
+	options, operands := shell.SplitOptions(argv[1:])
+	if shell.HasOption(options, []string{"--exec", "--eval", "-e", "--command"}) {
+		j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
 	}
-	if len(operands) > 0 && builds.Leaves(operands[0].Text) {
-		r.j.add(Ask, "net.send", "it says that something leaves the machine")
+	if len(operands) > 0 && leavesMachine(operands[0].Text) {
+		j.add(Ask, "net.send", "it says that something leaves the machine")
 	}
-	r.j.writes(arg.Literals(operands))
+	j.writes(shell.Literals(operands))
 }
-
-// Special implements [builds.Runs].
-func (r runs) Special(name string) bool { return r.j.special(name) != nil }
-
-// Input implements [builds.Runs].
-func (r runs) Input() (string, bool) { return r.j.input, r.j.given }
 
 // carried returns the well-known program that a tree carries along at a path,
 // such as that of a virtual environment; empty for the tree's own programs.
-func (j *judgement) carried(w arg.Word) string {
+func (j *judgement) carried(w shell.Word) string {
 	at, p := j.where(w)
 	if at != place.Tree {
 		return ""

@@ -9,13 +9,13 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
 // quiet reports whether a variable that can start programs is given a value
 // that starts none: a flag that is listed here, or a pager that only prints.
-func quiet(name string, v arg.Word) bool {
+func quiet(name string, v shell.Word) bool {
 	if v.Dynamic || v.Glob {
 		return false
 	}
@@ -120,7 +120,7 @@ func (j *judgement) appends(w *syntax.Word) bool {
 		return false
 	}
 	for dir := range strings.SplitSeq(rest.Text[1:], ":") {
-		if at, _ := j.where(arg.Literal(dir)); !path.IsAbs(dir) || at != place.Tree && at != place.Tmp && at != place.System && at != place.Cache {
+		if at, _ := j.where(shell.Literal(dir)); !path.IsAbs(dir) || at != place.Tree && at != place.Tmp && at != place.System && at != place.Cache {
 			return false
 		}
 	}

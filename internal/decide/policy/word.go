@@ -8,12 +8,12 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-func (j *judgement) word(w *syntax.Word) arg.Word {
-	var out arg.Word
+func (j *judgement) word(w *syntax.Word) shell.Word {
+	var out shell.Word
 	for i, p := range w.Parts {
 		j.part(&out, p, i == 0)
 		out.Fixed = out.Fixed || begins(&out)
@@ -24,11 +24,11 @@ func (j *judgement) word(w *syntax.Word) arg.Word {
 
 // begins reports whether a word begins with something that is seen, which makes
 // it no option but the one that is seen.
-func begins(w *arg.Word) bool {
+func begins(w *shell.Word) bool {
 	return w.Text != "" && !w.Dynamic && w.Text != "-" && w.Text != "--"
 }
 
-func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
+func (j *judgement) part(out *shell.Word, p syntax.WordPart, first bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		out.Unquoted(p.Value, first)
@@ -39,7 +39,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 	case *syntax.DblQuoted:
 		for i, q := range p.Parts {
 			if l, ok := q.(*syntax.Lit); ok {
-				out.Text += arg.Unescape(l.Value, true)
+				out.Text += shell.Unescape(l.Value, true)
 				out.Fixed = out.Fixed || begins(out)
 				continue
 			}
@@ -61,7 +61,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 }
 
 // parameter adds what a variable stands for, as far as that is known.
-func (j *judgement) parameter(out *arg.Word, p *syntax.ParamExp, first bool) {
+func (j *judgement) parameter(out *shell.Word, p *syntax.ParamExp, first bool) {
 	name := ""
 	if p.Param != nil {
 		name = p.Param.Value
@@ -88,7 +88,7 @@ func (j *judgement) parameter(out *arg.Word, p *syntax.ParamExp, first bool) {
 }
 
 // where says where a path lies and, in the tree, its name there.
-func (j *judgement) where(w arg.Word) (place.Kind, string) {
+func (j *judgement) where(w shell.Word) (place.Kind, string) {
 	p := w.Text
 	if place.Credential(p) && !j.shown(w) {
 		return place.Secret, p
@@ -144,7 +144,7 @@ func (j *judgement) absolute(p string) (place.Kind, string) {
 }
 
 // shown reports whether a path is one of the tree that people let agents see.
-func (j *judgement) shown(w arg.Word) bool {
+func (j *judgement) shown(w shell.Word) bool {
 	p := path.Clean(w.Text)
 	return !w.Dynamic && !w.Glob && !w.Home && !j.away && j.below == "" && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && place.Shown(j.rules.Show, p)
 }
@@ -158,7 +158,7 @@ func plain(p string) bool {
 }
 
 // reads judges that paths are read.
-func (j *judgement) reads(words []arg.Word) {
+func (j *judgement) reads(words []shell.Word) {
 	defer func() { j.piece = "" }()
 	for _, w := range words {
 		j.piece = w.Said
@@ -197,7 +197,7 @@ func (j *judgement) reads(words []arg.Word) {
 }
 
 // writes judges that paths are made or changed.
-func (j *judgement) writes(words []arg.Word) {
+func (j *judgement) writes(words []shell.Word) {
 	defer func() { j.piece = "" }()
 	for _, w := range words {
 		j.piece = w.Said
@@ -221,7 +221,7 @@ func (j *judgement) writes(words []arg.Word) {
 }
 
 // deletes judges that paths are removed or moved away.
-func (j *judgement) deletes(words []arg.Word) {
+func (j *judgement) deletes(words []shell.Word) {
 	j.writes(words)
 	for _, w := range words {
 		at, name := j.where(w)
@@ -335,7 +335,7 @@ func lists(stmts []*syntax.Stmt) bool {
 	for _, w := range c.Args {
 		words = append(words, w.Lit())
 	}
-	return arg.Lists(words)
+	return shell.ListsFiles(words)
 }
 
 // called returns the program that a statement runs, if that is all it does.

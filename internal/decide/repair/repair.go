@@ -1,5 +1,8 @@
 // Package repair decides what follows in an attempt: who writes next, when
-// the gates run, when a reviewer reads, and when more rounds are no use.
+// the gates run, when a reviewer reads, and when more rounds are no use. It
+// chooses the strategy of an attempt, which is the order of code and tests and
+// who may change which files, tells whether new tests were red for the right
+// reason, and assesses how the work goes.
 //
 // An attempt ends early, whatever budget is left, on the third equal failure,
 // on the third equal tree, when the number of findings keeps growing, and on
@@ -14,7 +17,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -261,7 +263,7 @@ func needsTests(t *state.Task, a *state.Attempt, facts Facts) bool {
 
 // guessed reports whether only the title of a task says that it needs no test.
 func guessed(t *state.Task, a *state.Attempt) bool {
-	_, renames := strategy.Renames(t.Task)
+	_, renames := RenamesOf(t.Task)
 	return a.Strategy == nexus.NoTest && t.Strategy == "" && renames
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -72,7 +72,7 @@ func begin(s *state.State) []nexus.Fact {
 func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 	f := nexus.AttemptStarted{
 		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
-		Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip,
+		Task:    t.ID, Tier: t.Tier, Strategy: repair.NextStrategy(t), Base: s.Tip,
 	}
 	from, ok := back(s, t)
 	if f.Asked = ok; !ok {

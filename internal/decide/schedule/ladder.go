@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -58,7 +57,7 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 		case a.Category == nexus.PersonNeeded: // nor has it what only a person can give
 			return park(t, a.Why)
 		}
-		if strategy.Next(t) != a.Strategy { // a tester who cannot do without code is no worse than one who touched it
+		if repair.NextStrategy(t) != a.Strategy { // a tester who cannot do without code is no worse than one who touched it
 			return climb(s, t, a)
 		}
 		return escalate(s, t, a, park)
@@ -113,7 +112,7 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	if n := len(tries); n >= broken && allBroken(tries[n-broken:]) {
 		return park(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
 	}
-	if a.Category == nexus.GreenfieldNoTests && strategy.Next(t) == a.Strategy {
+	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
 		return escalate(s, t, a, park) // it was lite already: more of the same tier would write no test either
 	}
 	limit, capped := s.Limits.PerTier[t.Tier]
@@ -173,11 +172,11 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 // stands the next strategy has a verifier too, and what only a person can judge
 // is left to a person.
 func lower(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
-	way := strategy.Next(t)
+	way := repair.NextStrategy(t)
 	if way != a.Strategy {
 		return way, true // no attempt was made with it yet
 	}
-	less, ok := strategy.Lower(way)
+	less, ok := repair.LowerStrategy(way)
 	return less, ok && !a.Category.NeedsPerson() && (len(t.Refused) == 0 || less.Sessions())
 }
 

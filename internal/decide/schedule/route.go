@@ -3,9 +3,9 @@ package schedule
 import (
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -35,7 +35,7 @@ func routes(s *state.State) []nexus.Fact {
 		default:
 			f := route.Choose(s.Goal.Routing, t.Task, told)
 			f.Tier = open(s, f.Tier)
-			f.Strategy, f.Chosen = strategy.Choose(s.Goal.Routing, t.Task, f.Complexity)
+			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f.Complexity)
 			fs = append(fs, f)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -208,7 +208,7 @@ func choice(r nexus.Routing, task nexus.Task, c nexus.Complexity, chosen nexus.S
 }
 
 func renames(task nexus.Task) bool {
-	_, is := strategy.Renames(task)
+	_, is := repair.RenamesOf(task)
 	return is
 }
 
@@ -225,7 +225,7 @@ func choices() map[string]bool {
 							for _, untested := range []bool{false, true} {
 								task := nexus.Task{Title: title, Tags: tags, Kind: kind, Strategy: plan}
 								r := nexus.Routing{Strategy: run, Untested: untested}
-								chosen, why := strategy.Choose(r, task, c)
+								chosen, why := repair.ChooseStrategy(r, task, c)
 								all[choice(r, task, c, chosen, why)] = true
 							}
 						}
@@ -235,7 +235,7 @@ func choices() map[string]bool {
 		}
 	}
 	for _, s := range nexus.Strategies() {
-		less, ok := strategy.Lower(s)
+		less, ok := repair.LowerStrategy(s)
 		if !ok {
 			less = "nothing"
 		}

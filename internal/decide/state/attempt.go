@@ -105,6 +105,8 @@ type Session struct {
 	Spent    nexus.Money
 	Tally    Tally                  // of its tool calls
 	Compact  nexus.SessionCompacted // the last time that it was compacted
+	Opened   nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does
+	Closed   nexus.AgentEnded       // how that agent's program ended last
 	Foreign  int                    // messages that another model than the present one saw
 	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
 
@@ -411,6 +413,8 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
 			s.lap(at)
 		}
+	case nexus.AgentOpened, nexus.AgentEnded:
+		a.agent(f)
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on

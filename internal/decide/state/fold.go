@@ -54,7 +54,7 @@ func (s *State) apply(e nexus.Event) {
 			a.Network = append(a.Network, f)
 		}
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		s.applyMoney(f, e.At)
@@ -475,7 +475,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
 		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
 	}
-	if a := s.attempts[attemptPart(f)]; a != nil {
+	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)
 	}
 }

@@ -156,7 +156,7 @@ func (h *habits) commands(old, now string) []string {
 		return nil // there was nothing that could be run
 	}
 	if json.Unmarshal([]byte(now), &is) != nil {
-		return []string{"it cannot be read any more"}
+		return []string{"it can no longer be read"}
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(was.Scripts)) {

@@ -161,7 +161,7 @@ func (l *look) quarantine(f File) {
 	}
 	for _, e := range now {
 		if !slices.Contains(old, e) {
-			l.add(f, 0, nexus.Major, Command, "a failure of %s shall not count %s", short(e.Test), short(e.Note()))
+			l.add(f, 0, nexus.Major, Command, "a failure of %s is ignored %s", short(e.Test), short(e.Note()))
 		}
 	}
 }
@@ -211,10 +211,10 @@ func (l *look) quieter(f File, d diff, lang language, now string) {
 			continue
 		}
 		if m := lang.skip(a.text); m != "" && lang.skips(now) > lang.skips(*f.Old) {
-			l.add(f, a.number, nexus.Major, Skipped, "a test that was there is skipped: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Skipped, "an existing test is skipped: %s", short(a.text))
 		}
 		if l.inverts.MatchString(a.text) && grown(l.inverts, *f.Old, now) > len(lang.names(now))-len(lang.names(*f.Old)) {
-			l.add(f, a.number, nexus.Major, Loosened, "a test that was there shall fail: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Loosened, "an existing test is expected to fail: %s", short(a.text))
 		}
 		if l.forgives.MatchString(a.text) {
 			l.add(f, a.number, nexus.Major, Swallowed, "what fails is caught: %s", short(a.text))
@@ -286,7 +286,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 	case won < len(lost):
 		l.add(f, 0, nexus.Major, Loosened, "%s, first: %s", count(len(lost)-won, "assertion is gone", "assertions are gone"), short(lost[0].text))
 	case len(weak) > 0 && closely < len(strong):
-		l.add(f, weak[0].number, nexus.Major, Loosened, "it looks less closely: %s instead of %s", short(weak[0].text), short(strong[0].text))
+		l.add(f, weak[0].number, nexus.Major, Loosened, "the assertion is weaker: %s instead of %s", short(weak[0].text), short(strong[0].text))
 	default:
 		l.add(f, 0, nexus.Minor, Expectation, "%s, first: %s", count(len(lost), "assertion changed", "assertions changed"), short(lost[0].text))
 	}
@@ -325,10 +325,10 @@ func (l *look) config(f File, d diff) {
 				l.add(f, 0, nexus.Major, Command, "%s", what)
 			}
 		} else if f.New == nil {
-			l.add(f, 0, nexus.Major, Command, "it says how checks run, and is gone")
+			l.add(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
 		}
 	case f.New == nil && about.whole:
-		l.add(f, 0, nexus.Major, Command, "it says how checks run, and is gone")
+		l.add(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
 	case f.New == nil:
 	case f.Old != nil && l.first(f, d.removed, about.runs, "it says otherwise how checks run, no longer: %s"):
 	case f.Old != nil:

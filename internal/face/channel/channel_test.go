@@ -65,7 +65,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%q, %v", said, err)
 		}
 		_, err = d.Answer(ctx, channeltest.Run, "q1", "yes", "web")
-		if !people.IsLate(err) || err.Error() != "answered already by file: no: it is late" {
+		if !people.IsLate(err) || err.Error() != "already answered by file: no: it is late" {
 			t.Errorf("too late: %v", err)
 		}
 		if d := cmp.Diff([]string{"q1 by file: no: it is late"}, j.Answers()); d != "" {
@@ -84,7 +84,7 @@ func TestNobodyConducts(t *testing.T) {
 		if err != nil || !strings.HasPrefix(said, "noted") {
 			t.Errorf("%q, %v", said, err)
 		}
-		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !people.IsLate(err) || err.Error() != "answered already by web: yes" {
+		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !people.IsLate(err) || err.Error() != "already answered by web: yes" {
 			t.Errorf("a second: %v", err)
 		}
 		if got := ids(d.Items()); got != "" {

@@ -2,7 +2,7 @@
 // for, builds what the command needs, and says how it went.
 //
 // It has a room for each kind of command, with one file a command; help texts
-// stand in frame/help. Results go to standard output, everything else to
+// stand in console/help. Results go to standard output, everything else to
 // standard error.
 package cli
 
@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/work"
@@ -29,7 +29,7 @@ import (
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
-	a := frame.New(in, out, err, app.App{
+	a := console.New(in, out, err, app.App{
 		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
 		Mask: secret.New(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
@@ -38,10 +38,10 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 	c.SetArgs(args)
 	failure := cmp.Or(c.ExecuteContext(ctx), a.Lost)
 	a.Complain(failure)
-	return frame.ExitCode(ctx, failure)
+	return console.ExitCode(ctx, failure)
 }
 
-func root(a *frame.Console) *cobra.Command {
+func root(a *console.Console) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Root(root)
 	group := func(id, title string, commands []*cobra.Command) {
@@ -53,8 +53,8 @@ func root(a *frame.Console) *cobra.Command {
 	}
 	group("work", "Work:", slices.Concat(work.Commands(a), check.Commands(a), quarantine.Commands(a)))
 	group("watch", "Steer and watch:", watch.Commands(a))
-	group("look", "Look inside:", append(look.Commands(a), bench.Commands(a)...))
-	help := look.Help(a)
+	group("look", "Look inside:", append(inspect.Commands(a), bench.Commands(a)...))
+	help := inspect.Help(a)
 	help.GroupID = "look"
 	root.SetHelpCommand(help)
 	return root

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -37,7 +37,7 @@ func TestDocs(t *testing.T) {
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
 	walk(testRoot(), func(c *cobra.Command) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"
-		page := "# " + c.CommandPath() + "\n\n```text\n" + frame.HelpPage(c, view.Style{ASCII: true, Width: 80}) + "```\n"
+		page := "# " + c.CommandPath() + "\n\n```text\n" + console.HelpPage(c, view.Style{ASCII: true, Width: 80}) + "```\n"
 		want[filepath.Join("cli", name)] = page
 		index += fmt.Sprintf("- [`%s`](%s): %s\n", c.CommandPath(), name, c.Short)
 	})
@@ -72,7 +72,7 @@ func TestDocs(t *testing.T) {
 }
 
 func testRoot() *cobra.Command {
-	return root(frame.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
+	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
 }
 
 func walk(c *cobra.Command, f func(*cobra.Command)) {
@@ -94,7 +94,7 @@ func TestHelp(t *testing.T) {
 	shorts := map[string][]string{}
 	walk(testRoot(), func(c *cobra.Command) {
 		path := c.CommandPath()
-		long, examples := frame.HelpText(c)
+		long, examples := console.HelpText(c)
 		if long == c.Short || c.Short == "" {
 			t.Errorf("%s has no help text", path)
 		}
@@ -132,18 +132,18 @@ func errorsPage(t *testing.T) string {
 	b.WriteString("# Errors\n\nEvery error that people see has a code, a message, and a hint that says what to do next. With `--json` it is the\n" +
 		"object `{\"error\": {\"code\", \"message\", \"hint\"}}`. Codes are stable.\n\n| code | exit | what happened |\n|---|--:|---|\n")
 	var known []nexus.Code
-	for _, k := range frame.Kinds() {
+	for _, k := range console.Kinds() {
 		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", k.Code, k.Exit, k.Text)
 		known = append(known, k.Code)
 	}
 	for _, code := range codes(t) {
 		if !slices.Contains(known, code) {
-			t.Errorf("the error code %s has no exit code and no text; see frame.Kinds", code)
+			t.Errorf("the error code %s has no exit code and no text; see console.Kinds", code)
 		}
 	}
 	b.WriteString("\n## Exit codes\n\n| code | meaning |\n|--:|---|\n")
 	for _, code := range []string{"0", "1", "2", "3", "4", "5", "6", "130"} {
-		fmt.Fprintf(&b, "| %s | %s |\n", code, frame.CodeMeaning(code))
+		fmt.Fprintf(&b, "| %s | %s |\n", code, console.CodeMeaning(code))
 	}
 	return b.String()
 }
@@ -189,19 +189,21 @@ func eventsPage(t *testing.T) string {
 		return true
 	})
 	pages := map[string]string{} // by kind
-	ast.Inspect(source(t, "fact.go"), func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if kind := kinds[nameOf(spec)]; ok && kind != "" {
-			pages[kind] = eventPage(kind, spec)
-		}
-		return true
-	})
+	for _, file := range []string{"fact.go", "agent.go"} {
+		ast.Inspect(source(t, file), func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if kind := kinds[nameOf(spec)]; ok && kind != "" {
+				pages[kind] = eventPage(kind, spec)
+			}
+			return true
+		})
+	}
 	text := "# Events\n\nThe journal is a list of these facts. A line of `nexus logs --jsonl` or `nexus journal export` is an object with `seq` (a cursor:\n" +
 		"`--since` takes it), `run`, `at`, `kind`, `fact` (below) and `hash`. A fact never changes its meaning; new kinds and fields are added.\n" +
 		"Durations are nanoseconds, money is dollars, and long texts are blobs, named by their SHA-256.\n"
 	for _, kind := range nexus.Kinds() {
 		if pages[kind] == "" {
-			t.Errorf("no type of fact.go has the kind %s", kind)
+			t.Errorf("no type of nexus has the kind %s", kind)
 		}
 		text += pages[kind]
 	}

@@ -13,20 +13,20 @@ import (
 func describeAttempt(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.AttemptStarted:
-		text = fmt.Sprintf("starts, %s, %s", f.Tier, f.Strategy)
+		text = fmt.Sprintf("started, %s, %s", f.Tier, f.Strategy)
 		if f.From != "" {
 			text += fmt.Sprintf(", from round %d of %s", f.Round, f.From)
 		}
 		return string(f.Attempt), text
 	case nexus.StartForgone:
-		return string(f.Attempt), Because("starts from nothing of earlier attempts", f.Why)
+		return string(f.Attempt), Because("starts from scratch, without the work of earlier attempts", f.Why)
 	case nexus.AttemptResumed:
-		return string(f.Attempt), "goes on from " + Short(f.Base)
+		return string(f.Attempt), "continues from " + Short(f.Base)
 	case nexus.AttemptLost:
 		if f.Counted {
 			return string(f.Attempt), Because("lost its worker", f.Why)
 		}
-		return string(f.Attempt), Because("let go", f.Why)
+		return string(f.Attempt), Because("stopped and not counted", f.Why)
 	case nexus.AttemptBroken:
 		return string(f.Attempt), Because("broken", f.Why)
 	case nexus.AttemptEnded:
@@ -49,7 +49,7 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 		return describeFirst(f)
 	case nexus.TreeSnapshotted:
 		if f.Fixed != "" {
-			return string(f.Attempt), "put right: " + Clean(f.Fixed)
+			return string(f.Attempt), "fixed: " + Clean(f.Fixed)
 		}
 		return string(f.Attempt), "snapshot " + Short(f.Commit)
 	default:
@@ -81,7 +81,7 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 		text = Because(text, e.Incomparable())
 	}
 	if f.Cached {
-		return about, text + " (known)"
+		return about, text + " (cached)"
 	}
 	if f.WarmUp > 0 {
 		return about, fmt.Sprintf("%s (%s, after %s of warm-up)", text, Duration(e.Duration), Duration(f.WarmUp))
@@ -93,18 +93,18 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 func describeFirst(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.TestsProved:
-		text = "new tests without the work: " + string(f.Proof)
+		text = "new tests on the code without the work: " + string(f.Proof)
 		if n := len(f.Tests); n > 0 {
-			text += ", " + Count(n, "failure") + " as there should be"
+			text += ", " + Count(n, "failure") + " as expected"
 		}
 		if n := len(f.Beside); n > 0 {
-			text += ", changed besides: " + strings.Join(f.Beside, ", ")
+			text += ", other files changed: " + strings.Join(f.Beside, ", ")
 		}
 		return string(f.Attempt), Because(text, f.Why)
 	case nexus.IsolationBroken:
-		return string(f.Attempt), fmt.Sprintf("undone, as it is not the %s's to change: %s", f.Role, strings.Join(f.Files, ", "))
+		return string(f.Attempt), fmt.Sprintf("changes undone that the %s may not make: %s", f.Role, strings.Join(f.Files, ", "))
 	case nexus.TamperSuspected:
-		text = "touches what judges it: " + Count(len(f.Findings), "finding")
+		text = "changes its own tests or gates: " + Count(len(f.Findings), "finding")
 		if len(f.Findings) > 0 {
 			text += ", first " + Place(f.Findings[0])
 		}
@@ -116,7 +116,7 @@ func describeFirst(f nexus.Fact) (about, text string) {
 		case f.Category == "":
 			return string(f.Attempt), Because("verified", f.Why)
 		default:
-			return string(f.Attempt), Because("the verifier says no, "+Count(len(f.Findings), "finding"), f.Why)
+			return string(f.Attempt), Because("the verifier rejected it, "+Count(len(f.Findings), "finding"), f.Why)
 		}
 	default:
 		return "", ""
@@ -129,9 +129,9 @@ func describeReview(f nexus.ReviewGiven) string {
 	case !f.Reviewed:
 		text = "not reviewed"
 	case f.SendsBack && f.Approved:
-		text = "review: sends it back, " + Count(len(f.Findings), "finding") + " (the reviewer approved)"
+		text = "review: sent back, " + Count(len(f.Findings), "finding") + " (the reviewer approved)"
 	case !f.Approved && !f.SendsBack && !slices.ContainsFunc(f.Findings, serious):
-		text = "review: nothing that blocks, " + Count(len(f.Findings), "finding") + " (the reviewer did not approve)"
+		text = "review: nothing blocks landing, " + Count(len(f.Findings), "finding") + " (the reviewer did not approve)"
 	case !f.Approved:
 		text = "review: rejected, " + Count(len(f.Findings), "finding")
 	}
@@ -183,7 +183,7 @@ func judged(j nexus.Judgement) string {
 	}
 	word := ""
 	if j.Refused {
-		word = ", not made"
+		word = ", not run"
 	}
 	return fmt.Sprintf(" (%s by %s, %s%s)", j.Decision, j.By, j.Rule, word)
 }
@@ -191,9 +191,9 @@ func judged(j nexus.Judgement) string {
 func describeSession(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
-		return string(f.Session), Because("talks to "+f.Model, f.About)
+		return string(f.Session), Because("session started with "+f.Model, f.About)
 	case nexus.PromptSent:
-		return string(f.Session), "is told: " + f.Why
+		return string(f.Session), "prompt sent: " + f.Why
 	case nexus.TurnTaken:
 		return string(f.Session), Because(fmt.Sprintf("turn %d, %s", f.Turn, f.Stop), f.Says)
 	case nexus.ToolCalled:
@@ -205,12 +205,29 @@ func describeSession(f nexus.Fact) (about, text string) {
 		}
 		return string(f.Session), Because(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judged(f.Judged)), f.About)
 	case nexus.ToolsAnswered:
-		return string(f.Session), "tool results given back"
+		return string(f.Session), "tool results sent to the model"
 	case nexus.SessionCompacted:
 		return string(f.Session), fmt.Sprintf("compacted from about %s to %s tokens: %s", Number(f.Before), Number(f.After), f.Why)
 	case nexus.SessionEnded:
-		return string(f.Session), Because("session over, "+string(f.Outcome), f.Why)
+		return string(f.Session), Because("session ended, "+string(f.Outcome), f.Why)
+	case nexus.AgentOpened:
+		how := "starts"
+		if f.Resumed {
+			how = "resumes"
+		}
+		return string(f.Session), strings.TrimSpace(fmt.Sprintf("%s %s conversation %s %s", f.Agent, how, f.ID, f.Model))
+	case nexus.AgentEnded:
+		if f.Fault == "" {
+			return string(f.Session), f.Agent + " is done"
+		}
+		return string(f.Session), Because(fmt.Sprintf("%s did not finish (%s)", f.Agent, f.Fault), f.Why)
 	default:
 		return "", ""
 	}
+}
+
+// finished reports whether another maker's agent ended as it should.
+func finished(f nexus.Fact) bool {
+	e, ok := f.(nexus.AgentEnded)
+	return ok && e.Fault == ""
 }

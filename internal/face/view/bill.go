@@ -154,7 +154,7 @@ func DrawBill(s Style, c Bill, ways ...budget.Way) string {
 		notes = append(notes, fmt.Sprintf("%.0f %% for attempts that failed", 100*c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9)))
 	}
 	if c.Estimated > 0 {
-		notes = append(notes, about(s, c.Estimated, c.Estimated)+" estimated, no provider told")
+		notes = append(notes, about(s, c.Estimated, c.Estimated)+" estimated, because no provider reported the cost")
 	}
 	return text + s.Dim(s.Join(notes...)) + "\n"
 }

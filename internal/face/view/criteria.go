@@ -22,7 +22,7 @@ func DrawCriteria(s Style, t accept.Table) string {
 		fmt.Fprintf(&b, ", %d of them waived", t.Waived)
 	}
 	if t.Tree != "" {
-		fmt.Fprintf(&b, "; on tree %.12s", t.Tree)
+		fmt.Fprintf(&b, "; for tree %.12s", t.Tree)
 	}
 	b.WriteString("\n")
 	for _, g := range t.Groups {
@@ -76,7 +76,7 @@ func shows(r accept.Row) string {
 	}
 	for _, x := range r.Fixes {
 		if x.Status != "" {
-			parts = append(parts, fmt.Sprintf("%s was to fix it and is %s", x.Task, x.Status))
+			parts = append(parts, fmt.Sprintf("%s should fix it and is %s", x.Task, x.Status))
 		}
 	}
 	if w := r.Waived; w != nil {

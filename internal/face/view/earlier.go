@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 )
 
 // DrawEarlier draws them for people, in a line where nothing is red; empty where none
 // was tried.
-func DrawEarlier(s Style, rows []regress.Row) string {
+func DrawEarlier(s Style, rows []accept.EarlierResult) string {
 	if len(rows) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "before it began: %s\n", regress.Sum(rows))
+	fmt.Fprintf(&b, "before the run started: %s\n", accept.SumEarlier(rows))
 	for _, r := range rows {
 		if r.Red() {
 			fmt.Fprintf(&b, "  %s %s of run %s: %s", s.Bad("red"), Clean(r.Criterion), Clean(string(r.Run)), Clean(r.Command))

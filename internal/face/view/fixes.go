@@ -17,26 +17,26 @@ func describeFix(f nexus.Fact) string {
 		for _, x := range f.Faults {
 			names = append(names, x.Criterion)
 		}
-		return "looking for what keeps " + strings.Join(names, ", ") + " from being met"
+		return "looking for the cause of unmet criteria: " + strings.Join(names, ", ")
 	case nexus.FaultsFound:
 		var parts []string
 		for _, x := range f.Faults {
 			parts = append(parts, describeFault(x))
 		}
-		return cmp.Or(strings.Join(parts, "; "), "nothing keeps a criterion from being met")
+		return cmp.Or(strings.Join(parts, "; "), "no cause found")
 	case nexus.FixesPlanned:
 		return fmt.Sprintf("round %d of fixes: %s", f.Round, nexus.Join(f.Tasks))
 	case nexus.SplitSought:
-		return fmt.Sprintf("%s is stuck and to be split: %s", f.Task, f.Why)
+		return fmt.Sprintf("splitting %s, which is stuck: %s", f.Task, f.Why)
 	case nexus.TaskSplit:
 		return fmt.Sprintf("%s is split into %s", f.Task, nexus.Join(f.Parts))
 	case nexus.SplitFailed:
 		return fmt.Sprintf("%s is not split: %s", f.Task, f.Why)
 	case nexus.CriterionRevised:
 		if f.Why != "" {
-			return fmt.Sprintf("%s/AC-%d is in words now, its check %s cannot tell: %s", f.Task, f.Number, f.Criterion.Was, f.Why)
+			return fmt.Sprintf("%s/AC-%d has no check anymore, because %s cannot check it: %s", f.Task, f.Number, f.Criterion.Was, f.Why)
 		}
-		return fmt.Sprintf("%s/AC-%d says now: %s", f.Task, f.Number, f.Criterion.Text)
+		return fmt.Sprintf("%s/AC-%d is now: %s", f.Task, f.Number, f.Criterion.Text)
 	default:
 		return ""
 	}
@@ -63,7 +63,7 @@ func describeFault(f nexus.CriterionFault) string {
 
 // describeTried says what the check of a criterion came to before the work.
 func describeTried(e nexus.Evidence) string {
-	text := fmt.Sprintf("tried before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
+	text := fmt.Sprintf("checked before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
 	why := e.Why
 	if why == "" && len(e.Findings) > 0 {
 		why, _, _ = strings.Cut(e.Findings[0].Message, "\n")
@@ -79,10 +79,10 @@ func DescribeRed(f nexus.RedSeen) string {
 			parts = append(parts, fmt.Sprintf(format, few(all)))
 		}
 	}
-	say("fails before the work, and has to pass: %s", f.Meant)
-	say("named, but does not fail before the work, so it cannot show that the task is done: %s", f.Green)
-	say("left alone: %s", f.Aside)
-	say("fails too, and the task does not mean it: %s", f.Others)
+	say("fail before the work and must pass after it: %s", f.Meant)
+	say("named by the task but pass before the work, so they cannot show that it is done: %s", f.Green)
+	say("ignored: %s", f.Aside)
+	say("fail too, but the task does not name them: %s", f.Others)
 	return cmp.Or(strings.Join(parts, "; "), "no test fails before the work")
 }
 
@@ -102,13 +102,13 @@ func DescribeCriteria(f nexus.CriteriaWeighed) string {
 		word := "is shown"
 		switch {
 		case s.Left:
-			word = "is left to people"
+			word = "needs a person to check it"
 		case s.By == "":
 			word = "is unknown"
 		}
 		parts = append(parts, fmt.Sprintf("criterion %d %s: %s", s.Number, word, s.Why))
 	}
-	return cmp.Or(strings.Join(parts, "; "), "no criterion is a gate's")
+	return cmp.Or(strings.Join(parts, "; "), "no criterion is checked by a gate")
 }
 
 // DescribeChecks says what came of tests that were written for criteria.
@@ -118,7 +118,7 @@ func DescribeChecks(f nexus.ChecksProved) string {
 		text := fmt.Sprintf("criterion %d is shown by %s", c.Number, cmp.Or(c.Test, c.File, c.Command))
 		switch {
 		case c.Command == "":
-			text = fmt.Sprintf("criterion %d is left to people: %s", c.Number, c.Why)
+			text = fmt.Sprintf("criterion %d needs a person to check it: %s", c.Number, c.Why)
 		case !c.Proved:
 			text = fmt.Sprintf("criterion %d is not shown by %s: %s", c.Number, cmp.Or(c.Test, c.File, c.Command), c.Why)
 		}

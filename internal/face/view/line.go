@@ -168,11 +168,11 @@ func notable(f nexus.Fact) bool {
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent,
+		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
-		return true
+		return !finished(f)
 	}
 }
 
@@ -227,11 +227,11 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.RunChecked:
-		return "", "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
+		return "", "checked the requirements: " + cmp.Or(strings.Join(f.Notices, "; "), "all met")
 	case nexus.AlertRaised:
 		return f.Of, "alert: " + state.AlertText(f)
 	case nexus.ReplanAsked:
-		return string(f.Session), "asks for another plan: " + f.Reason
+		return string(f.Session), "asks for a new plan: " + f.Reason
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
@@ -249,7 +249,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", describeFix(f)
 	case nexus.RoleRouted:
-		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
+		return string(f.Role), fmt.Sprintf("%s reviews the work of %s: %s", f.Model, f.Author, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded, nexus.StartForgone,
 		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
@@ -263,7 +263,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.CriteriaWeighed:
 		return string(f.Attempt), DescribeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		return describeSession(f)
 	case nexus.NetworkJudged:
 		return describeNetwork(f)
@@ -289,29 +289,29 @@ func describeTask(f nexus.Fact) (about, text string) {
 	case nexus.TaskSkipped:
 		return string(f.Task), "skipped" + by(f.By)
 	case nexus.TaskRetried:
-		text = "another chance" + by(f.By)
+		text = "retried" + by(f.By)
 		if f.Round > 0 {
 			text += fmt.Sprintf(", from round %d of %s", f.Round, f.Attempt)
 		}
 		if f.Fresh {
-			text += ", from the start"
+			text += ", from scratch"
 		}
 		return string(f.Task), text
 	case nexus.TaskRouted:
-		text = fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
+		text = fmt.Sprintf("%s, starts on tier %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
 		if f.Strategy != "" {
-			text += fmt.Sprintf("; %s, as %s", f.Strategy, f.Chosen)
+			text += fmt.Sprintf("; strategy %s: %s", f.Strategy, f.Chosen)
 		}
 		return string(f.Task), text
 	case nexus.TaskEscalated:
 		if f.Strategy != "" {
-			return string(f.Task), fmt.Sprintf("goes on with %s: %s", f.Strategy, f.Why)
+			return string(f.Task), fmt.Sprintf("continues with strategy %s: %s", f.Strategy, f.Why)
 		}
-		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
+		return string(f.Task), fmt.Sprintf("moved from tier %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.TrainBoarded:
-		return string(f.Task), "waits to land"
+		return string(f.Task), "waiting to land"
 	case nexus.TrainDeparted:
-		return string(f.Task), "lands onto " + Short(f.Onto)
+		return string(f.Task), "landing on " + Short(f.Onto)
 	case nexus.TrainLanded:
 		text = "landed as " + Short(f.Commit)
 		if f.Resolved {
@@ -329,9 +329,9 @@ func describeTask(f nexus.Fact) (about, text string) {
 func describeMoney(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
-		return string(f.Task), fmt.Sprintf("%s reserved for %s", f.Money, f.Model)
+		return string(f.Task), fmt.Sprintf("reserved %s for %s", f.Money, f.Model)
 	case nexus.BudgetSpent:
-		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
+		return "", fmt.Sprintf("spent %s, %s tokens", f.Money, Number(f.Usage.Total()))
 	case nexus.CallDelayed:
 		return string(f.Session), delayed(f)
 	case nexus.QuotaHit:
@@ -339,13 +339,13 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
 	case nexus.ModelSwitched:
-		return string(f.Session), Because(fmt.Sprintf("goes on with %s instead of %s", f.To, f.From), f.Why)
+		return string(f.Session), Because(fmt.Sprintf("continues with %s instead of %s", f.To, f.From), f.Why)
 	case nexus.BudgetShared:
 		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
 	case nexus.BudgetPressed:
-		return "", fmt.Sprintf("%d %% of the budget are used", f.Percent)
+		return "", fmt.Sprintf("%d %% of the budget is used", f.Percent)
 	case nexus.BudgetRefused:
-		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
+		return string(f.Task), fmt.Sprintf("a call for %s was refused: %s of %s is spent or reserved (budget: %s)", f.Asked, f.Spent, f.Limit, f.Cap)
 	default:
 		return "", ""
 	}
@@ -356,20 +356,20 @@ func describeMoney(f nexus.Fact) (about, text string) {
 func delayed(f nexus.CallDelayed) string {
 	switch {
 	case f.Try > 0:
-		return Because(fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second)), f.Said)
+		return Because(fmt.Sprintf("%s is %s, retrying in %s", f.Model, f.Why, f.Wait.Round(time.Second)), f.Said)
 	case f.Wait > 0:
-		return Because(fmt.Sprintf("%s is %s, goes on in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
+		return Because(fmt.Sprintf("%s is %s, continuing in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:
-		return Because(fmt.Sprintf("%s is %s, waits for its turn", f.Model, f.Why), f.Said)
+		return Because(fmt.Sprintf("%s is %s, waiting for its turn", f.Model, f.Why), f.Said)
 	}
 }
 
 func describeRoutes(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.RoutesSought:
-		return fmt.Sprintf("a model is asked how hard %s are", Count(len(f.Tasks), "task"))
+		return fmt.Sprintf("asking a model how difficult %s are", Count(len(f.Tasks), "task"))
 	case nexus.RoutesTold:
-		return Because(fmt.Sprintf("it answered for %s", Count(len(f.Routes), "task")), f.Why)
+		return Because(fmt.Sprintf("the model rated %s", Count(len(f.Routes), "task")), f.Why)
 	default:
 		return ""
 	}
@@ -401,17 +401,17 @@ func describeRun(f nexus.Fact) string {
 	case nexus.RunPaused:
 		return Because("paused", f.Why)
 	case nexus.RunResumed:
-		return "goes on"
+		return "resumed"
 	case nexus.RunReopened:
-		return Because("opened again", f.Why)
+		return Because("reopened", f.Why)
 	case nexus.RunDrained:
-		return Because(fmt.Sprintf("drains, to end %s", f.To), f.Why)
+		return Because(fmt.Sprintf("finishing the running tasks, then ending as %s", f.To), f.Why)
 	case nexus.ResultReviewed:
 		return "all tasks ended; judging the result as a whole"
 	case nexus.ResultGated:
 		for _, e := range f.Verdict.Evidence {
 			if e.Hangs && f.Verdict.Passed {
-				return fmt.Sprintf("the result passes every gate but %s, which hangs as before the work began", e.Gate)
+				return fmt.Sprintf("the result passes every gate except %s, which hangs as it did before the work", e.Gate)
 			}
 		}
 		if f.Verdict.Passed {
@@ -426,13 +426,13 @@ func describeRun(f nexus.Fact) string {
 		}
 		text := fmt.Sprintf("published %s at %s", f.Branch, Short(f.Commit))
 		if f.Target != "" {
-			text += ", " + f.Target + " moved along"
+			text += ", " + f.Target + " moved too"
 		}
 		if f.Merged != "" {
-			text += ", to " + Short(f.Merged)
+			text += " to " + Short(f.Merged)
 		}
 		if f.Bare != "" {
-			text += ", without notes of the evidence (" + f.Bare + ")"
+			text += ", without evidence notes (" + f.Bare + ")"
 		}
 		return Because(text, f.Why)
 	case nexus.RunEnded:
@@ -445,11 +445,11 @@ func describeRun(f nexus.Fact) string {
 func describeLanding(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.LandingAsked:
-		return f.Target + " is to move along" + by(f.By)
+		return f.Target + " will move to the result, requested" + by(f.By)
 	case nexus.TargetMoved:
 		return fmt.Sprintf("%s has new commits, up to %s", f.Target, Short(f.Commit))
 	case nexus.LandingSought:
-		return fmt.Sprintf("merging what landed onto %s at %s", f.Target, Short(f.Onto))
+		return fmt.Sprintf("merging the result into %s at %s", f.Target, Short(f.Onto))
 	case nexus.LandingMerged:
 		return "merged as " + Short(f.Commit)
 	case nexus.LandingRefused:
@@ -464,20 +464,20 @@ func describeRequest(f nexus.Fact) string {
 	case nexus.RequestMade:
 		r := f.Request
 		text := strings.TrimSpace(string(r.Verb) + " " + string(r.Task) + r.ID)
-		return Because(text+" asked for"+by(r.By), r.Text)
+		return Because(text+" requested"+by(r.By), r.Text)
 	case nexus.RequestSettled:
 		if f.Granted {
 			return Because(fmt.Sprintf("request %d granted", f.Seq), f.Why)
 		}
 		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		text := fmt.Sprintf("%s waits for a person: %s (%s)", f.ID, f.Text, replies(f))
+		text := fmt.Sprintf("%s needs an answer: %s (%s)", f.ID, f.Text, replies(f))
 		if f.Deadline.IsZero() || people.StaysOpen(f.Trigger) {
 			return text
 		}
-		return text + f.Deadline.Local().Format("; until 15:04:05")
+		return text + f.Deadline.Local().Format("; deadline 15:04:05")
 	case nexus.QuestionLeft:
-		return fmt.Sprintf("%s stays open: nobody answered", f.ID)
+		return fmt.Sprintf("%s stays open: nobody has answered", f.ID)
 	case nexus.QuestionAnswered:
 		return Because(fmt.Sprintf("%s answered%s: %s", f.ID, by(f.By), f.Text), f.Why)
 	default:
@@ -490,17 +490,17 @@ func replies(q nexus.QuestionAsked) string {
 	if people.StaysOpen(q.Trigger) {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)
 	}
-	return fmt.Sprintf("nexus answer %s TEXT; otherwise: %s", q.ID, q.Fallback)
+	return fmt.Sprintf("nexus answer %s TEXT; without an answer: %s", q.ID, q.Fallback)
 }
 
 func describePlan(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.PlanSought:
-		return "making a plan"
+		return "planning"
 	case nexus.PlanProposed:
 		return Count(f.Tasks, "task") + " proposed"
 	case nexus.PlanFailed:
-		return Because("no plan", f.Why)
+		return Because("planning failed", f.Why)
 	case nexus.PlanApproved:
 		return "approved" + by(f.By)
 	default:
@@ -513,9 +513,9 @@ func describePlan(f nexus.Fact) string {
 func confined(sandbox string) string {
 	switch sandbox {
 	case "off":
-		return ", with no sandbox: agents can touch everything that you can"
+		return ", without a sandbox: agents can change everything that you can"
 	case "landlock":
-		return ", with the weaker sandbox landlock: nexus doctor says what it cannot stop"
+		return ", with the weaker sandbox landlock: nexus doctor lists what it cannot stop"
 	}
 	return ""
 }

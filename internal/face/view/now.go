@@ -147,7 +147,7 @@ func sessionNow(s *state.State, a *state.Attempt, now time.Time) *Now {
 			continue
 		}
 		if p, ok := s.ParkedFor(c.Model); ok && p.Until.After(now) {
-			return &Now{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s, out of quota", p.Account)}
+			return &Now{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s, which is out of quota", p.Account)}
 		}
 		if strings.HasPrefix(c.Doing, "waits ") {
 			return &Now{What: DoingAccount, Role: c.Role, Of: c.Doing}
@@ -182,11 +182,11 @@ func (n Now) text() string {
 	case DoingAccount:
 		return role + Clean(n.Of)
 	case DoingPerson:
-		return "waits for you: " + Clean(n.Of)
+		return "waiting for you: " + Clean(n.Of)
 	case DoingLanding:
-		return map[string]string{"queued": "waits to land", "merging": "landing"}[n.Of]
+		return map[string]string{"queued": "waiting to land", "merging": "landing"}[n.Of]
 	default:
-		return role + "getting ready"
+		return role + "preparing"
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -13,7 +13,7 @@ import (
 type Proof struct {
 	Commit string        `json:"commit"`
 	Tree   string        `json:"tree"`
-	Notes  []attest.Note `json:"notes"`
+	Notes  []accept.Note `json:"notes"`
 	Text   string        `json:"text,omitzero"` // what others noted there
 }
 
@@ -23,7 +23,7 @@ func DrawProof(s Style, t Proof) string {
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", Short(t.Commit), Short(t.Tree), Clean(string(n.Run)), Clean(string(n.Task)))
 		if n.Tree != t.Tree {
-			b.WriteString(s.Bad(fmt.Sprintf("this is no evidence of the commit: it is of tree %s", Clean(Short(n.Tree)))) + "\n")
+			b.WriteString(s.Bad(fmt.Sprintf("not evidence for this commit: it is about tree %s", Clean(Short(n.Tree)))) + "\n")
 		}
 		rows := make([][]string, 0, len(n.Gates))
 		for _, g := range n.Gates {
@@ -51,7 +51,7 @@ func paintProof(s Style, state nexus.GateState) string {
 }
 
 // says tells what a gate found, and why.
-func says(g attest.Gate) string {
+func says(g accept.NoteGate) string {
 	var parts []string
 	if c := g.Counts; c != nil {
 		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
@@ -68,7 +68,7 @@ func says(g attest.Gate) string {
 	return cmp.Or(strings.Join(parts, "; "), "-")
 }
 
-func reviewed(n attest.Note) string {
+func reviewed(n accept.Note) string {
 	r := n.Review
 	if r == nil {
 		return "review: none"
@@ -76,7 +76,7 @@ func reviewed(n attest.Note) string {
 	text := "review: rejected"
 	switch {
 	case !r.Reviewed:
-		text = "review: nobody could read it"
+		text = "review: unreadable"
 	case r.Approved:
 		text = "review: approved"
 	}
@@ -84,7 +84,7 @@ func reviewed(n attest.Note) string {
 		text += ", " + Count(r.Findings, "finding")
 	}
 	if r.Tree != n.Tree {
-		text += ", of the work before it was merged, tree " + Short(r.Tree)
+		text += ", of the work before the merge, tree " + Short(r.Tree)
 	}
 	return text
 }

@@ -77,7 +77,7 @@ func late(s Style, r Run) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n" + s.Warn("sent too late: no agent got it, and the task landed without it") + "\n")
+	b.WriteString("\n" + s.Warn("sent too late: the task landed before an agent received it") + "\n")
 	for _, l := range r.Late {
 		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s", l.Task, Clean(l.Text))) + "\n")
 	}
@@ -93,7 +93,7 @@ func ownTests(t *state.Task) []string {
 	var all []string
 	for n, c := range t.Criteria {
 		if w, fresh := t.Shows(n + 1); fresh && w.Own {
-			all = append(all, fmt.Sprintf("%s: nothing shows it but tests that came with the change: %s", c.Text, strings.Join(w.Tests, ", ")))
+			all = append(all, fmt.Sprintf("%s: shown only by tests that the change itself added: %s", c.Text, strings.Join(w.Tests, ", ")))
 		}
 	}
 	return all
@@ -193,7 +193,7 @@ func next(s Style, r Run) string {
 	for _, q := range r.Asks {
 		switch goOn := ""; {
 		case len(q.Choices) == 0:
-			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer it")
+			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
 		default:
 			if q.Task != "" && r.Status.Ended() {
 				goOn = " && nexus resume"
@@ -206,7 +206,7 @@ func next(s Style, r Run) string {
 			continue
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			add("nexus show "+string(t.ID), "what was tried, and why it stopped")
+			add("nexus show "+string(t.ID), "see what was tried and why it stopped")
 			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "retry it")
 			break
 		}
@@ -214,7 +214,7 @@ func next(s Style, r Run) string {
 	open := r.Counts.Total == 0 || r.Counts.Active+r.Counts.Pending > 0
 	switch {
 	case r.Held != nil:
-		add("nexus status", "see how it is going")
+		add("nexus status", "see the progress")
 	case !r.Status.Ended() || open && r.Status != nexus.StatusLimit:
 		add("nexus resume", "continue where it stopped")
 	}
@@ -222,11 +222,11 @@ func next(s Style, r Run) string {
 		add(raise(r.OverCap), "continue with a higher limit")
 	}
 	if r.Branch != "" && r.Moved == "" {
-		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "read what landed")
-		add("nexus land", "move your branch there, merging if it has new commits")
+		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "see what landed")
+		add("nexus land", "bring the result into your branch")
 	}
 	if len(rows) == 0 {
-		add("nexus cost", "where the money went")
+		add("nexus cost", "see where the money went")
 	}
 	if !s.Plain && s.Width > 0 && slices.ContainsFunc(rows, func(row []string) bool { return columns(rows)[0]+2+len(row[1]) > s.Width }) {
 		text := ""

@@ -96,7 +96,7 @@ func needs(s Style, r Run) string {
 	if s.Plain {
 		text := ""
 		for _, q := range r.Asks {
-			text += fmt.Sprintf("  %s%s waits for a person: %s (%s)\n", q.ID, of(q.Task), Clean(q.Text), Clean(q.Replies()))
+			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, of(q.Task), Clean(q.Text), Clean(q.Replies()))
 		}
 		return text
 	}

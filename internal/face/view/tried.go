@@ -22,9 +22,9 @@ func DrawTried(s Style, all []accept.Tried) string {
 		}
 		what := Clean(x.Check)
 		if x.Words {
-			what = "is in words now, without its check " + what
+			what = "removed: " + what
 		}
-		b.WriteString(s.Words(fmt.Sprintf("unfit %s %s: %s", Clean(x.Criterion), what, Clean(x.Came)), "  ") + "\n")
+		b.WriteString(s.Words(fmt.Sprintf("unusable %s, %s: %s", Clean(x.Criterion), what, Clean(x.Came)), "  ") + "\n")
 	}
-	return fmt.Sprintf("checks tried before the work: %d, of which %d fit\n", len(all), fit) + b.String()
+	return fmt.Sprintf("checks run before the work: %d, %d usable\n", len(all), fit) + b.String()
 }

@@ -268,7 +268,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	want := []string{
 		"T1.1: not reviewed: " + why, "T1.1: unverified", "T1: parked",
 		"T2.1: no-progress: the same build failure 2 times", "T2: failed",
-		"T1.2: starts, fast, test-after", "T1.2: unverified: not reviewed: " + why, "T1: parked", "T3: parked: another reason",
+		"T1.2: started, fast, test-after", "T1.2: unverified: not reviewed: " + why, "T1: parked", "T3: parked: another reason",
 		"partial: 1 of 4 tasks landed; T1 is parked",
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -281,12 +281,12 @@ func TestAFailureIsToldOnce(t *testing.T) {
 func TestDescribesAReview(t *testing.T) {
 	with := func(s nexus.Severity) []nexus.Finding { return []nexus.Finding{{Severity: s, Message: "m"}} }
 	for want, f := range map[string]nexus.ReviewGiven{
-		"review: approved":             {Reviewed: true, Approved: true},
-		"not reviewed":                 {},
-		"review: rejected, 1 finding":  {Reviewed: true, SendsBack: true, Findings: with(nexus.Major)},
-		"review: rejected, 0 findings": {Reviewed: true, SendsBack: true},
-		"review: sends it back, 1 finding (the reviewer approved)":              {Reviewed: true, Approved: true, SendsBack: true, Findings: with(nexus.Critical)},
-		"review: nothing that blocks, 1 finding (the reviewer did not approve)": {Reviewed: true, Findings: with(nexus.Minor)},
+		"review: approved":                                     {Reviewed: true, Approved: true},
+		"not reviewed":                                         {},
+		"review: rejected, 1 finding":                          {Reviewed: true, SendsBack: true, Findings: with(nexus.Major)},
+		"review: rejected, 0 findings":                         {Reviewed: true, SendsBack: true},
+		"review: sent back, 1 finding (the reviewer approved)": {Reviewed: true, Approved: true, SendsBack: true, Findings: with(nexus.Critical)},
+		"review: nothing blocks landing, 1 finding (the reviewer did not approve)": {Reviewed: true, Findings: with(nexus.Minor)},
 	} {
 		if _, text := Describe(f); text != want {
 			t.Errorf("%+v: %q, want %q", f, text, want)

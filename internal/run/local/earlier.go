@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -19,9 +18,9 @@ import (
 // Regression says what of earlier runs is tried again before a run begins. The
 // zero Regression tries nothing.
 type Regression struct {
-	Past   func(context.Context) ([]regress.Earlier, error) // what earlier runs showed
-	Sample int                                              // most that are tried
-	Time   time.Duration                                    // for all of them; 0: no limit
+	Past   func(context.Context) ([]accept.EarlierCheck, error) // what earlier runs showed
+	Sample int                                                  // most that are tried
+	Time   time.Duration                                        // for all of them; 0: no limit
 
 	tried atomic.Bool // somebody does it, or did
 }
@@ -62,7 +61,7 @@ func (m *Machine) earlier(ctx context.Context, v state.View, d worker.Desk) ([]s
 	}
 	var red []string
 	for _, e := range judged {
-		if r, ok := regress.RowOf(e); ok && r.Red() {
+		if r, ok := accept.EarlierResultOf(e); ok && r.Red() {
 			red = append(red, fmt.Sprintf("%s of run %s: `%s`: %s", r.Criterion, r.Run, r.Command, r.Why))
 		}
 	}
@@ -83,7 +82,7 @@ const maxHistory = 1_000
 
 // sample chooses what is tried: of runs whose work is part of the base, be it
 // their very commits or, after a squash, their tree.
-func (m *Machine) sample(ctx context.Context, v state.View) ([]regress.Earlier, error) {
+func (m *Machine) sample(ctx context.Context, v state.View) ([]accept.EarlierCheck, error) {
 	all, err := m.Regression.Past(ctx)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -95,7 +94,7 @@ func (m *Machine) sample(ctx context.Context, v state.View) ([]regress.Earlier, 
 	}
 	trees := strings.Fields(out)
 	part := map[string]bool{}
-	var some []regress.Earlier
+	var some []accept.EarlierCheck
 	for _, e := range all {
 		is, known := part[e.Commit]
 		if !known {
@@ -109,6 +108,6 @@ func (m *Machine) sample(ctx context.Context, v state.View) ([]regress.Earlier, 
 			some = append(some, e)
 		}
 	}
-	some = regress.Order(some, v.Goal.Base)
+	some = accept.OrderEarlier(some, v.Goal.Base)
 	return some[:min(len(some), m.Regression.Sample)], nil
 }

@@ -181,7 +181,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 		f.Why = target + " was not moved: the last tree does not pass"
 		return nil
 	case target == "":
-		f.Why = "no branch was checked out when the run began, so none was moved"
+		f.Why = "no branch was checked out when the run started, so none was moved"
 		return nil
 	case v.Homing.Refused != "":
 		f.Why = fmt.Sprintf("%s was not moved: it has new commits, and %s", target, v.Homing.Refused)

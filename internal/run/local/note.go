@@ -3,7 +3,7 @@ package local
 import (
 	"context"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -17,7 +17,7 @@ func (m *Machine) note(ctx context.Context, v state.View) error {
 			e := &p.Evidence[i]
 			e.Command, e.Toolchain, e.Why = m.mask(e.Command), m.mask(e.Toolchain), m.mask(e.Why)
 		}
-		edits[p.Commit] = attest.Of(v.Run, p).Into
+		edits[p.Commit] = accept.NoteOf(v.Run, p).Into
 	}
 	return m.Worker.Trees.Note(ctx, edits)
 }

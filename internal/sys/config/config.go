@@ -21,6 +21,7 @@ type Config struct {
 	Limits     nexus.Limits
 	Models     map[nexus.Tier]string // provider/model, or up to three with commas between; a tier without one is chosen from the providers that have a key
 	Roles      map[nexus.Role]Role
+	Agents     map[string]Agent // agent programs of other makers
 	Providers  map[string]Provider
 	Pricing    map[string]Price // by provider/model; wins over the built-in table
 	ModelList  string           // address of the public list of models
@@ -56,6 +57,7 @@ type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
 	Effort string // how hard its models are asked to think
+	Agent  string // agent program that does its sessions; empty: a model does
 	Policy Policy
 }
 

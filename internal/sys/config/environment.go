@@ -24,9 +24,9 @@ func environmentKeys() []Key {
 		return entry("environment."+name, kind.Command(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
 	}
 	return []Key{
-		command("install", "command that installs the dependencies of a worktree, run once for each content of the lock files, in the sandbox, instead of the ecosystem's own; false: only what your checkout has installed is used. The project's takes nexus trust"),
-		command("init", "command that is run in the sandbox once the dependencies are installed; what it leaves that git ignores is part of every worktree. The project's takes nexus trust, with the scripts that it names"),
-		one("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and worktrees get a copy of; never .env or other files of keys. The project's takes nexus trust",
+		command("install", "command that installs the dependencies of a worktree, run once for each content of the lock files, in the sandbox, instead of the ecosystem's own; false: only what your checkout has installed is used. The project's needs nexus trust"),
+		command("init", "command that is run in the sandbox once the dependencies are installed; what it leaves that git ignores is part of every worktree. The project's needs nexus trust, with the scripts that it names"),
+		one("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and worktrees get a copy of; never .env or other files of keys. The project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Worktree.Link }).added(),
 		one("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay out of sight",
 			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).trusted(secrets),
@@ -54,7 +54,7 @@ func paths() kind.Kind {
 				return nil, fmt.Errorf("%s is not a path below the root", kind.Quoted(n))
 			}
 			if b, _, _ := strings.Cut(names[i], "/"); b == ".git" {
-				return nil, errors.New("nothing in .git is anybody's")
+				return nil, errors.New("a path in .git is not allowed")
 			}
 		}
 		return names, nil

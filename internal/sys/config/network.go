@@ -16,17 +16,17 @@ func networkKeys() []Key {
 	return []Key{
 		one("network.mode", kind.Words("off", "list"), "off: no command has a network but its own loopback; list: those that network.gates and network.roles name reach what is on the list, through a proxy",
 			func(c *Config) *string { return &c.Network.Mode }).trusted("whether anything leaves this machine is your decision"),
-		one("network.allow", hosts(egress.ParseRule), host+"; the port is 443 if none is said, and an address that is not the public internet's has to be named with its port. Each file may add; the project's takes nexus trust",
+		one("network.allow", hosts(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).added(),
-		one("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's takes nexus trust",
+		one("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Presets }).added(),
-		one("network.deny", hosts(egress.ParseDenial), host+`, or "*", that are refused whatever allows them, on every port if none is said; each file may add`,
+		one("network.deny", hosts(egress.ParseDenial), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
 			func(c *Config) *[]string { return &c.Network.Deny }).added(),
-		one("network.gates", kind.List(), "gates whose commands have the network, such as one that installs; each file may add; the project's takes nexus trust",
+		one("network.gates", kind.List(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Gates }).added(),
-		one("network.roles", kind.List(), "roles whose commands have the network; each file may add; the project's takes nexus trust",
+		one("network.roles", kind.List(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Roles }).added(),
-		one("network.upstream", kind.Boolean(), "go through the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; it resolves the names then, so their addresses are not checked",
+		one("network.upstream", kind.Boolean(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
 			func(c *Config) *bool { return &c.Network.Upstream }).trusted("it decides who resolves names"),
 	}
 }

@@ -26,16 +26,16 @@ type Server struct {
 func serverKeys() []Key {
 	servers := func(c *Config) *map[string]Server { return &c.Servers }
 	return []Key{
-		part("mcp.servers.*.command", kind.Text(), "program of this MCP server, which runs in the sandbox, without a network unless one is named; one of the project's file needs trust", servers, func(s *Server) *string { return &s.Command }),
+		part("mcp.servers.*.command", kind.Text(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *Server) *string { return &s.Command }),
 		part("mcp.servers.*.args", kind.Texts(), "its arguments", servers, func(s *Server) *[]string { return &s.Args }),
-		part("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "variables that it is given; ${NAME} stands for one of yours, not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),
-		part("mcp.servers.*.cwd", kind.Text(), "directory of the worktree that it runs in", servers, func(s *Server) *string { return &s.Cwd }),
+		part("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),
+		part("mcp.servers.*.cwd", kind.Text(), "directory in the worktree to run it in", servers, func(s *Server) *string { return &s.Cwd }),
 		part("mcp.servers.*.url", kind.Address(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *Server) *string { return &s.URL }),
-		part("mcp.servers.*.headers", kind.Pairs(`^[A-Za-z0-9-]+$`), "headers that it is sent; ${NAME} stands for one of your variables, not in the project's file", servers, func(s *Server) *[]string { return &s.Headers }),
-		part("mcp.servers.*.roles", kind.List("planner", "coder", "tester", "reviewer", "merger"), "roles that are offered its tools; without any, coder and tester", servers, func(s *Server) *[]string { return &s.Roles }),
-		part("mcp.servers.*.tools", kind.Texts(), "tools of it that are offered; without any, all", servers, func(s *Server) *[]string { return &s.Tools }),
-		part("mcp.servers.*.timeout", kind.Span(), "longest that a call may go without a sign of progress; 0s: a minute", servers, func(s *Server) *time.Duration { return &s.Timeout }),
-		part("mcp.servers.*.network", kind.Texts(), "hosts, as in network.allow, and presets that its program reaches, through the proxy; network.deny holds for them too", servers, func(s *Server) *[]string { return &s.Network }).trusted("it opens the network"),
+		part("mcp.servers.*.headers", kind.Pairs(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *Server) *[]string { return &s.Headers }),
+		part("mcp.servers.*.roles", kind.List("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *Server) *[]string { return &s.Roles }),
+		part("mcp.servers.*.tools", kind.Texts(), "tools to offer; default: all", servers, func(s *Server) *[]string { return &s.Tools }),
+		part("mcp.servers.*.timeout", kind.Span(), "longest time of a call without progress; 0s: one minute", servers, func(s *Server) *time.Duration { return &s.Timeout }),
+		part("mcp.servers.*.network", kind.Texts(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *Server) *[]string { return &s.Network }).trusted("it opens the network"),
 		part("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *Server) *bool { return &s.Writes }),
 	}
 }

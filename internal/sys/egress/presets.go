@@ -1,16 +1,13 @@
 package egress
 
 import (
-	_ "embed" // the presets
 	"fmt"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
-
-//go:embed presets.txt
-var presets string
 
 // Preset returns the hosts of a preset.
 func Preset(name string) ([]string, error) {
@@ -38,14 +35,17 @@ type preset struct {
 	hosts []string
 }
 
+// table is where the tools of each language fetch packages. Hosts that take uploads
+// from anybody without a key, and hosts of arbitrary content, are left out where
+// the tools do without; github-source is such a host, by its nature.
 func table() []preset {
 	var all []preset
-	for line := range strings.Lines(presets) {
-		if strings.HasPrefix(line, "#") {
-			continue
+	for _, s := range stack.All() {
+		for _, h := range s.Hosts {
+			all = append(all, preset{h.Name, h.Hosts})
 		}
-		name, hosts, _ := strings.Cut(line, "|")
-		all = append(all, preset{strings.TrimSpace(name), strings.Fields(hosts)})
 	}
-	return all
+	return append(all, preset{"github-source", []string{
+		"github.com", "codeload.github.com", "objects.githubusercontent.com", "raw.githubusercontent.com", "release-assets.githubusercontent.com",
+	}})
 }

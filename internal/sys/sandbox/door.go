@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Serve answers whoever connects, until ctx ends, and returns when nothing of
@@ -36,18 +38,16 @@ func serveLocal(ctx context.Context, serve Serve) (port int, done func(), err er
 }
 
 // proxyEnv returns the variables that let programs find a proxy on a port of their
-// loopback. Those that run in a Java machine read none of the usual ones.
+// loopback.
 func proxyEnv(port int) []string {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	url := "http://" + at
 	const none = "localhost,127.0.0.1,::1"
-	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttps.proxyHost=127.0.0.1 -Dhttp.proxyPort=" + strconv.Itoa(port) + " -Dhttps.proxyPort=" + strconv.Itoa(port) +
-		" -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
-	return []string{
-		"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url, "NO_PROXY=" + none, "no_proxy=" + none,
-		"YARN_HTTP_PROXY=" + url, "YARN_HTTPS_PROXY=" + url, "NODE_USE_ENV_PROXY=1",
-		"MAVEN_OPTS=" + java + " -Daether.connector.http.useSystemProperties=true", "GRADLE_OPTS=" + java, "SBT_OPTS=" + java,
+	env := []string{"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url, "NO_PROXY=" + none, "no_proxy=" + none}
+	for _, v := range stack.Environments().Proxied {
+		env = append(env, strings.NewReplacer("{url}", url, "{host}", "127.0.0.1", "{port}", strconv.Itoa(port)).Replace(v))
 	}
+	return env
 }
 
 // certificateVars returns where the host keeps the certificates of authorities
@@ -57,9 +57,7 @@ func certificateVars(env []string) (paths, vars []string) {
 		"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",
 		"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/var/lib/ca-certificates",
 	}
-	names := []string{
-		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "NIX_SSL_CERT_FILE",
-	}
+	names := append([]string{"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE"}, stack.Environments().Trusts...)
 	for _, e := range env {
 		name, path, _ := strings.Cut(e, "=")
 		if !slices.Contains(names, name) || !filepath.IsAbs(path) || filepath.Clean(path) != path || path == "/" {

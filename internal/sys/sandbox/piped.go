@@ -65,6 +65,9 @@ func (p *Process) Read(b []byte) (int, error) { return p.out.Read(b) }
 // Write writes to the program's standard input.
 func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
+// CloseInput ends the program's standard input.
+func (p *Process) CloseInput() error { return p.in.Close() }
+
 // Done is closed when the program and everything that it started is dead.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

@@ -28,6 +28,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
@@ -163,11 +164,14 @@ func (c Command) check() error {
 	return nil
 }
 
-// boxed is environ where the user's home is out of sight: Java looks for it in
-// the list of users, and not in HOME.
+// boxed is environ where the user's home is out of sight, which some tools do not
+// look for in HOME.
 // Without a way out it has what lets clients of registries fail at once.
 func (c Command) boxed(home, mark string) []string {
-	usual := []string{"GRADLE_USER_HOME=" + home + "/.gradle"}
+	var usual []string
+	for _, v := range stack.Environments().Private {
+		usual = append(usual, strings.ReplaceAll(v, "{home}", home))
+	}
 	if c.Proxy == nil {
 		usual = append(usual, offline()...)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // toolDirs returns the directories outside the system's that programs on
@@ -105,14 +107,9 @@ func Quiet() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=
 // it makes messages English, or the host says so and the project may depend
 // on it (CI, TZ and the like). TERM has the same value on every machine.
 func toolEnv(host, extra []string) []string {
-	env := []string{
-		"GIT_TERMINAL_PROMPT=0", "TERM=xterm",
-		"GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "PYTHONDONTWRITEBYTECODE=1",
-	}
-	for _, name := range []string{
-		"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH",
-		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
-	} {
+	tools := stack.Environments()
+	env := append([]string{"GIT_TERMINAL_PROMPT=0", "TERM=xterm"}, tools.Sets...)
+	for _, name := range append([]string{"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH"}, tools.Keeps...) {
 		if v, ok := lookup(host, name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -132,7 +129,7 @@ func toolEnv(host, extra []string) []string {
 // tongue returns the locale of a host with this environment, but for the
 // language of messages: what tools say is read by machines.
 func tongue(host []string) []string {
-	env := []string{"LC_MESSAGES=C", "DOTNET_CLI_UI_LANGUAGE=en"}
+	env := []string{"LC_MESSAGES=C"}
 	all, _ := lookup(host, "LC_ALL")
 	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
 		v, ok := lookup(host, name)

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -49,7 +49,7 @@ type conversation struct {
 	held     held              // what the model said that it holds
 	barren   int               // messages before which compacting is no use
 	facts    []nexus.Fact
-	pass     *limit.Pass // leave of the account's limits for the next call
+	pass     *ratelimit.Pass // leave of the account's limits for the next call
 }
 
 // ending is why a stretch ends.

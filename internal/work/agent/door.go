@@ -6,16 +6,16 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // door is a model whose account has limits that calls are kept within.
 type door interface {
 	// Try returns leave for a call that may be made at once, else nil.
-	Try(r llm.Request) *limit.Pass
+	Try(r llm.Request) *ratelimit.Pass
 	// Enter waits for leave, and tells what for where that takes long.
-	Enter(ctx context.Context, r llm.Request, held func(limit.Hold) error) (*limit.Pass, error)
+	Enter(ctx context.Context, r llm.Request, held func(ratelimit.Hold) error) (*ratelimit.Pass, error)
 }
 
 // admit lets a call that has leave to spend keep within the limits of its
@@ -36,7 +36,7 @@ func (c *conversation) admit(ctx context.Context, r llm.Request, id string) (aga
 	}
 	spare, stop := c.spare(ctx)
 	defer stop()
-	pass, err := d.Enter(spare, r, func(h limit.Hold) error {
+	pass, err := d.Enter(spare, r, func(h ratelimit.Hold) error {
 		c.facts = append(c.facts, nexus.CallDelayed{Session: c.Session, Model: c.Model, Wait: h.Wait, Why: "near its limit", Said: prompt.Line(h.Why)})
 		return c.record(ctx)
 	})

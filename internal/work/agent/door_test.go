@@ -10,8 +10,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
 )
 
 // short is a provider whose account allows one request, and then another one
@@ -31,9 +31,9 @@ func (m *short) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 }
 
 // spend makes a call of an account that leaves nothing for the next one.
-func spend(ctx context.Context, t *testing.T, reset string) *limit.Model {
+func spend(ctx context.Context, t *testing.T, reset string) *ratelimit.Model {
 	t.Helper()
-	m := limit.New(time.Now).Of(limit.Name{}, limit.Rules{Shared: true}).Keep(&short{reset: reset})
+	m := ratelimit.New(time.Now).Of(ratelimit.Name{}, ratelimit.Rules{Shared: true}).Keep(&short{reset: reset})
 	if _, err := m.Stream(ctx, llm.Request{Model: "b", MaxTokens: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestWallIsAFact(t *testing.T) {
 		b.brief.Now = time.Now
 		start := time.Now()
 		m := &short{reset: "1h0m0s"}
-		b.model = limit.New(time.Now).Of(limit.Name{}, limit.Rules{Shared: true}).Keep(m)
+		b.model = ratelimit.New(time.Now).Of(ratelimit.Name{}, ratelimit.Rules{Shared: true}).Keep(m)
 		_, _ = b.model.Stream(t.Context(), llm.Request{Model: "b", MaxTokens: 1}, nil)
 		asked := 0
 		b.desk.Leave = func(int) error {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -76,12 +76,12 @@ func TestOrders(t *testing.T) {
 			text := roles[role].Prompt + "\n" + order
 			says := func(part string) bool { return strings.Contains(text, part) }
 			may := func(file string) bool { // as the attempt grants it
-				own, rule := roles[role].Writes.Rule(), strategy.Rule(s, role)
-				return (own == nil || own(file) == nil || strategy.Widens(s, role)) && (rule == nil || rule(file) == nil)
+				own, rule := roles[role].Writes.Rule(), repair.FileRule(s, role)
+				return (own == nil || own(file) == nil || repair.WidensRule(s, role)) && (rule == nil || rule(file) == nil)
 			}
 			for part, want := range map[string]bool{
-				"Change test files only":       role == nexus.Tester && !strategy.Widens(s, role),
-				"Change tests and their data":  role == nexus.Tester && strategy.Widens(s, role) && !may("a.go"),
+				"Change test files only":       role == nexus.Tester && !repair.WidensRule(s, role),
+				"Change tests and their data":  role == nexus.Tester && repair.WidensRule(s, role) && !may("a.go"),
 				"add the smallest stubs":       role == nexus.Tester && may("a.go"),
 				"cannot change a test file":    role == nexus.Coder && !may("a_test.go"),
 				"test what you add":            role == nexus.Coder && s == nexus.TestAfter,

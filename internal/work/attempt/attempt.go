@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -181,7 +180,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 // renamed reports whether a commit does nothing but rename what the title says,
 // which is known only where the task asks for no tests because of that.
 func (w *work) renamed(ctx context.Context, at string) (bool, error) {
-	r, is := strategy.Renames(w.task.Task)
+	r, is := repair.RenamesOf(w.task.Task)
 	if !is || w.a.Strategy != nexus.NoTest {
 		return false, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -125,7 +124,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 		}
 		tests = append(tests, c.Path)
 	}
-	return "", r.Verdict != nil && proof.Judge(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
+	return "", r.Verdict != nil && repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
 }
 
 // forgo takes back what a tester of criteria did to a tree that was green.
@@ -229,7 +228,7 @@ func (w *work) try(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, ba
 	if err != nil {
 		return err
 	}
-	c.Red = with.State == nexus.Fail && proof.Judge(tests, nil, []nexus.Evidence{with}).Proof == nexus.ProofRed
+	c.Red = with.State == nexus.Fail && repair.ProveTests(tests, nil, []nexus.Evidence{with}).Proof == nexus.ProofRed
 	if c.Red {
 		if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
 			return err
@@ -246,7 +245,7 @@ func (w *work) try(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, ba
 	if err != nil {
 		return err
 	}
-	switch p := proof.Judge(tests, nil, []nexus.Evidence{without}); {
+	switch p := repair.ProveTests(tests, nil, []nexus.Evidence{without}); {
 	case without.Passed(), p.Proof == nexus.ProofGreen:
 		c.Why = "it passes without the work"
 	case p.Proof == nexus.ProofRed:

@@ -140,7 +140,7 @@ func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck 
 
 // checkFault says why a check cannot be one, empty where it may be.
 func checkFault(c nexus.CriterionCheck) string {
-	switch err := shell.Syntax(c.Command); {
+	switch err := shell.CheckSyntax(c.Command); {
 	case len(c.Command) > maxCheckText || oneLine(c.Command) != c.Command:
 		return fmt.Sprintf("its command is not one line of at most %d characters", maxCheckText)
 	case err != nil:

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -38,13 +37,13 @@ func (w *work) prove(ctx context.Context) error {
 			return err
 		}
 	}
-	p := proof.Judge(nil, nil, nil)
+	p := repair.ProveTests(nil, nil, nil)
 	if len(tests) > 0 {
 		before, now, err := w.tests(ctx, tree)
 		if err != nil {
 			return fmt.Errorf("prove the tests of %s: %w", w.a.ID, err)
 		}
-		p = proof.Judge(tests, w.whole(before), w.whole(now))
+		p = repair.ProveTests(tests, w.whole(before), w.whole(now))
 		p.Evidence = now
 	}
 	if err := w.tree.Exact(ctx, snap.Tree); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -270,7 +270,7 @@ func (w *work) seenBefore() string {
 
 // hollow reports whether tests that were red look at nothing on a tree.
 func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) bool {
-	return proof.Hollow(p, func(file string) string {
+	return repair.HollowTests(p, func(file string) string {
 		text, err := w.Worker.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
 		if err != nil {
 			return "assert" // nobody can say that it looks at nothing
@@ -307,7 +307,7 @@ func (w *work) apart(ctx context.Context, snap nexus.TreeSnapshotted, tests, res
 	if err != nil {
 		return p, err
 	}
-	return proof.Judge(tests, before, now), w.tree.Exact(ctx, snap.Tree)
+	return repair.ProveTests(tests, before, now), w.tree.Exact(ctx, snap.Tree)
 }
 
 // judged returns what the gates said of a tree in this round, the last of each,

@@ -13,10 +13,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -40,7 +40,7 @@ type Script struct{ Name, Text string }
 // once, and lends it. Its fields are read only; it may be used by many
 // goroutines.
 type Kit struct {
-	Store   *supply.Store
+	Store   *depcache.Store
 	Box     *sandbox.Box
 	Git     git.Repo // the private clone, which has every tree that is prepared
 	User    string   // the user's own checkout; empty for none
@@ -51,7 +51,7 @@ type Kit struct {
 	// Reach opens the network for an install command as far as it is allowed,
 	// and reports whether any is. Nil: none is.
 	Reach  func(ecosystem string, c *sandbox.Command) bool
-	Caches fetched.User // whose tools have fetched something before
+	Caches usercache.User // whose tools have fetched something before
 
 	mu       sync.Mutex                 // guards what follows
 	looked   map[string][]Place         // by tree
@@ -77,7 +77,7 @@ type Ready struct {
 	words  []string
 	vars   []string
 	bins   []bin
-	sets   []supply.Set
+	sets   []depcache.Set
 }
 
 // bin is a directory of programs that come first in a directory of the tree.
@@ -232,7 +232,7 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 			r.Failed, keys = append(r.Failed, f), append(keys, "without "+j.key)
 			continue
 		}
-		set, made, err := k.Store.Make(ctx, j.key, func(ctx context.Context, aside, files string) (supply.Set, error) {
+		set, made, err := k.Store.Make(ctx, j.key, func(ctx context.Context, aside, files string) (depcache.Set, error) {
 			return k.make(ctx, t.Hash, j, aside, files)
 		})
 		if f, ok := errors.AsType[*failed](err); ok {
@@ -274,7 +274,7 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 	return r, nil
 }
 
-func prepared(j job, set supply.Set) nexus.EnvironmentPrepared {
+func prepared(j job, set depcache.Set) nexus.EnvironmentPrepared {
 	f := nexus.EnvironmentPrepared{Key: set.Key, Source: set.Source, Paths: set.Paths, Bytes: set.Bytes, Duration: set.Duration}
 	for _, p := range j.places {
 		f.Locks = append(f.Locks, p.File)
@@ -305,7 +305,7 @@ func (k *Kit) Fresh(ctx context.Context, dir string) error {
 }
 
 // lend gives a tree sets, none of which is ever taken for a part of it.
-func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh bool) error {
+func (k *Kit) lend(ctx context.Context, dir string, sets []depcache.Set, fresh bool) error {
 	had := worktree.Spared(dir)
 	var now []string
 	for _, s := range sets {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
@@ -55,7 +55,7 @@ func newBench(t *testing.T, files map[string]string) *bench {
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
 	testenv.NeedMachine(t, "a sandbox", err)
 	b.kit = &depend.Kit{
-		Store: &supply.Store{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.Git(), User: b.user, Timeout: 5 * time.Minute,
+		Store: &depcache.Store{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.Git(), User: b.user, Timeout: 5 * time.Minute,
 	}
 	return b
 }

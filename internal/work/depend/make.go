@@ -13,11 +13,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -39,39 +39,39 @@ type maker struct {
 }
 
 // make fills files with what a job installs in a checkout of a tree.
-func (k *Kit) make(ctx context.Context, hash string, j job, aside, files string) (supply.Set, error) {
+func (k *Kit) make(ctx context.Context, hash string, j job, aside, files string) (depcache.Set, error) {
 	m := &maker{Kit: k, job: j, tree: filepath.Join(aside, "tree")}
 	index := filepath.Join(aside, "index")
 	if _, err := worktree.Checkout(ctx, k.Git, hash, m.tree, index); err != nil {
-		return supply.Set{}, err
+		return depcache.Set{}, err
 	}
 	data, err := os.ReadFile(index)
 	if err == nil {
 		m.tracked, err = git.ParseIndex(data, len(hash)/2)
 	}
 	if err != nil {
-		return supply.Set{}, disk.Fail("read an index", err)
+		return depcache.Set{}, disk.Fail("read an index", err)
 	}
 	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it leads nowhere
-		return supply.Set{}, disk.Fail("prepare a checkout", err)
+		return depcache.Set{}, disk.Fail("prepare a checkout", err)
 	}
 	if err := k.lay(ctx, hash, m.tree, aside); err != nil {
-		return supply.Set{}, err
+		return depcache.Set{}, err
 	}
-	if err := errors.Join(m.install(ctx), fetched.Hide(m.fetched())); err != nil {
-		return supply.Set{}, err
+	if err := errors.Join(m.install(ctx), usercache.Hide(m.fetched())); err != nil {
+		return depcache.Set{}, err
 	}
 	outs, err := m.outs(ctx, index)
 	if err != nil {
-		return supply.Set{}, err
+		return depcache.Set{}, err
 	}
 	for _, p := range outs {
 		to := filepath.Join(files, filepath.FromSlash(p))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(filepath.Join(m.tree, filepath.FromSlash(p)), to)); err != nil {
-			return supply.Set{}, disk.Fail("keep what was installed", err)
+			return depcache.Set{}, disk.Fail("keep what was installed", err)
 		}
 	}
-	return supply.Set{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
+	return depcache.Set{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
 }
 
 // install puts everything of the job into the checkout.
@@ -99,7 +99,7 @@ func (m *maker) install(ctx context.Context) error {
 		if _, err := os.Lstat(filepath.Join(m.tree, filepath.FromSlash(name))); err == nil {
 			continue // it was installed
 		}
-		if err := supply.Take(m.User, m.tree, name); err != nil {
+		if err := depcache.Take(m.User, m.tree, name); err != nil {
 			return disk.Fail("copy "+name, err)
 		}
 		m.sources = append(m.sources, name+" of your checkout")
@@ -310,13 +310,13 @@ func (m *maker) take(p Place) error {
 	if len(taken) == 0 {
 		return errors.New("there are none")
 	}
-	if err := supply.Take(m.User, m.tree, taken...); err != nil {
+	if err := depcache.Take(m.User, m.tree, taken...); err != nil {
 		for _, name := range taken {
 			err = errors.Join(err, disk.RemoveAll(filepath.Join(m.tree, filepath.FromSlash(name))))
 		}
 		return err
 	}
-	return supply.Rebase(m.tree, taken, m.User)
+	return depcache.Rebase(m.tree, taken, m.User)
 }
 
 // found returns what a place's packages are in, in a directory that is a
@@ -463,7 +463,7 @@ func stamp(name string) string {
 }
 
 // bins returns the directories of programs that a job's set has, in a tree.
-func (j job) bins(dir string, set supply.Set) []bin {
+func (j job) bins(dir string, set depcache.Set) []bin {
 	var all []bin
 	for _, p := range j.places {
 		if p.Bin == "" || !slices.Contains(set.Paths, path.Join(p.Dir, p.Out[0])) {

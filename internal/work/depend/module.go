@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -21,11 +21,11 @@ import (
 const ofModules = "modules-"
 
 // isModules reports whether a set is one of submodules.
-func isModules(s supply.Set) bool { return strings.HasPrefix(s.Key, ofModules) }
+func isModules(s depcache.Set) bool { return strings.HasPrefix(s.Key, ofModules) }
 
 // modules returns the set of a tree's submodules, or none, and the places of
 // all, as far as the user's repository has them. Told may be nil.
-func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) (sets []supply.Set, places []string, err error) {
+func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) (sets []depcache.Set, places []string, err error) {
 	_, missing := os.Lstat(filepath.Join(t.Dir, git.SubmodulesFile))
 	if missing != nil && !slices.ContainsFunc(k.Store.Lent(filepath.Dir(t.Dir)), isModules) {
 		return nil, nil, nil // the tree is not even looked at
@@ -44,8 +44,8 @@ func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPr
 	if len(had) == 0 {
 		return nil, places, nil
 	}
-	set, made, err := k.Store.Make(ctx, ofModules+key(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (supply.Set, error) {
-		set := supply.Set{Source: "your repository's submodules"}
+	set, made, err := k.Store.Make(ctx, ofModules+key(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (depcache.Set, error) {
+		set := depcache.Set{Source: "your repository's submodules"}
 		for _, l := range had {
 			set.Paths = append(set.Paths, l.Path)
 			if err := l.Lay(ctx, filepath.Join(files, filepath.FromSlash(l.Path)), aside); err != nil {
@@ -57,7 +57,7 @@ func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPr
 	if err == nil && made && told != nil {
 		err = told(prepared(job{}, set))
 	}
-	return []supply.Set{set}, places, err
+	return []depcache.Set{set}, places, err
 }
 
 // links returns the submodules of a tree, which is looked at once.
@@ -95,8 +95,8 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 		return err
 	}
 	had := k.Store.Lent(filepath.Dir(t.Dir))
-	was := slices.DeleteFunc(slices.Clone(had), func(s supply.Set) bool { return !isModules(s) })
-	if slices.EqualFunc(was, sets, func(a, b supply.Set) bool { return a.Key == b.Key }) {
+	was := slices.DeleteFunc(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
+	if slices.EqualFunc(was, sets, func(a, b depcache.Set) bool { return a.Key == b.Key }) {
 		return nil
 	}
 	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
@@ -149,7 +149,7 @@ func keepPlaces(dir string, places []string) error {
 type Modules struct {
 	kit  *Kit
 	dir  string
-	set  supply.Set
+	set  depcache.Set
 	told map[string]bool // new files that were spoken of
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 )
 
 // Caches gives the commands that work on a tree caches of their own over
@@ -20,7 +20,7 @@ type Caches struct {
 	Exe    string   // this program, which builds call for their cache; empty for none
 	State  string   // directory of the repository's state
 	Shared []string // build caches of the user's
-	User   fetched.User
+	User   usercache.User
 }
 
 // Warm is the directory of what was compiled for bases without running any
@@ -59,7 +59,7 @@ func (c Caches) Own(tree, dir string, g Gate) (GoSetup, func() error, error) {
 		setup, err = c.show(setup, filepath.Join(once, "fetched"), stack.Words(g.Args))
 	}
 	return setup, func() error {
-		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {
+		if err := usercache.Hide(filepath.Join(once, "fetched")); err != nil {
 			return err
 		}
 		return os.RemoveAll(once)

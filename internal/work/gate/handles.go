@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -81,64 +82,5 @@ func RunningTest(format string, in raw.Input) (test, file string) {
 	for i := range all {
 		all[i] = all[i][:min(len(all[i]), maxWatchedLine)]
 	}
-	last := func(pattern string) string {
-		re := regexp.MustCompile(pattern)
-		for _, l := range slices.Backward(all) {
-			if m := re.FindStringSubmatch(l); m != nil {
-				return m[1]
-			}
-		}
-		return ""
-	}
-	switch format {
-	case "pytest":
-		return pytestRunning(all)
-	case "unittest":
-		return unfinished(all, `^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`), ""
-	case "cargo-test":
-		if name := last(`^test (\S+) has been running for over \d+ seconds$`); name != "" {
-			return name, ""
-		}
-		return unfinished(all, `^test (\S+) \.\.\. ?$`, `^(?:ok|FAILED)$|\.\.\. (?:ok|FAILED|ignored)`), ""
-	case "ctest":
-		return unfinished(all, `^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `), ""
-	case "minitest":
-		return unfinished(all, `^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `), ""
-	}
-	return "", ""
-}
-
-// unfinished returns the last test that began and did not end.
-func unfinished(all []string, begins, ends string) string {
-	begin, end := regexp.MustCompile(begins), regexp.MustCompile(ends)
-	open := ""
-	for _, l := range all {
-		if m := begin.FindStringSubmatch(l); m != nil {
-			open = m[1]
-		} else if end.MatchString(l) {
-			open = ""
-		}
-	}
-	return open
-}
-
-// pytestRunning names tests only with -v, and else the file whose tests run.
-func pytestRunning(all []string) (test, file string) {
-	named := regexp.MustCompile(`^(\S+\.py::\S.*?)(?: (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*)? *$`)
-	dots := regexp.MustCompile(`^(\S+\.py) [.FEsxX]*( +\[ *\d+%\])?$`)
-	for _, l := range slices.Backward(all) {
-		if m := named.FindStringSubmatch(l); m != nil {
-			if m[2] != "" {
-				return "", ""
-			}
-			return m[1], ""
-		}
-		if m := dots.FindStringSubmatch(l); m != nil {
-			if m[2] != "" {
-				return "", ""
-			}
-			return "", m[1]
-		}
-	}
-	return "", ""
+	return stack.RunningTest(format, all)
 }

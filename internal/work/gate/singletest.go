@@ -22,7 +22,7 @@ func SingleTest(l stack.Lone, dir, test string) (args []string, ok bool) {
 	if len(l.Args) == 0 || test == "" || len(test) > maxTestName || strings.ContainsFunc(test, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
 		return nil, false
 	}
-	name, file, ok := testWord(l.Name, test)
+	name, file, ok := stack.TestWord(l.Name, test)
 	if !ok || name == "" || isOption(name) || isOption(file) {
 		return nil, false
 	}
@@ -51,77 +51,6 @@ func SingleTest(l stack.Lone, dir, test string) (args []string, ok bool) {
 // isOption reports whether a runner could take a word for something other than a
 // name: an option, or a file of arguments.
 func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
-
-// testWord turns the name of a test into what its runner is given.
-func testWord(how, test string) (name, file string, ok bool) {
-	titles := strings.Split(test, " > ")
-	switch how {
-	case stack.NamePytest:
-		_, _, ok = strings.Cut(test, "::")
-		return test, "", ok
-	case stack.NameUnittest:
-		test, _, _ = strings.Cut(test, " ")
-		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)+$`).MatchString(test) && !strings.HasPrefix(test, "unittest.")
-	case stack.NameExact:
-		return test, "", true
-	case stack.NameCTest:
-		return "^" + regexp.QuoteMeta(test) + "$", "", true
-	case stack.NameRuby:
-		return `\A` + regexp.QuoteMeta(test) + `\z`, "", true
-	case stack.NamePHP:
-		test, _, _ = strings.Cut(test, " with data set ")
-		test, _, _ = strings.Cut(test, "#")
-		q := strings.ReplaceAll(regexp.QuoteMeta(test), "/", `\/`)
-		return "/^" + q + "(?:[ #@].*)?$/", "", strings.Contains(test, "::")
-	case stack.NameNextest:
-		m := regexp.MustCompile(`^([\pL\pN_:./-]+) ([\pL_][\pL\pN_:]*)$`).FindStringSubmatch(test)
-		if m == nil {
-			return "", "", false
-		}
-		return "binary_id(=" + m[1] + ") and test(=" + m[2] + ")", "", true
-	case stack.NameMethod, stack.NameDotted: // of what has cases, all of them
-		m := regexp.MustCompile(`^((?:[\pL_][\pL\pN_$]*\.)+)([\pL_][\pL\pN_]*)(?:[({\[].*)?$`).FindStringSubmatch(test)
-		if m == nil {
-			return "", "", false
-		}
-		if how == stack.NameMethod {
-			return strings.TrimSuffix(m[1], ".") + "#" + m[2], "", true
-		}
-		return m[1] + m[2], "", true
-	case stack.NameMinitest:
-		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
-	case stack.NamePlay:
-		if len(titles) < 2 {
-			return "", "", false
-		}
-		return "(?:^| )" + joinTitles(titles) + "$", "", true
-	case stack.NameTitles:
-		return "^" + joinTitles(titles) + "$", "", true
-	case stack.NameInFile:
-		if len(titles) < 2 || path.Ext(titles[0]) == "" {
-			return "", "", false
-		}
-		return "^ ?" + joinTitles(titles[1:]) + "$", titles[0], true
-	case stack.NameLast:
-		last := len(titles) - 1
-		name = "^" + regexp.QuoteMeta(titles[last]) + "$"
-		if last > 0 {
-			name = "^(?:" + joinTitles(titles[:last]) + " )?" + regexp.QuoteMeta(titles[last]) + "$"
-		}
-		return name, "", true
-	}
-	return "", "", false
-}
-
-// joinTitles is a pattern of titles with spaces between, as runners of JavaScript
-// see them; one title may have the mark in it.
-func joinTitles(titles []string) string {
-	q := make([]string, len(titles))
-	for i, t := range titles {
-		q[i] = regexp.QuoteMeta(t)
-	}
-	return strings.Join(q, " (?:> )?")
-}
 
 // hasMain begins a program of its own in C or C++, or tests of a framework.
 var hasMain = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)

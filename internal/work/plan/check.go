@@ -172,7 +172,7 @@ func (c *checker) criteria(t nexus.Task) {
 		if k.Check == "" {
 			continue
 		}
-		if err := shell.Syntax(k.Check); err != nil {
+		if err := shell.CheckSyntax(k.Check); err != nil {
 			c.invalid("%s: the check of criterion %d, %s, cannot be read by sh: %v", name(t), i+1, quote(k.Check), err)
 		}
 	}

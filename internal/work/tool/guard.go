@@ -43,6 +43,13 @@ func (k WriteGuard) Over(ctx context.Context) (dir string, undo func(context.Con
 	}, err
 }
 
+// Undo takes back what was written to the tree itself against the rule.
+func (k WriteGuard) Undo(ctx context.Context) error {
+	files, err := k.undoAll(ctx)
+	k.Undone(files)
+	return err
+}
+
 // over returns the directory of a layer that the commands of a role write to
 // which may not write all of the tree, and what takes over from it. Where the
 // sandbox has no layers the directory is empty: commands write to the tree, and

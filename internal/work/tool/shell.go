@@ -225,6 +225,15 @@ func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error)
 	return e.Leave(ctx, command, policy.Rule(command, rules))
 }
 
+// Judge says whether somebody else's agent may run a command in the tree, as it
+// says it of our own.
+func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error) {
+	if why := screen.Wants(command); why != "" {
+		return nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}, errors.New(why)
+	}
+	return e.leave(ctx, command)
+}
+
 // undoes reports whether `git checkout WORD` can mean only a file, see
 // [policy.Rules].
 func (e Env) undoes(ctx context.Context, word, file string) bool {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -14,11 +14,11 @@ import (
 // own row of the permission matrix keeps from it, and what the strategy does.
 // It is nil where it may write all.
 func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
-	own, more := role.Writes.Rule(), strategy.Rule(way, role.Name)
+	own, more := role.Writes.Rule(), repair.FileRule(way, role.Name)
 	switch {
 	case role.Writes == agent.WriteNothing:
 		return own
-	case role.Writes == agent.WriteTests && strategy.Widens(way, role.Name):
+	case role.Writes == agent.WriteTests && repair.WidensRule(way, role.Name):
 		return more
 	default:
 		return tool.BothRules(own, more)

@@ -61,6 +61,9 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
 	}
 	tier := t.tier(role)
+	if h := s.hired(t); h != nil {
+		return s.employ(ctx, t, role, tier, *h, d)
+	}
 	model, err := s.pick(ctx, t, tier)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -187,11 +190,12 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 	return told, err
 }
 
-// tools returns what the role may use on the tree, and what closes it.
-func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
+// reach returns what a session has of its tree and of the machine, and what lets
+// go of it. It may write whatever the sandbox lets it; see [tool.WriteGuard].
+func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error) (tool.Env, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
-		return nil, nil, err
+		return tool.Env{}, nil, err
 	}
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
@@ -219,7 +223,7 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
 	setup, err := s.Judge.caches().Shell(t.Tree.Dir, cache, s.Judge.Kit.Of(t.Tree.Dir).Words())
 	if err != nil {
-		return nil, nil, errors.Join(err, root.Close())
+		return e, nil, errors.Join(err, root.Close())
 	}
 	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
@@ -233,12 +237,24 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 	e.Git = s.git(e)
 	vars, free, err := s.place(t)
 	if err != nil {
-		return nil, nil, errors.Join(err, root.Close())
+		return e, nil, errors.Join(err, root.Close())
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
+	return e, func() {
+		free()
+		_ = root.Close()
+	}, nil
+}
+
+// tools returns what the role may use on the tree, and what closes it.
+func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
+	e, free, err := s.reach(t, role, d, agree)
+	if err != nil {
+		return nil, nil, err
+	}
 	own := e.Rule // what else is taken back is no breach of the role
 	if e.Writes {
-		e.Rule = tool.BothRules(own, tool.IgnoreRule(root))
+		e.Rule = tool.BothRules(own, tool.IgnoreRule(e.Root))
 	}
 	if e.Writes && e.Rule != nil {
 		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
@@ -248,7 +264,7 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
-			return nil, nil, errors.Join(err, root.Close())
+			return nil, nil, err
 		}
 		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
 	}
@@ -258,7 +274,7 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {
 		free()
-		return nil, nil, errors.Join(err, root.Close())
+		return nil, nil, err
 	}
 	s.spare(ctx, t, e, set.Hidden())
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
@@ -271,7 +287,6 @@ func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, a
 			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back
 		}
 		free()
-		_ = root.Close()
 	}, nil
 }
 

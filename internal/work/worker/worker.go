@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
-	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -110,7 +110,7 @@ type Judge struct {
 	Leaks    *leak.Finder       // looks for secrets in changes; nil: nobody does
 	Kit      *depend.Kit        // gives trees their dependencies; nil: nobody does
 	Checkout string             // the user's, in which packages may be installed; only read
-	Fetched  fetched.User       // whose tools have fetched something that gates and agents may read
+	Fetched  usercache.User     // whose tools have fetched something that gates and agents may read
 	Caches   []string           // build caches of the user's, which gates may read
 	Exe      string             // this program, which builds call for their cache; empty for none
 	GateTime time.Duration      // of one gate; 0 for no limit of its own
@@ -129,14 +129,15 @@ type Sessions struct {
 	// author, made, and says why; nil picks as for every other role. One that
 	// failed at it is only picked where there is no other but the author.
 	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
-	Readers    *Readers          // who reads whose work, as far as it was said; nil says it each time
-	Personas   []review.Persona  // who reads a change; none: one for everything
-	Checks     string            // when testers write checks for criteria without one: auto, always, off; empty is off
-	Rules      string            // standing rules for agents, may be empty
-	Pace       *Pace             // how long gates take and which cannot run; nil: nobody knows
-	Maps       *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
-	Foreign    *mcptools.Servers // whose tools agents may use; nil for none
-	Code       *code.Kit         // whom agents may ask what code means; nil for nobody
+	Hired      func(nexus.Role) *Hired // whose sessions another maker's agent does; nil: nobody's
+	Readers    *Readers                // who reads whose work, as far as it was said; nil says it each time
+	Personas   []review.Persona        // who reads a change; none: one for everything
+	Checks     string                  // when testers write checks for criteria without one: auto, always, off; empty is off
+	Rules      string                  // standing rules for agents, may be empty
+	Pace       *Pace                   // how long gates take and which cannot run; nil: nobody knows
+	Maps       *codemap.Maps           // of the repository, for the roles that are shown one; nil for none
+	Foreign    *mcptools.Servers       // whose tools agents may use; nil for none
+	Code       *code.Kit               // whom agents may ask what code means; nil for nobody
 
 	Alone    bool          // nobody answers questions: fall back at once
 	Deputy   *AutoAnswer   // answers in the place of people; nil: nobody does

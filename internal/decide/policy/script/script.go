@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
@@ -197,7 +197,7 @@ func GoFlags(flags string) bool {
 
 // SedWords tells the arguments of sed apart, and reports whether it edits in
 // place and whether all its options are known.
-func SedWords(rest []arg.Word) (scripts, operands []arg.Word, inPlace, known bool) {
+func SedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known bool) {
 	known = true
 	for i := 0; i < len(rest); i++ {
 		a := rest[i]

@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Hidden returns the first command of a line that prints what nobody sees, of
+// HiddenOutput returns the first command of a line that prints what nobody sees, of
 // those that are meant: into a file, into another command that only counts or
 // searches, or into a word. It is empty where all that they print is seen.
-func Hidden(line string, means func(command string) bool) string {
+func HiddenOutput(line string, means func(command string) bool) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
 	if err != nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package shell says whether sh can read a command line, and writes one. It
-// runs nothing.
+// Package shell reads command lines: whether sh accepts one, what its words are
+// before bash expands them, and where its parts run. It runs nothing.
 package shell
 
 import (
@@ -10,9 +10,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Syntax says why sh cannot read a command line, nil when it can.
+// CheckSyntax says why sh cannot read a command line, nil when it can.
 // What only bash understands is refused, since gates are run by sh.
-func Syntax(line string) error {
+func CheckSyntax(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return errors.New("there is no command in it")
 	}
@@ -31,9 +31,9 @@ func Syntax(line string) error {
 	return nil
 }
 
-// Line returns the command line whose words bash reads as these. A word that
+// Quote returns the command line whose words bash reads as these. A word that
 // holds a zero byte, or what bash cannot be told, is an error.
-func Line(words []string) (string, error) {
+func Quote(words []string) (string, error) {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		q, err := syntax.Quote(w, syntax.LangBash)

@@ -16,7 +16,7 @@ func TestSyntax(t *testing.T) {
 		"for f in *.sh; do sh -n \"$f\" || exit 1; done", "test -f a && { echo yes; }", "cat <<E\nx\nE", "A=1 env", "(cd a && make)",
 		"case $x in a) true;; *) false;; esac", "echo $((1 + 2))", "f() { true; }; f", "cd web; npm test", "if test -f x; then true; fi",
 	} {
-		if err := shell.Syntax(line); err != nil {
+		if err := shell.CheckSyntax(line); err != nil {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
@@ -25,7 +25,7 @@ func TestSyntax(t *testing.T) {
 		"(make": "character", "make )": "character", "": "no command", "  \n": "no command", "# nothing": "no command", "| make": "character",
 		"diff <(a) <(b)": "character", "for x in; do": "character", "echo 'a": "character", "a;;b": "character", "make\x00": "zero byte",
 	} {
-		if err := shell.Syntax(line); err == nil || !strings.Contains(err.Error(), want) {
+		if err := shell.CheckSyntax(line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want something with %q", line, err, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestSyntaxAgreesWithTheShell(t *testing.T) {
 		"case a in b) c;; esac", "case a in b) c", "{ a; }", "{ a;", "! a", "a > b", "a >", "a 2>&1", "f() { a; }", "done", "a; b", "; a", "$((1+", "`a`", "`a",
 	} {
 		accepts := exec.CommandContext(t.Context(), sh, "-n", "-c", line).Run() == nil
-		if ours := shell.Syntax(line) == nil; ours != accepts {
+		if ours := shell.CheckSyntax(line) == nil; ours != accepts {
 			t.Errorf("%q: sh reads it: %t, we: %t", line, accepts, ours)
 		}
 	}
@@ -52,7 +52,7 @@ func TestSyntaxAgreesWithTheShell(t *testing.T) {
 // TestLineIsReadBack has bash say which words it got.
 func TestLineIsReadBack(t *testing.T) {
 	words := []string{"sh", "-c", "make -j 4 'a b'", "$HOME", "`x`", "a\nb", "", "*", "\u00fc \u4e16", "-n", "a'b\"c\\"}
-	line, err := shell.Line(append([]string{"printf", `%s\0`}, words...))
+	line, err := shell.Quote(append([]string{"printf", `%s\0`}, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestLineIsReadBack(t *testing.T) {
 	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, words) {
 		t.Errorf("%s: %q, %v", line, got, err)
 	}
-	if _, err := shell.Line([]string{"a", "b\x00"}); err == nil {
+	if _, err := shell.Quote([]string{"a", "b\x00"}); err == nil {
 		t.Error("a zero byte is a word")
 	}
 }
@@ -70,14 +70,14 @@ func FuzzSyntax(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		err := shell.Syntax(line)
+		err := shell.CheckSyntax(line)
 		if err == nil && strings.TrimSpace(line) == "" {
 			t.Error("nothing is a command")
 		}
 		if err != nil && (err.Error() == "" || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("it says %q", err)
 		}
-		if err == nil != (shell.Syntax("true; "+line) == nil) && !strings.HasPrefix(strings.TrimSpace(line), "#") && err == nil && !strings.ContainsAny(line, "\x00") {
+		if err == nil != (shell.CheckSyntax("true; "+line) == nil) && !strings.HasPrefix(strings.TrimSpace(line), "#") && err == nil && !strings.ContainsAny(line, "\x00") {
 			t.Errorf("%q is fine, and not behind a command", line)
 		}
 	})

@@ -111,9 +111,9 @@ func TestAnswers(t *testing.T) {
 	m.until("r1-q2.md", "")
 	m.answered("q1 by file:ada: no: later", "q2 by file: the second,\nand no other")
 	m.put("r1-q2.md", text[:len(text)-1]+" the first\n") // an editor that was open
-	m.until("r1-q2.md", "answered already by file: the second, and no other")
+	m.until("r1-q2.md", "already answered by file: the second, and no other")
 	m.put("r1-q1.answer", "yes\n")
-	m.until("r1-q1.md", "answered already by file:ada: no: later")
+	m.until("r1-q1.md", "already answered by file:ada: no: later")
 	m.answered("q1 by file:ada: no: later", "q2 by file: the second,\nand no other")
 }
 

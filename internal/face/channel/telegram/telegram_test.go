@@ -122,8 +122,8 @@ func TestAnswer(t *testing.T) {
 	r.s.Press(m, "no", ada)
 	r.told(2, "taken")
 	r.s.Say(-100, q2.ID, "the second\nof them", ada)
-	r.until("q1 of run r1: answered already by telegram:7/ada7: no")
-	r.until("q2 of run r1: answered already by telegram:7/ada7: the second of them")
+	r.until("q1 of run r1: already answered by telegram:7/ada7: no")
+	r.until("q2 of run r1: already answered by telegram:7/ada7: the second of them")
 	r.s.Press(m, "yes", ada)
 	r.told(3, "does not wait")
 	if d := cmp.Diff([]string{"q1 by telegram:7/ada7: no", "q2 by telegram:7/ada7: the second\nof them"}, r.j.Answers()); d != "" {
@@ -163,8 +163,8 @@ func TestTakesOver(t *testing.T) {
 	r.s.Press(one, "yes", ada)
 	r.serve()
 	r.told(1, "taken")
-	r.until("q2 of run r1: answered already by web: yes")
-	r.until("q1 of run r1: answered already by telegram:7/ada7: yes")
+	r.until("q2 of run r1: already answered by web: yes")
+	r.until("q1 of run r1: already answered by telegram:7/ada7: yes")
 	if n := len(r.s.Messages()); n != 2 {
 		t.Errorf("%d messages", n)
 	}
@@ -192,7 +192,7 @@ func TestFaults(t *testing.T) {
 	r.s.Fail("answerCallbackQuery", telegramtest.Fault{Status: 500})
 	r.s.Fail("editMessageText", telegramtest.Fault{Cut: true}, telegramtest.Fault{Status: 500})
 	r.s.Press(m, "no", ada)
-	r.until("answered already by telegram:7/ada7: no")
+	r.until("already answered by telegram:7/ada7: no")
 	if n := len(r.s.Messages()); n != 1 {
 		t.Errorf("%d messages", n)
 	}

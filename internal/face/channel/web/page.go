@@ -41,7 +41,7 @@ func (p page) draw(v view) {
 <title>%s waiting - nexus</title>
 <link rel="stylesheet" href="/style.css">
 `, fmt.Sprint(len(v.Items)))
-	status := "nothing waits for a person; this page looks again by itself"
+	status := "nothing waits for a person; this page refreshes itself"
 	if len(v.Items) > 0 {
 		status = fmt.Sprintf("%d waiting for a person", len(v.Items))
 	} else {

@@ -270,7 +270,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	f := r.PostForm
 	if !equal(f.Get("csrf"), s.csrf()) {
-		fail(w, r, http.StatusForbidden, "the form is not one of this page: load it anew")
+		fail(w, r, http.StatusForbidden, "the form is out of date: reload the page")
 		return
 	}
 	said, err := s.inbox.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), "web")

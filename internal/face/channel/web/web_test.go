@@ -113,7 +113,7 @@ func TestPage(t *testing.T) {
 	if page = s.want(http.StatusOK, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "q1: taken") {
 		t.Error(page)
 	}
-	if page = s.want(http.StatusConflict, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "answered already by web: yes") {
+	if page = s.want(http.StatusConflict, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "already answered by web: yes") {
 		t.Error(page)
 	}
 	if d := cmp.Diff([]string{"q1 by web: yes"}, s.j.Answers()); d != "" {

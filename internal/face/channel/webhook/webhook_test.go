@@ -190,7 +190,7 @@ func TestAnswer(t *testing.T) {
 		"not JSON":         {good, func(h http.Header, _ *[]byte) { h.Set("Content-Type", "text/plain") }, 415, "application/json"},
 		"too large":        {with(func(a *answer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
 		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is none of the choices"},
-		"another question": {with(func(a *answer) { a.ID = "q2" }), nil, 404, "nothing of that name"},
+		"another question": {with(func(a *answer) { a.ID = "q2" }), nil, 404, "no question of that name"},
 		"another token":    {with(func(a *answer) { a.Token = "x" }), nil, 403, "the token is not the one"},
 		"no token":         {with(func(a *answer) { a.Token = "" }), nil, 403, "the token is not the one"},
 		"a long name":      {with(func(a *answer) { a.By = strings.Repeat("a", 65) }), nil, 400, "longer than 64 bytes"},
@@ -212,7 +212,7 @@ func TestAnswer(t *testing.T) {
 	if status, text := l.post(good, sign(Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
 		t.Errorf("a replay: %d %s", status, text)
 	}
-	if status, text := l.post(with(func(a *answer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "answered already by webhook:ada: yes") {
+	if status, text := l.post(with(func(a *answer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "already answered by webhook:ada: yes") {
 		t.Errorf("late: %d %s", status, text)
 	}
 	if d := cmp.Diff([]string{"q1 by webhook:ada: yes"}, l.j.Answers()); d != "" {

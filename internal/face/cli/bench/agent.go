@@ -13,14 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-func agentCommand(a *frame.Console) *cobra.Command {
+func agentCommand(a *console.Console) *cobra.Command {
 	var s size
 	var rounds int
 	l := loop{app: a}
@@ -37,7 +37,7 @@ func agentCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(f, func(v view.Style) string { return drawAgent(v, f) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	s.flags(a, c, 40, "turns of a session")
 	f := c.Flags()
 	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
@@ -109,7 +109,7 @@ type Memory struct {
 
 // lab is where everything is measured.
 type lab struct {
-	app    *frame.Console
+	app    *console.Console
 	exe    string
 	home   string
 	turns  int
@@ -118,7 +118,7 @@ type lab struct {
 	sent   Sent
 }
 
-func measure(ctx context.Context, a *frame.Console, turns, rounds int) (f Figures, err error) {
+func measure(ctx context.Context, a *console.Console, turns, rounds int) (f Figures, err error) {
 	if turns < 3 {
 		return f, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--n must be 3 or more", Hint: "The first turn is not measured."}
 	}

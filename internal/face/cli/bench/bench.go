@@ -6,11 +6,11 @@ package bench
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
 // Commands returns the commands.
-func Commands(a *frame.Console) []*cobra.Command {
+func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
 		a.Parent("bench", "measure Nexus itself, with repeatable results", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
 	}
@@ -22,7 +22,7 @@ type size struct {
 	n    int
 }
 
-func (s *size) flags(a *frame.Console, c *cobra.Command, n int, what string) {
+func (s *size) flags(a *console.Console, c *cobra.Command, n int, what string) {
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "`SEED` for generated input")
 	c.Flags().IntVar(&s.n, "n", n, "`N`, "+what)
 	a.JSONFlag(c)

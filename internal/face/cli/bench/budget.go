@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 )
 
-func budgetCommand(a *frame.Console) *cobra.Command {
+func budgetCommand(a *console.Console) *cobra.Command {
 	var s size
 	c := a.Command("budget [flags]", "simulate many workers that spend at once, and show by how much caps are exceeded", func(_ context.Context, _ []string) error {
 		if err := s.check(1_000_000); err != nil {
@@ -25,8 +25,8 @@ func budgetCommand(a *frame.Console) *cobra.Command {
 		if err := a.Answer(r, func(v view.Style) string { return drawBudget(v, r) }); err != nil || r.Violations == 0 {
 			return err
 		}
-		return frame.ExitError(frame.CodeFailed)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+		return console.ExitError(console.CodeFailed)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	s.flags(a, c, 1000, "runs to play, with 32 workers each, up to four of them with one day's money")
 	return c
 }

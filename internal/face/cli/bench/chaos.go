@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 )
 
-func chaosCommand(a *frame.Console) *cobra.Command {
+func chaosCommand(a *console.Console) *cobra.Command {
 	var s size
 	c := a.Command("chaos [flags]", "simulate runs with faults of every kind and check the invariants", func(_ context.Context, _ []string) error {
 		if err := s.check(10_000_000); err != nil {
@@ -25,8 +25,8 @@ func chaosCommand(a *frame.Console) *cobra.Command {
 		if err := a.Answer(r, func(v view.Style) string { return drawChaos(v, r) }); err != nil || r.Violations == 0 {
 			return err
 		}
-		return frame.ExitError(frame.CodeFailed)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+		return console.ExitError(console.CodeFailed)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	s.flags(a, c, 2000, "runs to play, one a seed")
 	return c
 }

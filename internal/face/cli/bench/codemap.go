@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func mapCommand(a *frame.Console) *cobra.Command {
+func mapCommand(a *console.Console) *cobra.Command {
 	var n, tokens int
 	c := a.Command("map REPOSITORY [COMMIT...] [flags]", "measure whether code maps show what fixes changed", func(ctx context.Context, args []string) error {
 		f, err := measureMaps(ctx, args[0], args[1:], n, tokens)
@@ -30,8 +30,8 @@ func mapCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(f, func(s view.Style) string { return drawMaps(s, f) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(1, 100)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 100)
 	c.Flags().IntVar(&n, "n", 5, "use the `N` newest fixes, if no commit is given")
 	c.Flags().IntVar(&tokens, "tokens", 2_000, "maximum size of a map, in `TOKENS`")
 	a.JSONFlag(c)

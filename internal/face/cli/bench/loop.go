@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -39,7 +39,7 @@ const gateName = "check"
 
 // loop is what the process of one loop is told.
 type loop struct {
-	app      *frame.Console
+	app      *console.Console
 	kind     string
 	url      string
 	dir      string // to work in, a repository for attempts

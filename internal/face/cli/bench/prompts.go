@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -23,14 +23,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func promptsCommand(a *frame.Console) *cobra.Command {
+func promptsCommand(a *console.Console) *cobra.Command {
 	c := a.Command("prompts", "measure what prompts consist of, and which parts are used", func(ctx context.Context, _ []string) error {
 		p, err := measurePrompts(ctx, a)
 		if err != nil {
 			return err
 		}
 		return a.Answer(p, func(s view.Style) string { return drawPrompts(s, p) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	a.JSONFlag(c)
 	return c
 }
@@ -59,7 +59,7 @@ type Piece struct {
 
 // measurePrompts lets a run do the tasks of the sample with a scripted model,
 // and reads what was sent.
-func measurePrompts(ctx context.Context, a *frame.Console) (p Prompts, err error) {
+func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return p, err

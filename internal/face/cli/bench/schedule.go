@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 )
 
-func scheduleCommand(a *frame.Console) *cobra.Command {
+func scheduleCommand(a *console.Console) *cobra.Command {
 	var s size
 	parallel := 64
 	c := a.Command("schedule [flags]", "compare the scheduler with the theoretical optimum", func(_ context.Context, _ []string) error {
@@ -22,8 +22,8 @@ func scheduleCommand(a *frame.Console) *cobra.Command {
 		if err := a.Answer(p, func(v view.Style) string { return drawPace(v, p) }); err != nil || p.Problem == "" {
 			return err
 		}
-		return frame.ExitError(frame.CodeFailed)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+		return console.ExitError(console.CodeFailed)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	s.flags(a, c, 1000, "tasks of the made-up plan")
 	c.Flags().IntVarP(&parallel, "parallel", "j", parallel, "maximum number `N` of attempts at once")
 	return c

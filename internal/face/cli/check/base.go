@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -41,7 +41,7 @@ type base struct {
 
 // checkOut checks a commit out, and lends it the dependencies of the working
 // tree.
-func checkOut(ctx context.Context, a *frame.Console, rev, dir, cache string, settings config.Config, box *sandbox.Box) (b *base, err error) {
+func checkOut(ctx context.Context, a *console.Console, rev, dir, cache string, settings config.Config, box *sandbox.Box) (b *base, err error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (b *base) remove() { _ = os.RemoveAll(b.at); b.release() } // a copy
 
 // hold lets a runner hold a tree only to what was well at the commit, which the
 // gates judge first, and returns those that judge the tree.
-func (b *base) hold(ctx context.Context, a *frame.Console, now *gate.Runner, f checkFlags, c config.Gates, gates []gate.Gate) ([]gate.Gate, error) {
+func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f checkFlags, c config.Gates, gates []gate.Gate) ([]gate.Gate, error) {
 	gates, err := b.union(c, f.gates, gates)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.
 }
 
 // judge lets the gates judge the commit.
-func (b *base) judge(ctx context.Context, a *frame.Console, gates []gate.Gate) error {
+func (b *base) judge(ctx context.Context, a *console.Console, gates []gate.Gate) error {
 	for _, g := range gates {
 		if g.Of != "" || g.Vain(b.known[g.Again]) {
 			continue
@@ -156,7 +156,7 @@ func (b *base) judge(ctx context.Context, a *frame.Console, gates []gate.Gate) e
 // turned returns which tests of a gate the change turns green: the tests of
 // now are put beside the code of the base, and what is red there and not in
 // the working tree is what it turned.
-func (b *base) turned(ctx context.Context, a *frame.Console, g gate.Gate, weighed nexus.Evidence, said outputs) ([]verdict.Turned, error) {
+func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weighed nexus.Evidence, said outputs) ([]verdict.Turned, error) {
 	if !b.turns(g, weighed) {
 		return nil, nil
 	}

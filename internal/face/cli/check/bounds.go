@@ -7,8 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -31,7 +30,7 @@ func (f checkFlags) partly() bool {
 
 // measured returns the gates with those behind them that measure, and the rules
 // that the change is held to.
-func (f checkFlags) measured(a *frame.Console, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
+func (f checkFlags) measured(a *console.Console, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
 	if f.coverage {
 		mode := c.Done.Modes[nexus.CoverageBound]
 		if mode != nexus.BoundBlock || f.partly() { // the bounds are of all tests
@@ -56,7 +55,7 @@ func (f checkFlags) measured(a *frame.Console, dir string, c config.Config, gate
 
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
+func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
 	if !f.bounded() && !f.coverage {
 		return said, nil
 	}
@@ -70,7 +69,7 @@ func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c co
 			return verdict.Verdict{}, err
 		}
 	}
-	working, err := critic.Working(ctx, user)
+	working, err := readWorking(ctx, user)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

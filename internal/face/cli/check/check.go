@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Commands returns the commands.
-func Commands(a *frame.Console) []*cobra.Command {
+func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{checkCommand(a), parseCommand(a), reviewCommand(a)}
 }
 
@@ -24,7 +24,7 @@ func Commands(a *frame.Console) []*cobra.Command {
 func shapes() []string { return []string{"text", "json", "junit", "sarif", "github"} }
 
 // shapeOf checks the shape that was asked for.
-func shapeOf(a *frame.Console, shape string) (string, error) {
+func shapeOf(a *console.Console, shape string) (string, error) {
 	if a.JSON {
 		shape = "json"
 	}
@@ -35,7 +35,7 @@ func shapeOf(a *frame.Console, shape string) (string, error) {
 }
 
 // write writes a verdict in a shape; object is what stands for it in JSON.
-func write(a *frame.Console, shape string, v verdict.Verdict, object any) error {
+func write(a *console.Console, shape string, v verdict.Verdict, object any) error {
 	var text string
 	var err error
 	switch shape {

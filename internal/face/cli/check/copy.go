@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 )
 
 // copyTree copies what git tracks, or would, and lends what is installed. It
@@ -219,7 +219,7 @@ func (p copiedPlace) lend(from, to, rel string) bool {
 	if _, err := os.Lstat(made); err == nil {
 		return false
 	}
-	return supply.Take(from, to, filepath.ToSlash(rel)) == nil
+	return depcache.Take(from, to, filepath.ToSlash(rel)) == nil
 }
 
 // links fills a directory with links to what is in another one. Those that

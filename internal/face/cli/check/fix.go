@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -14,7 +14,7 @@ import (
 
 // putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
 // that differ from a commit, and says which did.
-func putRight(ctx context.Context, a *frame.Console, f checkFlags, r gate.Runner, dir string, gates []gate.Gate) error {
+func putRight(ctx context.Context, a *console.Console, f checkFlags, r gate.Runner, dir string, gates []gate.Gate) error {
 	if !f.fix {
 		return nil
 	}

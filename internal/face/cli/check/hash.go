@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -17,8 +16,8 @@ const workingTree = "working tree"
 
 // lookedAt is the working tree in a directory as it was when somebody looked.
 type lookedAt struct {
-	hash   string              // of what it held, without what git ignores; [workingTree] where it has none
-	stored *critic.WorkingTree // kept, so that looking again is cheap; nil where it is not
+	hash   string       // of what it held, without what git ignores; [workingTree] where it has none
+	stored *WorkingTree // kept, so that looking again is cheap; nil where it is not
 }
 
 // lookAt looks at the working tree in a directory. Close must be called.
@@ -27,7 +26,7 @@ func lookAt(ctx context.Context, dir string) lookedAt {
 	if err != nil {
 		return lookedAt{hash: workingTree}
 	}
-	stored, err := critic.Working(ctx, user)
+	stored, err := readWorking(ctx, user)
 	if err != nil {
 		return lookedAt{hash: workingTree} // such as before the first commit
 	}

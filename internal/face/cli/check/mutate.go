@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -23,7 +23,7 @@ import (
 // mutants puts faults into the lines that are new since the base, and says
 // last which of them no test notices. It works on a copy: the working tree is
 // the user's.
-func mutants(ctx context.Context, a *frame.Console, f checkFlags, dir string, settings config.Config, all []nexus.Evidence) ([]nexus.Evidence, error) {
+func mutants(ctx context.Context, a *console.Console, f checkFlags, dir string, settings config.Config, all []nexus.Evidence) ([]nexus.Evidence, error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err

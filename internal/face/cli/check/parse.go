@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -43,7 +43,7 @@ type understood struct {
 	Coverage raw.Coverage    `json:"coverage,omitzero"`
 }
 
-func parseCommand(a *frame.Console) *cobra.Command {
+func parseCommand(a *console.Console) *cobra.Command {
 	var f parseFlags
 	var c *cobra.Command
 	c = a.Command("parse [FORMAT] [FILE]", "parse the output of a build, lint or test tool", func(_ context.Context, args []string) error {
@@ -52,11 +52,11 @@ func parseCommand(a *frame.Console) *cobra.Command {
 			return listFormats(a)
 		}
 		return parseOutput(a, f, args)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(0, 2)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 2)
 	c.Flags().StringVar(&f.command, "command", "", "`COMMAND` that printed the output; helps to detect the format")
 	c.Flags().IntVar(&f.exit, "exit", 0, "the command's exit code `N`; -1 if it was killed; unknown if not given")
-	frame.Least(c, "exit", -1)
+	console.Least(c, "exit", -1)
 	c.Flags().StringVar(&f.root, "root", "", "`DIR` that the command ran in; paths are printed relative to it; the working directory if not given")
 	c.Flags().StringVar(&f.stderr, "stderr", "", "`FILE` with the command's standard error, if separate")
 	c.Flags().BoolVar(&f.tests, "tests", false, "the command should run tests: no tests is not a pass")
@@ -66,7 +66,7 @@ func parseCommand(a *frame.Console) *cobra.Command {
 	return c
 }
 
-func listFormats(a *frame.Console) error {
+func listFormats(a *console.Console) error {
 	type row struct {
 		Name  string `json:"name"`
 		About string `json:"about"`
@@ -85,7 +85,7 @@ func listFormats(a *frame.Console) error {
 	})
 }
 
-func parseOutput(a *frame.Console, f parseFlags, args []string) error {
+func parseOutput(a *console.Console, f parseFlags, args []string) error {
 	shape, err := shapeOf(a, f.shape)
 	if err != nil {
 		return err

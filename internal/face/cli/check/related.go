@@ -3,7 +3,7 @@ package check
 import (
 	"context"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
@@ -11,7 +11,7 @@ import (
 
 // concerned puts the gates that run the tests which a change concerns before
 // those that run all, and says where there are none.
-func concerned(ctx context.Context, a *frame.Console, dir, rev string, gates []gate.Gate) ([]gate.Gate, error) {
+func concerned(ctx context.Context, a *console.Console, dir, rev string, gates []gate.Gate) ([]gate.Gate, error) {
 	files, err := change.Files(ctx, dir, rev)
 	if err != nil {
 		return nil, err

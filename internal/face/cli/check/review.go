@@ -6,16 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func reviewCommand(a *frame.Console) *cobra.Command {
-	var o critic.Order
+func reviewCommand(a *console.Console) *cobra.Command {
+	var o reviewOrder
 	var personas []string
 	var shape string
 	var traffic provider.Traffic
@@ -43,7 +42,7 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 		if len(personas) > 0 {
 			settings.Personas = personas
 		}
-		r, err := critic.Review(ctx, a, settings, o, traffic)
+		r, err := reviewChange(ctx, a, settings, o, traffic)
 		if err != nil {
 			return err
 		}
@@ -56,12 +55,12 @@ func reviewCommand(a *frame.Console) *cobra.Command {
 		case nexus.Pass:
 			return nil
 		case nexus.Fail:
-			return frame.ExitError(frame.CodeFailed)
+			return console.ExitError(console.CodeFailed)
 		default:
-			return frame.ExitError(frame.CodePerson)
+			return console.ExitError(console.CodePerson)
 		}
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
 	fl := c.Flags()
 	fl.StringVar(&o.Base, "base", "", "review what changed since the common ancestor with `REF`, committed or not")
 	fl.BoolVar(&o.Staged, "staged", false, "review what is staged")

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -40,7 +40,7 @@ type checkFlags struct {
 	rerun                    int
 }
 
-func checkCommand(a *frame.Console) *cobra.Command {
+func checkCommand(a *console.Console) *cobra.Command {
 	var f checkFlags
 	c := a.Command("check", "run the gates on the working tree", func(ctx context.Context, _ []string) error {
 		for shape, set := range map[string]bool{"junit": f.junit, "sarif": f.sarif, "github": f.github} {
@@ -56,7 +56,7 @@ func checkCommand(a *frame.Console) *cobra.Command {
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain needs --base", Hint: "Give a base: nexus check --base main --explain REASON."}
 		}
 		return checkTree(ctx, a, f, shape)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
 	fl := c.Flags()
 	fl.StringSliceVar(&f.gates, "gates", nil, "run only these `GATES`, by name or by kind: build,type,lint,format,test")
 	fl.StringVar(&f.base, "base", "", "fail only for what got worse since `REF`")
@@ -83,7 +83,7 @@ func checkCommand(a *frame.Console) *cobra.Command {
 	return c
 }
 
-func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string) error {
+func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape string) error {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return err
@@ -154,10 +154,10 @@ func ends(state nexus.GateState) error {
 	case nexus.Pass:
 		return nil
 	case nexus.Fail, nexus.Timeout, nexus.Flaky, nexus.MissingAsset:
-		return frame.ExitError(frame.CodeFailed)
+		return console.ExitError(console.CodeFailed)
 	case nexus.NotRun, nexus.Environmental, nexus.Unverifiable:
 	}
-	return frame.ExitError(frame.CodePartial) // nobody can tell
+	return console.ExitError(console.CodePartial) // nobody can tell
 }
 
 // pickGates returns the gates of a directory that were asked for.
@@ -197,7 +197,7 @@ func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 	return detect.Off(dir, c)
 }
 
-func listGates(a *frame.Console, gates []gate.Gate, off []string) error {
+func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 	for _, name := range off {
 		a.Say("%s: off, %s", name, verdict.Off)
 	}
@@ -234,7 +234,7 @@ type judged struct {
 
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *frame.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
+func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
@@ -314,7 +314,7 @@ func aside(names, files []string) func(gate.Gate) string {
 
 // own returns what runs gates on the working tree itself, and the record of
 // tests in quarantine that it has.
-func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
+func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
@@ -335,7 +335,7 @@ func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, 
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
-func cacheOf(a *frame.Console, dir string) string {
+func cacheOf(a *console.Console, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
@@ -350,7 +350,7 @@ func outsideOf(dir, cache string) string {
 }
 
 // runner returns what runs gates in a directory.
-func runner(a *frame.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
+func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
 	setup, err := gate.PrepareGo(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
@@ -364,7 +364,7 @@ func runner(a *frame.Console, box *sandbox.Box, dir, cache string, settings conf
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.Console, cache string, s *gate.GoSetup) {
+func shareBuilds(a *console.Console, cache string, s *gate.GoSetup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

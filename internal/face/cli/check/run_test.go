@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
@@ -19,10 +19,10 @@ import (
 // TestEnds lets nothing but a pass end well.
 func TestEnds(t *testing.T) {
 	for state, want := range map[nexus.GateState]error{
-		nexus.Pass: nil, nexus.Fail: frame.ExitError(frame.CodeFailed), nexus.Timeout: frame.ExitError(frame.CodeFailed),
-		nexus.Flaky: frame.ExitError(frame.CodeFailed), nexus.MissingAsset: frame.ExitError(frame.CodeFailed),
-		nexus.NotRun: frame.ExitError(frame.CodePartial), nexus.Environmental: frame.ExitError(frame.CodePartial), nexus.Unverifiable: frame.ExitError(frame.CodePartial),
-		"unheard of": frame.ExitError(frame.CodePartial),
+		nexus.Pass: nil, nexus.Fail: console.ExitError(console.CodeFailed), nexus.Timeout: console.ExitError(console.CodeFailed),
+		nexus.Flaky: console.ExitError(console.CodeFailed), nexus.MissingAsset: console.ExitError(console.CodeFailed),
+		nexus.NotRun: console.ExitError(console.CodePartial), nexus.Environmental: console.ExitError(console.CodePartial), nexus.Unverifiable: console.ExitError(console.CodePartial),
+		"unheard of": console.ExitError(console.CodePartial),
 	} {
 		if got := ends(state); !errors.Is(got, want) {
 			t.Errorf("%s: %v, want %v", state, got, want)
@@ -213,7 +213,7 @@ func TestSuspect(t *testing.T) {
 	ran := []nexus.Evidence{{Gate: "lint", State: nexus.Pass}}
 	look := func(f checkFlags, all []nexus.Evidence, alone bool) []nexus.Evidence {
 		t.Helper()
-		got, err := suspect(t.Context(), &frame.Console{}, f, dir, slices.Clip(all), alone)
+		got, err := suspect(t.Context(), &console.Console{}, f, dir, slices.Clip(all), alone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
@@ -58,7 +57,7 @@ func newStage(ctx context.Context, box *sandbox.Box, dir, cache string, alike bo
 }
 
 // staged makes a stage, and a runner that judges there.
-func staged(ctx context.Context, a *frame.Console, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
+func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
 	s, err := newStage(ctx, box, dir, outsideOf(dir, cache), alike)
 	if err != nil {
 		return nil, own, err
@@ -124,7 +123,7 @@ func mountedBelow(dir string) bool {
 // against a base, what git ignores.
 func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	if s.repo.Dir != "" && s.from == s.repo.Work {
-		working, err := critic.Working(ctx, s.repo)
+		working, err := readWorking(ctx, s.repo)
 		if err == nil {
 			s.copy, err = export(ctx, working.Repo, working.Hash, s.repo, at)
 			remove := s.done
@@ -145,7 +144,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 
 // runner returns a runner that judges here, with what one for the working tree
 // has of the configuration and the record.
-func (s *stage) runner(a *frame.Console, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
+func (s *stage) runner(a *console.Console, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
 	if s.over != "" {
 		return s.fit(a, own), nil
 	}
@@ -155,7 +154,7 @@ func (s *stage) runner(a *frame.Console, own gate.Runner, box *sandbox.Box, cach
 }
 
 // fit lets a runner judge here.
-func (s *stage) fit(a *frame.Console, r gate.Runner) gate.Runner {
+func (s *stage) fit(a *console.Console, r gate.Runner) gate.Runner {
 	if s.over != "" {
 		r.Over, r.Reset, r.Wrote = s.over, s.clear, s.wrote
 		return programmed(r, s.dir)

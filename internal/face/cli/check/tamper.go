@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -29,7 +29,7 @@ func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone b
 // suspect says last what the change since the base does to what judges it. No
 // command can tell whether that is right: what it takes away from the judges
 // is for a person to explain, and the rest is only named.
-func suspect(ctx context.Context, a *frame.Console, f checkFlags, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
+func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
 	if f.base == "" || len(f.gates) > 0 && !slices.Contains(f.gates, tamper.Gate) {
 		return all, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -131,7 +131,7 @@ func besides(old map[string]pastRecord) []gate.Gate {
 
 // reproduce runs the gates on a clean checkout of exactly one tree, and says
 // whether they say what a run recorded of it.
-func reproduce(ctx context.Context, a *frame.Console, f checkFlags, shape string, settings config.Config) error {
+func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape string, settings config.Config) error {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func reproduce(ctx context.Context, a *frame.Console, f checkFlags, shape string
 		return err
 	}
 	if slices.ContainsFunc(out.Again, func(c comparison) bool { return c.Recorded && !c.Same }) {
-		return frame.ExitError(frame.CodeFailed)
+		return console.ExitError(console.CodeFailed)
 	}
 	return ends(out.State)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -21,7 +21,7 @@ import (
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
 // way, and a report after it.
-func Carry(ctx context.Context, a *frame.Console, p *app.Place, o Order) error {
+func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -58,18 +58,18 @@ func Carry(ctx context.Context, a *frame.Console, p *app.Place, o Order) error {
 	}
 	if app.Halted(err) {
 		a.Say("%s", view.Clean(err.Error()))
-		return frame.ExitError(frame.ExitOf(nexus.CodeHalted))
+		return console.ExitError(console.ExitOf(nexus.CodeHalted))
 	}
 	if interrupted {
 		a.Say("interrupted; nothing is lost, continue with: nexus resume %s", s.Run)
-		return frame.ExitError(frame.CodeInterrupted)
+		return console.ExitError(console.CodeInterrupted)
 	}
 	return endOf(s, v)
 }
 
 // Unready leaves a status file that says that the run could not begin, where
 // one is wanted, and returns why it could not.
-func Unready(a *frame.Console, c config.Config, goal nexus.Goal, why error) error {
+func Unready(a *console.Console, c config.Config, goal nexus.Goal, why error) error {
 	file := statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
 	if file.Path == "" {
 		return why
@@ -84,18 +84,18 @@ func Unready(a *frame.Console, c config.Config, goal nexus.Goal, why error) erro
 
 // Deliver publishes what landed in a run that nobody conducts; see
 // [app.App.Deliver].
-func Deliver(ctx context.Context, a *frame.Console, p *app.Place, id nexus.RunID) (view.Run, error) {
+func Deliver(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID) (view.Run, error) {
 	s, err := a.Deliver(ctx, p, id, &watcher{a: a, place: p})
 	return told(a, id, s), err
 }
 
 // Stop ends a run that nobody conducts, and that has not ended, as stopped.
-func Stop(ctx context.Context, a *frame.Console, p *app.Place, id nexus.RunID, why string) (view.Run, error) {
+func Stop(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, why string) (view.Run, error) {
 	s, err := a.Stop(ctx, p, id, why, &watcher{a: a, place: p})
 	return told(a, id, s), err
 }
 
-func told(a *frame.Console, id nexus.RunID, s *state.State) view.Run {
+func told(a *console.Console, id nexus.RunID, s *state.State) view.Run {
 	if s == nil {
 		return view.Run{}
 	}
@@ -104,7 +104,7 @@ func told(a *frame.Console, id nexus.RunID, s *state.State) view.Run {
 
 // Deliverer returns what delivers the runs that people agree to publish by a
 // channel, while nobody conducts them.
-func Deliverer(a *frame.Console, p *app.Place, say func(string, ...any)) func(context.Context, nexus.RunID) error {
+func Deliverer(a *console.Console, p *app.Place, say func(string, ...any)) func(context.Context, nexus.RunID) error {
 	return func(ctx context.Context, run nexus.RunID) error {
 		quiet := a.Copy()
 		quiet.Quiet, quiet.JSON = true, false
@@ -121,7 +121,7 @@ func Deliverer(a *frame.Console, p *app.Place, say func(string, ...any)) func(co
 }
 
 // Decompose lets the planner make the plan of an order, and nothing else.
-func Decompose(ctx context.Context, a *frame.Console, p *app.Place, o *Order) error {
+func Decompose(ctx context.Context, a *console.Console, p *app.Place, o *Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func Decompose(ctx context.Context, a *frame.Console, p *app.Place, o *Order) er
 // watcher shows a run on the console, and asks people who are not at it. It
 // implements [app.Watcher].
 type watcher struct {
-	a     *frame.Console
+	a     *console.Console
 	place *app.Place
 	lines bool // events as JSON on standard output
 	file  statusfile.Options
@@ -149,7 +149,7 @@ type watcher struct {
 
 // watch fills in what the console knows of an order, and returns what watches
 // the run.
-func watch(a *frame.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) *watcher {
+func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) *watcher {
 	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels}
 	if o.Headless {
 		w.set.Order = nil // no question waits

@@ -2,7 +2,7 @@ package progress
 
 import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -11,13 +11,13 @@ import (
 func endOf(s *state.State, v view.Run) error {
 	switch {
 	case (s.Status == nexus.StatusFailed || s.Status == nexus.StatusStopped) && s.Drain != nil && s.Drain.Code != "":
-		return frame.ExitError(frame.ExitOf(s.Drain.Code))
+		return console.ExitError(console.ExitOf(s.Drain.Code))
 	case s.Status != nexus.StatusDone && unapproved(s):
-		return frame.ExitError(frame.CodePerson)
+		return console.ExitError(console.CodePerson)
 	case v.Stayed != "" && s.Status == nexus.StatusDone:
-		return frame.ExitError(frame.CodePartial) // the target was to move along
+		return console.ExitError(console.CodePartial) // the target was to move along
 	default:
-		return frame.EndOf(s.Status)
+		return console.EndOf(s.Status)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -22,7 +22,7 @@ type Order struct {
 }
 
 // OrderFlags are the flags of every command that conducts a run.
-func OrderFlags(a *frame.Console, c *cobra.Command, o *Order) {
+func OrderFlags(a *console.Console, c *cobra.Command, o *Order) {
 	c.Flags().BoolVar(&o.Headless, "headless", false, "never ask: use each question's stated fallback")
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
 	TrafficFlags(c, &o.Traffic)

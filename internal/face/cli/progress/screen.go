@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -27,7 +27,7 @@ const redrawn = 200 * time.Millisecond
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
 type Screen struct {
-	a     *frame.Console
+	a     *console.Console
 	place *app.Place
 	file  statusfile.Options
 	lines bool // events as JSON on standard output
@@ -45,7 +45,7 @@ type Screen struct {
 
 // New returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
-func New(a *frame.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *Screen {
+func New(a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *Screen {
 	return &Screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -22,7 +22,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *frame.Console) []*cobra.Command {
+func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{a.Parent("quarantine", "ignore failures of unreliable tests for a limited time", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
 }
 
@@ -35,7 +35,7 @@ type row struct {
 	Red    int    `json:"red,omitempty"` // in which it failed
 }
 
-func listCommand(a *frame.Console) *cobra.Command {
+func listCommand(a *console.Console) *cobra.Command {
 	c := a.Command("list [--json]", "list the quarantined tests and how each did since", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
@@ -50,19 +50,19 @@ func listCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(map[string][]row{"tests": rows}, func(s view.Style) string { return draw(s, rows) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }
 
 // top returns the directory that the record is in.
-func top(a *frame.Console) (string, error) {
+func top(a *console.Console) (string, error) {
 	dir, err := a.WorkDir()
 	return app.Top(dir), err
 }
 
 // stand says how each entry stands.
-func stand(ctx context.Context, a *frame.Console, dir string, list flaky.Quarantine) ([]row, error) {
+func stand(ctx context.Context, a *console.Console, dir string, list flaky.Quarantine) ([]row, error) {
 	today := flaky.DayOf(a.Now())
 	h, err := history(ctx, a)
 	if err != nil {
@@ -105,7 +105,7 @@ func draw(s view.Style, rows []row) string {
 
 // history is what all runs in this repository saw; none where there is no
 // journal.
-func history(ctx context.Context, a *frame.Console) (flaky.History, error) {
+func history(ctx context.Context, a *console.Console) (flaky.History, error) {
 	p, err := a.Open(ctx, app.Reads)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
 		return flaky.History{}, nil
@@ -120,7 +120,7 @@ func history(ctx context.Context, a *frame.Console) (flaky.History, error) {
 	return flaky.Of(p.Journal.Events(ctx, "", 0))
 }
 
-func addCommand(a *frame.Console) *cobra.Command {
+func addCommand(a *console.Console) *cobra.Command {
 	var e flaky.Entry
 	var until string
 	var days int
@@ -145,8 +145,8 @@ func addCommand(a *frame.Console) *cobra.Command {
 		return a.Answer(e, func(view.Style) string {
 			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nCommit " + flaky.QuarantineFile + " to apply it in runs and for others.\n"
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(1, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
 	f := c.Flags()
 	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure should not count")
 	f.IntVar(&days, "days", 0, "quarantine it for `N` days from today, at most 90")
@@ -159,7 +159,7 @@ func addCommand(a *frame.Console) *cobra.Command {
 	return c
 }
 
-func removeCommand(a *frame.Console) *cobra.Command {
+func removeCommand(a *console.Console) *cobra.Command {
 	gate := ""
 	c := a.Command("remove TEST [--gate GATE]", "remove a test from quarantine: its failure counts again", func(_ context.Context, args []string) error {
 		n := 0
@@ -174,8 +174,8 @@ func removeCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(map[string]any{"test": args[0], "removed": n}, func(view.Style) string { return view.Clean(args[0]) + " counts again\n" })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(1, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
 	c.Flags().StringVar(&gate, "gate", "", "remove only the entry for this `GATE`")
 	a.JSONFlag(c)
 	return c
@@ -183,7 +183,7 @@ func removeCommand(a *frame.Console) *cobra.Command {
 
 // edit writes the record anew. Nobody in a sandbox does: who is judged by it
 // is in there.
-func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
+func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not edit the quarantine list", Hint: "Name the unreliable test in the submission, and why."}
 	}
@@ -213,7 +213,7 @@ func edit(a *frame.Console, change func([]byte) ([]byte, error)) error {
 	return nil
 }
 
-func suggestCommand(a *frame.Console) *cobra.Command {
+func suggestCommand(a *console.Console) *cobra.Command {
 	c := a.Command("suggest [--json]", "list the tests that were flaky in runs here, with the evidence", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
@@ -229,7 +229,7 @@ func suggestCommand(a *frame.Console) *cobra.Command {
 		}
 		seen := h.Suggest(flaky.QuarantineOn{List: list, Day: flaky.DayOf(a.Now())})
 		return a.Answer(map[string][]flaky.Seen{"tests": append([]flaky.Seen{}, seen...)}, func(s view.Style) string { return suggest(s, seen) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }

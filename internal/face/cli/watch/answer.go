@@ -4,17 +4,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func answerCommand(a *frame.Console) *cobra.Command {
+func answerCommand(a *console.Console) *cobra.Command {
 	return request(a, "answer ID TEXT [--run RUN] [--json]", "answer an agent's question", 2, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: args[1]}
 	})
 }
 
-func approveCommand(a *frame.Console) *cobra.Command {
+func approveCommand(a *console.Console) *cobra.Command {
 	var why string
 	c := request(a, "approve ID [--why TEXT] [--run RUN] [--json]", "approve what an agent asks permission for, or waive a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
@@ -34,7 +34,7 @@ func approveCommand(a *frame.Console) *cobra.Command {
 	return c
 }
 
-func rejectCommand(a *frame.Console) *cobra.Command {
+func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	c := request(a, "reject ID [--why TEXT] [--run RUN] [--json]", "refuse what an agent asks permission for", 1, func(args []string) nexus.Request {
 		text := "no"

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func cleanCommand(a *frame.Console) *cobra.Command {
+func cleanCommand(a *console.Console) *cobra.Command {
 	var dry bool
 	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs", func(ctx context.Context, _ []string) error {
 		p, err := a.Open(ctx, app.Changes)
@@ -34,7 +34,7 @@ func cleanCommand(a *frame.Console) *cobra.Command {
 			}
 			return text + fmt.Sprintf("removed %s\n", left(removed))
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "print what would be removed, without removing it")
 	a.JSONFlag(c)
 	return c

@@ -9,25 +9,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func costCommand(a *frame.Console) *cobra.Command {
+func costCommand(a *console.Console) *cobra.Command {
 	var by []string
 	c := a.Command("cost [RUN] [--by WAY]... [--json]", "show what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
 		ways, err := waysOf(by)
 		if err != nil {
 			return err
 		}
-		return a.Look(ctx, frame.First(args), func(_ *app.Place, _ journal.Run, s *state.State) error {
+		return a.Look(ctx, console.First(args), func(_ *app.Place, _ journal.Run, s *state.State) error {
 			v := view.BillOf(s)
 			return a.Answer(v, func(s view.Style) string { return view.DrawBill(s, v, ways...) })
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
 	a.JSONFlag(c)
 	c.Flags().StringSliceVar(&by, "by", nil, "show only these `WAYS`: task, attempt, session, role, purpose, tier, model, provider")
 	return c

@@ -10,14 +10,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func diffCommand(a *frame.Console) *cobra.Command {
+func diffCommand(a *console.Console) *cobra.Command {
 	var run string
 	var stat bool
 	var of portion
@@ -42,13 +42,13 @@ func diffCommand(a *frame.Console) *cobra.Command {
 			}
 			return a.Print(text)
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(1, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
 	c.Flags().BoolVar(&stat, "stat", false, "show only the files and how much changed in each")
 	c.Flags().IntVar(&of.round, "round", 0, "show only what round `N` changed, compared with the round before or the attempt's start")
 	c.Flags().IntVar(&of.upTo, "up-to", 0, "show what was changed up to the end of round `N`")
-	frame.Least(c, "round", 1)
-	frame.Least(c, "up-to", 1)
+	console.Least(c, "round", 1)
+	console.Least(c, "up-to", 1)
 	c.MarkFlagsMutuallyExclusive("round", "up-to")
 	a.RunFlag(c, &run)
 	return c

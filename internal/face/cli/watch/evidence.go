@@ -9,13 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func evidenceCommand(a *frame.Console) *cobra.Command {
+func evidenceCommand(a *console.Console) *cobra.Command {
 	commit := ""
 	c := a.Command("evidence [RUN] [--commit REV] [--json]", "show which criteria are met on what landed, and the evidence", func(ctx context.Context, args []string) error {
 		if commit != "" {
@@ -24,7 +24,7 @@ func evidenceCommand(a *frame.Console) *cobra.Command {
 			}
 			return noted(ctx, a, commit)
 		}
-		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
@@ -34,14 +34,14 @@ func evidenceCommand(a *frame.Console) *cobra.Command {
 			}
 			switch unmet, unknown := t.Open(); {
 			case unmet > 0:
-				return frame.ExitError(frame.CodeFailed)
+				return console.ExitError(console.CodeFailed)
 			case unknown > 0:
-				return frame.ExitError(frame.CodePartial)
+				return console.ExitError(console.CodePartial)
 			}
 			return nil
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial)
+	c.Args = console.Takes(0, 1)
 	c.Flags().StringVar(&commit, "commit", "", "show what the git note at `REV` records about its tree: gates, commands, counts and review")
 	a.JSONFlag(c)
 	return c
@@ -62,7 +62,7 @@ func table(ctx context.Context, p *app.Place, run nexus.RunID, s *state.State) (
 }
 
 // waive puts into the journal that a person does without a criterion.
-func waive(ctx context.Context, a *frame.Console, run, id, why string) error {
+func waive(ctx context.Context, a *console.Console, run, id, why string) error {
 	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err

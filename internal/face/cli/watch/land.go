@@ -10,19 +10,19 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func landCommand(a *frame.Console) *cobra.Command {
+func landCommand(a *console.Console) *cobra.Command {
 	target := ""
 	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merging if needed", func(ctx context.Context, args []string) error {
-		return asking(ctx, a, frame.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, 1)
+		return asking(ctx, a, console.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
 	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; the default is the one that was checked out when the run started")
 	a.JSONFlag(c)
 	return c
@@ -30,7 +30,7 @@ func landCommand(a *frame.Console) *cobra.Command {
 
 // land asks for what landed in a run to be on a branch, and does it where
 // nobody conducts the run.
-func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, target string) error {
+func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, target string) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, ta
 	v, err := progress.Deliver(ctx, a, p, r.ID)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		a.Say("interrupted; nothing is lost, continue with: nexus land %s", r.ID)
-		return frame.ExitError(frame.CodeInterrupted)
+		return console.ExitError(console.CodeInterrupted)
 	}
 	if err != nil {
 		return err

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func logsCommand(a *frame.Console) *cobra.Command {
+func logsCommand(a *console.Console) *cobra.Command {
 	var follow, lines bool
 	var since int64
 	var task string
@@ -22,7 +22,7 @@ func logsCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		r, part, err := p.Named(ctx, frame.First(args))
+		r, part, err := p.Named(ctx, console.First(args))
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func logsCommand(a *frame.Console) *cobra.Command {
 			}
 		}
 		return nil
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
 	f := c.Flags()
 	f.BoolVarP(&follow, "follow", "f", false, "keep printing new events until the run ends")
 	f.Int64Var(&since, "since", 0, "print only events after the one with this `SEQ`")

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -14,7 +14,7 @@ import (
 
 // noted shows what the git note of a commit tells of its tree. It reads no
 // journal: the repository alone is enough.
-func noted(ctx context.Context, a *frame.Console, rev string) error {
+func noted(ctx context.Context, a *console.Console, rev string) error {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func noted(ctx context.Context, a *frame.Console, rev string) error {
 	if err != nil {
 		return err
 	}
-	all, rest := attest.Parse(text)
+	all, rest := accept.ParseNotes(text)
 	if len(all) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "commit " + view.Short(commit) + " has no git note with evidence",
@@ -43,8 +43,8 @@ func noted(ctx context.Context, a *frame.Console, rev string) error {
 	if err := a.Answer(t, func(s view.Style) string { return view.DrawProof(s, t) }); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(n attest.Note) bool { return n.Tree != tree }) {
-		return frame.ExitError(frame.CodeFailed)
+	if slices.ContainsFunc(all, func(n accept.Note) bool { return n.Tree != tree }) {
+		return console.ExitError(console.CodeFailed)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
@@ -18,13 +18,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func reportCommand(a *frame.Console) *cobra.Command {
+func reportCommand(a *console.Console) *cobra.Command {
 	var shape, file string
 	c := a.Command("report [RUN] [flags]", "summarize how well a run went: attempts, gates, reviews, open points", func(ctx context.Context, args []string) error {
 		if a.JSON {
 			shape = "json"
 		}
-		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
@@ -63,8 +63,8 @@ func reportCommand(a *frame.Console) *cobra.Command {
 			a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(file)))
 			return nil
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
 	a.JSONFlag(c)
 	f := c.Flags()
 	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; the default is formatted text on a terminal and markdown elsewhere")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -35,19 +35,19 @@ type asked struct {
 
 // request returns a command that puts a request into the journal. Whoever
 // conducts the run grants it; without one it waits for the next.
-func request(a *frame.Console, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
+func request(a *console.Console, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error { return ask(ctx, a, p, r, fill(args)) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(args, args)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(args, args)
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
 }
 
 // asking opens a run to ask something of it.
-func asking(ctx context.Context, a *frame.Console, run string, do func(p *app.Place, r journal.Run) error) error {
+func asking(ctx context.Context, a *console.Console, run string, do func(p *app.Place, r journal.Run) error) error {
 	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func asking(ctx context.Context, a *frame.Console, run string, do func(p *app.Pl
 }
 
 // ask makes a request and says what became of it.
-func ask(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, wish nexus.Request) error {
+func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, wish nexus.Request) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func publishes(s *state.State, wish nexus.Request) bool {
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
 // somebody took it up meanwhile, or where no run may go on.
-func stop(ctx context.Context, a *frame.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
+func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
 	quiet := a.Copy()
 	quiet.Quiet = true
 	v, err := progress.Stop(ctx, quiet, p, run, "stopped by "+wish.By)
@@ -188,7 +188,7 @@ func stop(ctx context.Context, a *frame.Console, p *app.Place, run nexus.RunID, 
 }
 
 // deliver does what was agreed to, here and now, as nobody conducts the run.
-func deliver(ctx context.Context, a *frame.Console, p *app.Place, told asked) (asked, error) {
+func deliver(ctx context.Context, a *console.Console, p *app.Place, told asked) (asked, error) {
 	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 		told.Held = true

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func resumeCommand(a *frame.Console) *cobra.Command {
+func resumeCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, app.Changes)
@@ -20,7 +20,7 @@ func resumeCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		r, err := p.Run(ctx, frame.First(args))
+		r, err := p.Run(ctx, console.First(args))
 		if err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func resumeCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
 	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
 	return c

@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func reviseCommand(a *frame.Console) *cobra.Command {
+func reviseCommand(a *console.Console) *cobra.Command {
 	var check, run string
 	c := a.Command("revise CRITERION TEXT [--check COMMAND] [--run RUN] [--json]", "replace the text of a criterion", func(ctx context.Context, args []string) error {
 		return revise(ctx, a, run, nexus.Request{Verb: nexus.VerbRevise, ID: args[0], Text: strings.TrimSpace(args[1]), Check: strings.TrimSpace(check), By: a.User()})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(2, 2)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(2, 2)
 	c.Flags().StringVar(&check, "check", "", "gate or `COMMAND` that checks it; without one, a tester writes a check or a person decides")
 	c.Flags().StringVar(&run, "run", "", "the `RUN`; the latest if not given")
 	a.JSONFlag(c)
@@ -27,7 +27,7 @@ func reviseCommand(a *frame.Console) *cobra.Command {
 }
 
 // revise asks for a criterion to say something else.
-func revise(ctx context.Context, a *frame.Console, run string, r nexus.Request) error {
+func revise(ctx context.Context, a *console.Console, run string, r nexus.Request) error {
 	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func revise(ctx context.Context, a *frame.Console, run string, r nexus.Request) 
 	if r.Text == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the criterion's new text is empty", Hint: "Give its new text."}
 	}
-	if err := shell.Syntax(r.Check); r.Check != "" && err != nil {
+	if err := shell.CheckSyntax(r.Check); r.Check != "" && err != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the check cannot be read by sh: " + err.Error(), Hint: "Give one command line.", Cause: err}
 	}
 	e, err := p.Journal.Ask(ctx, about.ID, r)

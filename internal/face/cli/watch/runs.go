@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func runsCommand(a *frame.Console) *cobra.Command {
+func runsCommand(a *console.Console) *cobra.Command {
 	c := a.Command("runs [--json]", "list the runs of this repository, the latest last", func(ctx context.Context, _ []string) error {
 		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
@@ -33,7 +33,7 @@ func runsCommand(a *frame.Console) *cobra.Command {
 			a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
 		}
 		return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.Runs(s, told) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -23,7 +23,7 @@ type served struct {
 	Channels []string `json:"channels"`
 }
 
-func serveCommand(a *frame.Console) *cobra.Command {
+func serveCommand(a *console.Console) *cobra.Command {
 	var listen string
 	var public bool
 	var hosts []string
@@ -43,7 +43,7 @@ func serveCommand(a *frame.Console) *cobra.Command {
 		}
 		defer p.Close()
 		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, public, hosts)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page, instead of channels.web.listen; port 0 picks a free one")
 	f.BoolVar(&public, "public", false, "let other machines reach the page; requires your own token (channels.web.token_env)")
@@ -53,7 +53,7 @@ func serveCommand(a *frame.Console) *cobra.Command {
 }
 
 // serve asks people until the context ends.
-func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bool, hosts []string) error {
+func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, public bool, hosts []string) error {
 	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil {
 		return err
 	}

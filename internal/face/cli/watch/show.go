@@ -11,14 +11,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func showCommand(a *frame.Console) *cobra.Command {
+func showCommand(a *console.Console) *cobra.Command {
 	var run string // the newest if not given
 	var raw bool
 	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print the details of a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
@@ -53,8 +53,8 @@ func showCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return other
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
 	a.RunFlag(c, &run)
 	c.Flags().BoolVar(&raw, "raw", false, "for a session, print its requests as they were sent, one JSON object per line")
 	a.JSONFlag(c)
@@ -63,7 +63,7 @@ func showCommand(a *frame.Console) *cobra.Command {
 }
 
 // showSession prints a session as it was said, or what it sent.
-func showSession(ctx context.Context, a *frame.Console, run string, id nexus.SessionID, raw bool) error {
+func showSession(ctx context.Context, a *console.Console, run string, id nexus.SessionID, raw bool) error {
 	return a.Look(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error {
 		store, err := p.Blobs()
 		if err != nil {
@@ -93,7 +93,7 @@ func showSession(ctx context.Context, a *frame.Console, run string, id nexus.Ses
 }
 
 // showRun prints the report of a run, the newest if none is named.
-func showRun(ctx context.Context, a *frame.Console, run string) error {
+func showRun(ctx context.Context, a *console.Console, run string) error {
 	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
 		v := a.Tell(r, s)
 		return a.Answer(v, func(s view.Style) string { return view.Report(s, v, true) })

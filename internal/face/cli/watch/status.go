@@ -7,9 +7,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -18,13 +17,13 @@ import (
 // told is what status prints with --json.
 type told struct {
 	view.Run
-	Criteria []view.CriteriaCount `json:"criteria,omitempty"` // of each task that has some
-	Tried    []accept.Tried       `json:"checks_tried,omitempty"`
-	Earlier  []regress.Row        `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has some
+	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // before returns what was tried before a run began.
-func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]regress.Row, error) {
+func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]accept.EarlierResult, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -34,7 +33,7 @@ func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]regress.Row, 
 			events = append(events, e)
 		}
 	}
-	return regress.Rows(events), nil
+	return accept.EarlierResults(events), nil
 }
 
 // planned returns the tasks of a run as they are planned now.
@@ -46,9 +45,9 @@ func planned(s *state.State) []nexus.Task {
 	return all
 }
 
-func statusCommand(a *frame.Console) *cobra.Command {
+func statusCommand(a *console.Console) *cobra.Command {
 	c := a.Command("status [RUN] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
@@ -69,8 +68,8 @@ func statusCommand(a *frame.Console) *cobra.Command {
 				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(0, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
 	a.JSONFlag(c)
 	return c
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
 )
 
-func stopCommand(a *frame.Console) *cobra.Command {
+func stopCommand(a *console.Console) *cobra.Command {
 	var now, all, here, lift bool
 	var why string
 	c := request(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all runs; what landed stays", 0, func([]string) nexus.Request {
@@ -63,7 +63,7 @@ type underWay struct {
 
 // throwSwitch makes the file, and waits a while until the runs that were under
 // way heard of it.
-func throwSwitch(ctx context.Context, a *frame.Console, here bool, why string) error {
+func throwSwitch(ctx context.Context, a *console.Console, here bool, why string) error {
 	dir, states := a.StateHome(), filepath.Join(a.StateHome(), "*", "journal.db")
 	if here {
 		p, err := a.Open(ctx, app.Reads)
@@ -159,7 +159,7 @@ func gone(ctx context.Context, path string, known []underWay) []underWay {
 
 // liftSwitch removes the files that are the user's to remove, and says what
 // still stands.
-func liftSwitch(ctx context.Context, a *frame.Console) error {
+func liftSwitch(ctx context.Context, a *console.Console) error {
 	dirs, state := []string{a.StateHome()}, ""
 	if p, err := a.Open(ctx, app.Reads); err == nil {
 		p.Close()

@@ -6,11 +6,11 @@ package watch
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
 // Commands returns the commands.
-func Commands(a *frame.Console) []*cobra.Command {
+func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a), reportCommand(a), evidenceCommand(a), verifyCommand(a),
 		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a),

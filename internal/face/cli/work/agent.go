@@ -8,14 +8,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-func agentCommand(a *frame.Console) *cobra.Command {
+func agentCommand(a *console.Console) *cobra.Command {
 	var prompt, role string
 	var traffic provider.Traffic
 	var lines bool
@@ -51,7 +51,7 @@ func agentCommand(a *frame.Console) *cobra.Command {
 			return outcome(said)
 		}
 		return err
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	f := c.Flags()
 	f.StringVarP(&prompt, "prompt", "p", "", "prompt for the agent")
 	f.StringVar(&role, "role", string(nexus.Assistant), "`ROLE` of the agent")

@@ -11,8 +11,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -22,7 +21,7 @@ import (
 // consent lets a person agree to the plan and to what it may cost before
 // anything is done. Who is not on a terminal is asked for --yes only where
 // the level of approval wants the plan to be agreed to.
-func consent(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order, ask bool) error {
+func consent(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order, ask bool) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -50,9 +49,9 @@ func consent(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Or
 
 // talk shows the plan until a person agrees to it or does not: its details, and
 // what it is once it was edited. An edited plan that is not carried out is kept.
-func talk(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order) error {
+func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
 	in, e := a.Keyboard(), edit{app: a}
-	a.Ask(draft.Draw(a.Style(a.Err), *o.Plan, ""))
+	a.Ask(drawPlan(a.Style(a.Err), *o.Plan, ""))
 	for {
 		answer, err := in.Line(ctx, "Start? [y/N], d for details, e to edit: ")
 		if ctx.Err() != nil {
@@ -60,7 +59,7 @@ func talk(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order
 		}
 		switch strings.ToLower(answer) {
 		case "d", "details":
-			a.Ask(draft.Details(a.Style(a.Err), *o.Plan))
+			a.Ask(planDetails(a.Style(a.Err), *o.Plan))
 		case "e", "edit":
 			changed, err := e.open(o)
 			if err == nil && changed {
@@ -70,7 +69,7 @@ func talk(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order
 			case err != nil:
 				a.Complain(err)
 			case changed:
-				a.Ask(draft.Draw(a.Style(a.Err), *o.Plan, ""))
+				a.Ask(drawPlan(a.Style(a.Err), *o.Plan, ""))
 			default:
 				a.Say("the plan is as it was")
 			}
@@ -86,7 +85,7 @@ func talk(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order
 // edit lets a person edit a plan. What does not pass the checks of a plan file
 // is kept, and opened again the next time.
 type edit struct {
-	app   *frame.Console
+	app   *console.Console
 	draft []byte // refused; nil where there is none
 	last  []byte // as the person left it last; nil where nothing was edited
 }
@@ -146,7 +145,7 @@ func (e *edit) editor(text []byte) ([]byte, error) {
 	}
 	defer func() { _ = os.Remove(file) }() // in the temporary directory
 	name := cmp.Or(e.app.Env("VISUAL"), e.app.Env("EDITOR"), "vi")
-	if err := frame.Edit(name, file); err != nil {
+	if err := console.Edit(name, file); err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err, Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait."}
 	}
 	data, err := os.ReadFile(file)

@@ -12,8 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,7 +25,7 @@ import (
 // pace is how long the slow demo waits before each piece of an answer.
 const pace = 150 * time.Millisecond
 
-func demoCommand(a *frame.Console) *cobra.Command {
+func demoCommand(a *console.Console) *cobra.Command {
 	var keep, drop, slow bool
 	var dir string
 	c := a.Command("demo [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, _ []string) error {
@@ -35,7 +34,7 @@ func demoCommand(a *frame.Console) *cobra.Command {
 			d.pace = pace
 		}
 		return d.play(ctx, dir)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
 	f := c.Flags()
 	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
 	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
@@ -48,7 +47,7 @@ func demoCommand(a *frame.Console) *cobra.Command {
 
 // stage is where the demo plays.
 type stage struct {
-	app  *frame.Console
+	app  *console.Console
 	pace time.Duration
 	keep bool
 	home string // holds the sample, and the state that would be in the user's home
@@ -61,7 +60,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	if !d.keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
 	}
-	script, err := llmtest.Parse(demo.Script())
+	script, err := llmtest.Parse(DemoScript())
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer p.Close()
-	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true}, Once: !d.keep})
+	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{Goal: nexus.Goal{Text: DemoGoal, Mode: nexus.Evolution}, Headless: true}, Once: !d.keep})
 	if !inner.JSON {
 		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 	}
@@ -102,7 +101,7 @@ func (d *stage) build(ctx context.Context, dir string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Give one that does not exist, in a writable directory."}
 	}
 	units := filepath.Join(d.home, "units")
-	if err := demo.Write(units); err != nil {
+	if err := WriteDemo(units); err != nil {
 		return err
 	}
 	return git.Create(ctx, units, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
@@ -110,7 +109,7 @@ func (d *stage) build(ctx context.Context, dir string) error {
 
 // inside returns the app as it is within the demo: its own home, and the
 // scripted model in place of the providers.
-func (d *stage) inside(url string) *frame.Console {
+func (d *stage) inside(url string) *console.Console {
 	a := d.app.Copy()
 	a.Dir = filepath.Join(d.home, "units")
 	a.Environ, a.Set = nil, map[string]string{}
@@ -129,7 +128,7 @@ func (d *stage) inside(url string) *frame.Console {
 
 // costs says what the run's input came from: the scripted model knows as much
 // of caches as providers do.
-func costs(ctx context.Context, a *frame.Console) error {
+func costs(ctx context.Context, a *console.Console) error {
 	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
 		style := a.Style(a.Out)
 		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).Cache(), "\n  ") + "\n")
@@ -137,7 +136,7 @@ func costs(ctx context.Context, a *frame.Console) error {
 }
 
 // repaired says what went wrong on the way, and was repaired.
-func repaired(ctx context.Context, a *frame.Console) error {
+func repaired(ctx context.Context, a *console.Console) error {
 	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
 		all := view.Repaired(s)
 		if len(all) == 0 {
@@ -153,7 +152,7 @@ func repaired(ctx context.Context, a *frame.Console) error {
 }
 
 // history shows the sample's history as git tells it.
-func history(ctx context.Context, a *frame.Console) error {
+func history(ctx context.Context, a *console.Console) error {
 	repo, err := git.Find(ctx, a.Dir)
 	if err != nil {
 		return err

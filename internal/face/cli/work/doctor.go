@@ -6,18 +6,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/ready"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func doctorCommand(a *frame.Console) *cobra.Command {
+func doctorCommand(a *console.Console) *cobra.Command {
 	var fix, light bool
 	var file string
 	c := a.Command("doctor [--light] [--strict] [--fix] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q := ready.Question{Light: light, Fix: fix, Trust: app.Agreed}
+		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed}
 		if file != "" {
 			q.Plan = func() error {
 				data, err := slurp(a, file)
@@ -28,7 +28,7 @@ func doctorCommand(a *frame.Console) *cobra.Command {
 				return err
 			}
 		}
-		r, err := ready.Ask(ctx, a, q)
+		r, err := doctor.Ask(ctx, a, q)
 		if err != nil {
 			return err
 		}
@@ -36,10 +36,10 @@ func doctorCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		if !r.OK {
-			return frame.ExitError(frame.CodeFailed)
+			return console.ExitError(console.CodeFailed)
 		}
 		return nil
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
 	f.BoolVar(&fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
 	f.BoolVar(&light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
@@ -51,7 +51,7 @@ func doctorCommand(a *frame.Console) *cobra.Command {
 
 // precheck looks, before a run begins, whether it could. What it finds goes
 // into the run's first facts, or is why there is none.
-func precheck(ctx context.Context, a *frame.Console, p *app.Place, o *progress.Order) error {
+func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func precheck(ctx context.Context, a *frame.Console, p *app.Place, o *progress.O
 	if err := o.Play(&a.App); err != nil {
 		return err
 	}
-	r := ready.Look(ctx, a, p, settings, ready.Question{Light: true, Run: true, Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
+	r := doctor.Look(ctx, a, p, settings, doctor.Question{Light: true, Run: true, Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
 	if err := r.Err(); err != nil {
 		return progress.Unready(a, settings, o.Goal, err)
 	}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/forbid"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // forbidden refuses a goal, or a plan of somebody's, that holds a phrase which
 // the settings forbid.
-func forbidden(a *frame.Console, goal string, p *nexus.Plan) error {
+func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	settings, origins, err := a.Settings()
 	if err != nil || len(settings.Forbidden) == 0 {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/ready"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-func initCommand(a *frame.Console) *cobra.Command {
+func initCommand(a *console.Console) *cobra.Command {
 	var force bool
 	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(ctx context.Context, _ []string) error {
 		dir, err := a.WorkDir()
@@ -49,7 +49,7 @@ func initCommand(a *frame.Console) *cobra.Command {
 			a.Say("%s", note)
 		}
 		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
 	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
 	a.JSONFlag(c)
@@ -66,7 +66,7 @@ func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.G
 	if err != nil {
 		return gates, ""
 	}
-	l := ready.FindLinter(ctx, box, dir, config.Gates{})
+	l := doctor.FindLinter(ctx, box, dir, config.Gates{})
 	if l.Fits() {
 		return gates, ""
 	}

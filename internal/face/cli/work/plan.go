@@ -8,13 +8,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func planCommand(a *frame.Console) *cobra.Command {
+func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var mermaid, dot bool
@@ -46,8 +45,8 @@ func planCommand(a *frame.Console) *cobra.Command {
 		}
 		defer p.Close()
 		return propose(ctx, a, p, o, form)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, -1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
@@ -59,7 +58,7 @@ func planCommand(a *frame.Console) *cobra.Command {
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *frame.Console, p *app.Place, o progress.Order, form string) error {
+func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
 	if o.Plan == nil {
 		if err := progress.Decompose(ctx, a, p, &o); err != nil {
 			return err
@@ -70,15 +69,15 @@ func propose(ctx context.Context, a *frame.Console, p *app.Place, o progress.Ord
 
 // planned prints the order's plan. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *frame.Console, p *app.Place, o progress.Order, form string) error {
+func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
 	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
 	}
 	if a.Style(a.Out).Plain && form == "" && !a.JSON {
-		a.Say("%s", draft.Words(*o.Plan.Estimate)) // the table is for a program there
+		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
 	}
-	return a.Answer(o.Plan, func(s view.Style) string { return draft.Draw(s, *o.Plan, form) })
+	return a.Answer(o.Plan, func(s view.Style) string { return drawPlan(s, *o.Plan, form) })
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func promptCommand(a *frame.Console) *cobra.Command {
+func promptCommand(a *console.Console) *cobra.Command {
 	var run, role string
 	c := a.Command("prompt TASK [--role ROLE] [--run RUN] [--json]", "print what would be sent to a model for a task now", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
@@ -38,8 +38,8 @@ func promptCommand(a *frame.Console) *cobra.Command {
 			v := upcoming(u, fresh)
 			return a.Answer(v, v.draw)
 		})
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Args = frame.Takes(1, 1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
 	c.Flags().StringVar(&role, "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)

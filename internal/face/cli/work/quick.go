@@ -8,13 +8,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-func quickCommand(a *frame.Console) *cobra.Command {
+func quickCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var file, check string
 	c := a.Command("quick TASK | -f FILE [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
@@ -41,8 +41,8 @@ func quickCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, -1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
 	preferFlags(f, &o.Goal)

@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-func runCommand(a *frame.Console) *cobra.Command {
+func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
@@ -46,8 +46,8 @@ func runCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
-	c.Args = frame.Takes(0, -1)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
@@ -68,7 +68,7 @@ func sourceFlags(c *cobra.Command, src *source) {
 }
 
 // load reads a plan whose tasks are as large as the settings allow.
-func load(a *frame.Console, data []byte) (nexus.Plan, error) {
+func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nexus.Plan{}, err
@@ -77,7 +77,7 @@ func load(a *frame.Console, data []byte) (nexus.Plan, error) {
 }
 
 // read fills in the goal, and the plan if there is one.
-func read(a *frame.Console, o *progress.Order, src source, args []string) error {
+func read(a *console.Console, o *progress.Order, src source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	o.Goal.Mode = nexus.Evolution
 	switch {
@@ -112,7 +112,7 @@ func read(a *frame.Console, o *progress.Order, src source, args []string) error 
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or
 // plan has.
-func slurp(a *frame.Console, path string) ([]byte, error) {
+func slurp(a *console.Console, path string) ([]byte, error) {
 	in := a.In
 	if path != "-" {
 		f, err := os.Open(path)

@@ -4,11 +4,11 @@ package work
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
 // Commands returns the commands.
-func Commands(a *frame.Console) []*cobra.Command {
+func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
 		demoCommand(a), initCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/assess"
 	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -25,7 +25,7 @@ type Detail struct {
 	Report   string            `json:"report,omitzero"`     // why it was parked, in full
 	Asks     []view.Ask        `json:"questions,omitempty"` // of the task, that wait for a person
 
-	Assessment *assess.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
+	Assessment *repair.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
 	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to go on with it
 }
 
@@ -76,7 +76,7 @@ type Session struct {
 // Of returns what there is to tell about a task; with an attempt's ID,
 // of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
-	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: assess.Of(s, t), Escalation: escalate.Of(s, t)}
+	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: repair.Assess(s, t), Escalation: escalate.Of(s, t)}
 	for _, q := range view.Asks(s) {
 		if q.Task == t.ID && (only == "" || q.Attempt == only) {
 			d.Asks = append(d.Asks, q)

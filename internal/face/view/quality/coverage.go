@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -30,7 +30,7 @@ func coverage(b *strings.Builder, q Quality) {
 	}
 	var rows []row
 	if q.Coverage != nil {
-		rows = append(rows, row{"what landed", q.Coverage})
+		rows = append(rows, row{"the result", q.Coverage})
 	}
 	for _, t := range q.Tasks {
 		if c := covered(t.Evidence); c != nil {
@@ -48,7 +48,7 @@ func coverage(b *strings.Builder, q Quality) {
 	if len(last.Missed)+len(last.Unknown) == 0 {
 		return
 	}
-	b.WriteString("\nNew lines that no test goes through:\n\n")
+	b.WriteString("\nNew lines that no test runs:\n\n")
 	for i, m := range last.Missed {
 		if i == maxRows {
 			fmt.Fprintf(b, "- and %d more\n", len(last.Missed)-i)
@@ -61,7 +61,7 @@ func coverage(b *strings.Builder, q Quality) {
 		fmt.Fprintf(b, "- %s: %s\n", cell(at), cell(m.Text))
 	}
 	for _, f := range last.Unknown {
-		fmt.Fprintf(b, "- %s: nobody knows, the report does not tell of it\n", cell(f))
+		fmt.Fprintf(b, "- %s: unknown, not in the coverage report\n", cell(f))
 	}
 }
 
@@ -92,13 +92,13 @@ func part(c *nexus.Coverage) string {
 // the work.
 func before(b *strings.Builder, q Quality) {
 	if len(q.Tried) > 0 {
-		b.WriteString("\n## Checks tried before the work\n\n| criterion | check | fits | came to |\n|---|---|---|---|\n")
+		b.WriteString("\n## Checks run before the work\n\n| criterion | check | usable | result |\n|---|---|---|---|\n")
 	}
 	for _, x := range q.Tried {
 		fits := "yes"
 		switch {
 		case x.Words:
-			fits = "no, in words now"
+			fits = "no, removed"
 		case !x.Fits:
 			fits = "no"
 		}
@@ -107,7 +107,7 @@ func before(b *strings.Builder, q Quality) {
 	if len(q.Earlier) == 0 {
 		return
 	}
-	b.WriteString("\n## Before it began\n\n" + cell(regress.Sum(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
+	b.WriteString("\n## Before the run started\n\n" + cell(accept.SumEarlier(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
 	for _, r := range q.Earlier {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(string(r.Run)), cell(r.Criterion), cell(r.Command), cell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -33,9 +32,9 @@ type Quality struct {
 	Tasks   []Task          `json:"tasks"`
 	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
 
-	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
-	Tried    []accept.Tried  `json:"checks_tried,omitempty"`
-	Earlier  []regress.Row   `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
+	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // Metrics are figures over all tasks. A rate is of those that were begun, from
@@ -272,35 +271,35 @@ func Markdown(q Quality) string {
 		fmt.Fprintf(&b, "%s\n\n", cell(q.Why))
 	}
 	if q.Verdict != nil && !q.Verdict.Passed {
-		fmt.Fprintf(&b, "What landed does not pass: %s\n\n", cell(q.Verdict.Why))
+		fmt.Fprintf(&b, "The result does not pass: %s\n\n", cell(q.Verdict.Why))
 	}
 	m := q.Metrics
 	b.WriteString("| figure | value |\n|---|--:|\n")
 	for _, row := range [][2]string{
 		{"tasks landed", fmt.Sprintf("%d of %d", m.Landed, m.Tasks)},
 		{"tasks in which a person helped", fmt.Sprint(m.Helped)},
-		{"tasks with a person", fmt.Sprintf("%d (%s)", m.Parked, percent(m.Person))},
-		{"attempts a task", fmt.Sprintf("%.1f", m.Attempts)},
-		{"rounds a task", fmt.Sprintf("%.1f, at most %d", m.Rounds, m.MostRounds)},
-		{"landed with the first attempt", percent(m.FirstAttempt)},
-		{"landed as first written", percent(m.FirstRound)},
-		{"went to another tier or strategy", percent(m.Escalated)},
-		{"reviews", fmt.Sprintf("%d, %s rejected, %d unread", m.Reviews, percent(m.Rejected), m.Unread)},
-		{"findings that stand nowhere", fmt.Sprint(m.Unverified)},
-		{"rounds that touched their judges", fmt.Sprint(m.Suspected)},
+		{"tasks left for a person", fmt.Sprintf("%d (%s)", m.Parked, percent(m.Person))},
+		{"attempts per task", fmt.Sprintf("%.1f", m.Attempts)},
+		{"rounds per task", fmt.Sprintf("%.1f, at most %d", m.Rounds, m.MostRounds)},
+		{"landed on the first attempt", percent(m.FirstAttempt)},
+		{"landed in the first round", percent(m.FirstRound)},
+		{"moved to another tier or strategy", percent(m.Escalated)},
+		{"reviews", fmt.Sprintf("%d, %s rejected, %d unreadable", m.Reviews, percent(m.Rejected), m.Unread)},
+		{"findings not verified", fmt.Sprint(m.Unverified)},
+		{"rounds that changed their own tests or gates", fmt.Sprint(m.Suspected)},
 		{"flaky tests", fmt.Sprint(m.Flaky)},
 		{"money", q.Spent.String()},
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
 	}
 	if len(q.Gates) > 0 {
-		b.WriteString("\n## Gates\n\n| gate | judged | red | neither | tries an attempt | time |\n|---|--:|--:|--:|--:|--:|\n")
+		b.WriteString("\n## Gates\n\n| gate | judged | failed | undecided | runs per attempt | time |\n|---|--:|--:|--:|--:|--:|\n")
 	}
 	for _, g := range q.Gates {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f | %.1f s |\n", cell(g.Name), g.Judged, g.Red, g.Unsure, g.Tries, g.Seconds)
 	}
 	if len(q.Groups) > 0 {
-		b.WriteString("\n## Groups\n\n| group | state | tasks landed | criteria met | why not |\n|---|---|--:|--:|---|\n")
+		b.WriteString("\n## Groups\n\n| group | state | tasks landed | criteria met | reason |\n|---|---|--:|--:|---|\n")
 	}
 	for _, g := range q.Groups {
 		state := map[bool]string{true: "done", false: "not done"}[g.Done]
@@ -321,10 +320,10 @@ func Markdown(q Quality) string {
 	}
 	for _, x := range q.Flaky {
 		if x.Quarantine != "" {
-			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine %s\n", cell(x.Test), x.Failed, x.Runs, cell(x.Quarantine))
+			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine: %s\n", cell(x.Test), x.Failed, x.Runs, cell(x.Quarantine))
 			continue
 		}
-		fmt.Fprintf(&b, "- %s failed in %d of %d runs: nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
+		fmt.Fprintf(&b, "- %s failed in %d of %d runs; to quarantine it, see nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
 	}
 	coverage(&b, q)
 	before(&b, q)

@@ -54,13 +54,13 @@ func (v Verdict) stoodFor(e nexus.Evidence) bool {
 }
 
 // Off is what is said of a gate that does not judge.
-const Off = "the configuration switches it off"
+const Off = "switched off in the configuration"
 
 // Without returns a verdict that says which gates are switched off.
 func (v Verdict) Without(off []string) Verdict {
 	v.Off = off
 	if len(v.Gates) == 0 && len(off) > 0 {
-		v.Why = "there is no gate: the configuration switches off " + strings.Join(off, ", ")
+		v.Why = "no gate ran: the configuration switches off " + strings.Join(off, ", ")
 	}
 	return v
 }
@@ -77,7 +77,7 @@ type Turned struct {
 func Of(all []nexus.Evidence, replaced ...string) Verdict {
 	v := Verdict{State: nexus.Pass, Gates: all, replaced: replaced}
 	if len(all) == 0 {
-		return Verdict{State: nexus.NotRun, Why: "there is no gate: neither the configuration nor the files name one", Gates: []nexus.Evidence{}}
+		return Verdict{State: nexus.NotRun, Why: "no gate found: neither the configuration nor the files of the project name one", Gates: []nexus.Evidence{}}
 	}
 	order := []nexus.GateState{nexus.Pass, nexus.NotRun, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable, nexus.Environmental, nexus.Timeout, nexus.Fail}
 	rank := func(s nexus.GateState) int {
@@ -89,7 +89,7 @@ func Of(all []nexus.Evidence, replaced ...string) Verdict {
 		return len(order)
 	}
 	if !slices.ContainsFunc(all, func(e nexus.Evidence) bool { return !e.Apart }) {
-		v.State, v.Why = nexus.NotRun, "no gate concerns the change"
+		v.State, v.Why = nexus.NotRun, "no gate applies to the change"
 	}
 	for _, e := range all {
 		if !e.Apart && !v.stoodFor(e) && rank(e.State) > rank(v.State) {
@@ -143,7 +143,7 @@ func Text(s view.Style, v Verdict) string {
 			b.WriteString(finding(s, f))
 		}
 		for _, t := range v.turned(e.Gate) {
-			fmt.Fprintf(&b, "  %s: %s\n", s.Good("turned green"), view.Clean(t))
+			fmt.Fprintf(&b, "  %s: %s\n", s.Good("now passes"), view.Clean(t))
 		}
 		b.WriteString(v.before(s, e.Gate))
 	}
@@ -154,7 +154,7 @@ func Text(s view.Style, v Verdict) string {
 		fmt.Fprintf(&b, "%s %s\n", s.Dim("tree"), view.Clean(v.Tree))
 	}
 	if v.Base != "" {
-		fmt.Fprintf(&b, "%s %s\n", s.Dim("held against"), view.Clean(v.Base))
+		fmt.Fprintf(&b, "%s %s\n", s.Dim("compared with"), view.Clean(v.Base))
 	}
 	switch {
 	case v.Passed:
@@ -186,10 +186,10 @@ func (v Verdict) before(s view.Style, gate string) string {
 				text = part + ": " + text
 			}
 		}
-		fmt.Fprintf(&b, "  %s: %s\n", s.Dim("as on the base"), view.Clean(text))
+		fmt.Fprintf(&b, "  %s: %s\n", s.Dim("also on the base"), view.Clean(text))
 	}
 	if n > mostBefore {
-		fmt.Fprintf(&b, "  %s: and %d more\n", s.Dim("as on the base"), n-mostBefore)
+		fmt.Fprintf(&b, "  %s: and %d more\n", s.Dim("also on the base"), n-mostBefore)
 	}
 	return b.String()
 }
@@ -270,7 +270,7 @@ func Summary(v Verdict) string {
 		word = string(v.State)
 	}
 	fmt.Fprintf(&b, "## nexus check: %s\n\n", word)
-	b.WriteString(about("Tree", v.Tree) + about("Held against", v.Base))
+	b.WriteString(about("Tree", v.Tree) + about("Compared with", v.Base))
 	if len(v.Gates)+len(v.Off) > 0 {
 		b.WriteString("| gate | state | passed | failed | skipped | time |\n|---|---|--:|--:|--:|--:|\n")
 	}
@@ -285,7 +285,7 @@ func Summary(v Verdict) string {
 		fmt.Fprintf(&b, "| %s | off: %s | | | | |\n", cell(name), Off)
 	}
 	for _, t := range v.Turned {
-		fmt.Fprintf(&b, "\n### %s: turned green\n\n", cell(t.Gate))
+		fmt.Fprintf(&b, "\n### %s: now passes\n\n", cell(t.Gate))
 		for _, name := range t.Tests {
 			fmt.Fprintf(&b, "- %s\n", cell(name))
 		}

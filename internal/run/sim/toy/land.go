@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy/leaf"
 )
 
 func taskOf(id nexus.AttemptID) nexus.TaskID {
@@ -31,7 +30,7 @@ func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 		}
 		return []nexus.Fact{x.arrived(tip, there)}, nil
 	}
-	merged, conflicts := leaf.Merge(x.at(a.Base), x.at(onto), tree(a.Tree))
+	merged, conflicts := Merge(x.at(a.Base), x.at(onto), tree(a.Tree))
 	refused := nexus.TrainRefused{Task: a.Task, Attempt: a.ID, Onto: onto}
 	if len(conflicts) > 0 {
 		resolved, err := x.resolve(ctx, merged)

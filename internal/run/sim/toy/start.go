@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy/leaf"
 )
 
 // start brings the worktree to where the attempt stands. What an earlier one came
@@ -17,7 +16,7 @@ func (x *Actor) start(ctx context.Context) ([]nexus.Fact, error) {
 		x.restore(cmp.Or(a.Start, a.Base))
 		return nil, nil
 	}
-	merged, conflicts := leaf.Merge(x.at(a.Since), x.at(a.Base), x.at(a.Start))
+	merged, conflicts := Merge(x.at(a.Since), x.at(a.Base), x.at(a.Start))
 	why := "it does not merge: " + strings.Join(conflicts, ", ")
 	switch {
 	case len(conflicts) == 0:

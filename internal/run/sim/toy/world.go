@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy/leaf"
 )
 
 // ErrDead is what everything returns to a worker whose process died.
 var ErrDead = errors.New("the process is dead")
 
-type tree = leaf.Tree
+type tree = Tree
 
 // commit is a commit of the toy repository. A commit of an attempt's own work
 // has the commit it is compared with as its parent.

@@ -118,7 +118,7 @@ type project struct {
 // copy copies what git knows of the checkout, and what is new in it.
 func (p *project) copy(t *testing.T) {
 	t.Helper()
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +161,11 @@ func (p *project) list(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports,TestGoFiles,XTestGoFiles", "./internal/...")
 	cmd.Dir = p.dir
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(err, said.String())
 	}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var r room
@@ -327,7 +329,7 @@ func (p *project) near(file string) []string {
 func (p *project) run(ctx context.Context, pkg string, limit time.Duration) string {
 	ctx, stop := context.WithTimeout(ctx, limit+5*time.Minute) // it compiles, too
 	defer stop()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-failfast", "-timeout", limit.String(), pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-ldflags=-w", "-failfast", "-timeout", limit.String(), pkg)
 	cmd.Dir, cmd.WaitDelay = p.dir, 10*time.Second
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NEXUS_") })
 	out, err := cmd.CombinedOutput()

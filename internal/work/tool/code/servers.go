@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -27,18 +28,16 @@ type Server struct {
 // Known returns the servers that are looked for without anybody saying so, in
 // the order in which a file is theirs.
 func Known() []Server {
-	return []Server{
-		{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: []string{"go.mod", "go.sum", "go.work"}, Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`},
-		{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"}, Watch: []string{"package.json", "tsconfig.json", "jsconfig.json"}},
-		{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: []string{".py", ".pyi"}, Watch: []string{"pyproject.toml", "pyrightconfig.json", "setup.cfg"}},
-		{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: []string{"Cargo.toml", "Cargo.lock"}, Options: `{"checkOnSave":false}`},
-		{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: []string{".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"}, Watch: []string{"compile_commands.json", "compile_flags.txt", ".clangd"}},
-		{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}},
-		{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}},
-		{Name: "bash", Commands: [][]string{{"bash-language-server", "start"}}, Ends: []string{".sh", ".bash"}},
-		{Name: "lua", Commands: [][]string{{"lua-language-server"}}, Ends: []string{".lua"}},
-		{Name: "zls", Commands: [][]string{{"zls"}}, Ends: []string{".zig"}},
+	var all []Server
+	for _, one := range stack.All() {
+		for _, x := range one.Servers {
+			all = append(all, Server{Name: x.Name, Commands: x.Commands, Ends: x.Ends, Watch: x.Watch, Options: x.Options})
+		}
 	}
+	return append(all,
+		Server{Name: "lua", Commands: [][]string{{"lua-language-server"}}, Ends: []string{".lua"}},
+		Server{Name: "zls", Commands: [][]string{{"zls"}}, Ends: []string{".zig"}},
+	)
 }
 
 // Servers returns the known servers as somebody configured them, and those that

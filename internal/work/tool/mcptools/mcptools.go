@@ -20,7 +20,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/outside"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
@@ -81,7 +81,7 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 			switch {
 			case !d.Offers(t.Name):
 			case names[name] || len(names) == maxOffered:
-				s.say(fmt.Sprintf("%s is left out: there are too many tools, or another of its name", outside.Name(d.Name, t.Name)))
+				s.say(fmt.Sprintf("%s is left out: there are too many tools, or another of its name", policy.ServerToolName(d.Name, t.Name)))
 			default:
 				names[name] = true
 				set.Add(l.tool(name, t))
@@ -150,8 +150,8 @@ func (l *link) tool(name string, t mcp.Tool) tool.Tool {
 
 // run makes a call once the policy, or a person, allows it.
 func (l *link) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool.Output, error) {
-	what := outside.Name(l.declared.Name, t.Name)
-	d := outside.Rule(l.declared.Name, t.Name, l.env.Rules)
+	what := policy.ServerToolName(l.declared.Name, t.Name)
+	d := policy.ServerTool(l.declared.Name, t.Name, l.env.Rules)
 	asked := what + " " + string(input)
 	if len(asked) > maxAsked && (!d.Allowed() || l.env.Every) {
 		return tool.Output{}, fmt.Errorf("refused, not called: a person cannot read %d bytes of input, the most is %d", len(asked), maxAsked)

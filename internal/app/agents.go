@@ -1,0 +1,221 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// AgentBook is the name under which the book keeps which agents are trusted, in
+// the place of a repository: they work with the user's own login.
+const AgentBook = "/agents"
+
+// usualBudget is what a prompt of an agent that is paid by use may cost.
+const usualBudget = 2 * nexus.Dollar
+
+// Program returns an agent program by its name, as the configuration has it.
+func Program(c config.Config, env func(string) string, name string) (agentcli.Program, error) {
+	var p agentcli.Program
+	for _, k := range agentcli.Known() {
+		if k.Name == name {
+			p = k
+		}
+	}
+	set, ours := c.Agents[name]
+	if p.Name == "" && (!ours || set.Command == "") {
+		return p, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("there is no agent %q", name),
+			Hint: fmt.Sprintf("Use %s, or set agents.%s.command in your config.toml.", strings.Join(agentNames(c), ", "), name),
+		}
+	}
+	p.Name = name
+	p.Command, p.Speaks, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Speaks, p.Speaks, "text"), cmp.Or(set.Model, p.Model)
+	if set.Args != nil {
+		p.Args = set.Args
+	}
+	if set.Hosts != nil {
+		p.Hosts = set.Hosts
+	}
+	if set.Login != nil {
+		p.Login = set.Login
+	}
+	if set.Billing != "" {
+		p.Metered = set.Billing == "use"
+	}
+	for _, e := range set.Env {
+		name, value, _ := strings.Cut(e, "=")
+		if of, ok := strings.CutPrefix(value, "${"); ok && strings.HasSuffix(of, "}") {
+			value = env(strings.TrimSuffix(of, "}"))
+		}
+		p.Env = append(slices.Clip(p.Env), name+"="+value)
+	}
+	return p, nil
+}
+
+// agentNames returns the names of all agents that are known or set.
+func agentNames(c config.Config) []string {
+	var names []string
+	for _, k := range agentcli.Known() {
+		names = append(names, k.Name)
+	}
+	for name := range c.Agents {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// AgentTerms returns what somebody agrees to who lets an agent work.
+func AgentTerms(p agentcli.Program) trust.Item {
+	list := func(all []string, none string) string { return cmp.Or(strings.Join(all, ", "), none) }
+	var vars []string
+	for _, e := range p.Env {
+		name, _, _ := strings.Cut(e, "=")
+		vars = append(vars, name)
+	}
+	return trust.Item{Name: "agent " + p.Name, Text: fmt.Sprintf(`%s runs %s %s
+in the sandbox, in place of a model.
+It reads: the task's worktree, toolchains, and a copy of its login (%s).
+It writes: the task's worktree, and a home of its own that is deleted with the worktree.
+It reaches: %s.
+It gets these variables: %s.
+What it runs can read its login, too. It sees none of your other files and keys.
+`, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), list(p.Hosts, "no host"), list(vars, "none"))}
+}
+
+// Agent is an agent program, and how it stands on this machine.
+type Agent struct {
+	agentcli.Program
+
+	File     string // empty: it is not installed
+	Missing  error  // why
+	LoggedIn bool
+	Trusted  bool
+	Roles    []nexus.Role // that it works for
+}
+
+// Agents returns the agent programs that are known or set, in the order of their
+// names.
+func (a *App) Agents() ([]Agent, error) {
+	c, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	var all []Agent
+	for _, name := range agentNames(c) {
+		p, err := Program(c, a.Env, name)
+		if err != nil {
+			return nil, err
+		}
+		one := Agent{Program: p, LoggedIn: loggedIn(c, p, a.Env("HOME"))}
+		one.File, _, one.Missing = agentcli.Find(p.Command, a.Env("PATH"))
+		judged, err := a.Trust().Judge(AgentBook, []trust.Item{AgentTerms(p)})
+		if err != nil {
+			return nil, err
+		}
+		one.Trusted = judged[0].State == trust.Trusted
+		for role, r := range c.Roles {
+			if r.Agent == name {
+				one.Roles = append(one.Roles, role)
+			}
+		}
+		slices.Sort(one.Roles)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// loggedIn reports whether an agent has a login, or variables of the user's own
+// that may hold a key.
+func loggedIn(c config.Config, p agentcli.Program, home string) bool {
+	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
+}
+
+// hire returns the agents that do the sessions of roles, nil where none does.
+func hire(p Parts, models *provider.Models) (func(nexus.Role) *worker.Hired, error) {
+	all := map[nexus.Role]*worker.Hired{}
+	for role, r := range p.Config.Roles {
+		if r.Agent == "" {
+			continue
+		}
+		if role != nexus.Coder && role != nexus.Tester {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: agents do the sessions of coder and tester only", role),
+				Hint: "Take it out, and set roles." + string(role) + ".model.",
+			}
+		}
+		h, err := hireOne(p, r.Agent, models)
+		if err != nil {
+			return nil, err
+		}
+		all[role] = h
+	}
+	if len(all) == 0 {
+		return nil, nil //nolint:nilnil // nobody is hired
+	}
+	return func(role nexus.Role) *worker.Hired { return all[role] }, nil
+}
+
+func hireOne(p Parts, name string, models *provider.Models) (*worker.Hired, error) {
+	program, err := Program(p.Config, p.Env, name)
+	if err != nil {
+		return nil, err
+	}
+	h := &worker.Hired{Program: program, User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
+	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
+	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "the agent " + name + " is not installed", Cause: err,
+			Hint: "Install it, or set agents." + name + ".command in your config.toml; nexus agents shows what is there.",
+		}
+	}
+	if p.Trust == nil {
+		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + name + " is not trusted here", Hint: "Use a model."}
+	}
+	judged, err := p.Trust.Judge(AgentBook, []trust.Item{AgentTerms(program)})
+	if err != nil {
+		return nil, err
+	}
+	if judged[0].State != trust.Trusted {
+		return nil, &nexus.Error{
+			Code: nexus.CodeUntrusted, Message: fmt.Sprintf("nobody has agreed that %s works with a copy of your login (%s)", name, judged[0].State),
+			Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, and agree with nexus trust agent %s --yes.", name, name),
+		}
+	}
+	if !loggedIn(p.Config, program, h.User) {
+		return nil, &nexus.Error{
+			Code: nexus.CodeAuth, Message: name + " is not logged in: your home has none of " + strings.Join(program.Login, ", "),
+			Hint: "Log in with " + cmp.Or(program.Signin, program.Command) + ", or give it a key with agents." + name + ".env.",
+		}
+	}
+	if len(program.Hosts) > 0 {
+		net := config.Network{Mode: "list", Allow: program.Hosts, Deny: p.Config.Network.Deny, Upstream: p.Config.Network.Upstream}
+		if h.Net, err = net.Grant(p.Env); err != nil {
+			return nil, err
+		}
+	}
+	h.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
+		for _, maker := range []string{"anthropic", "openai", "gemini"} {
+			if m, ok := models.Price(maker+"/"+cmp.Or(model, program.Model), u); ok {
+				return m, true
+			}
+		}
+		return 0, false
+	}
+	for _, e := range program.Env { // may hold keys
+		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && len(value) >= 20 {
+			p.Learn(value)
+		}
+	}
+	return h, nil
+}

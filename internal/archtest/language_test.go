@@ -1,0 +1,122 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// toolWord is the name of a tool of some language, as a word of a text.
+var toolWord = regexp.MustCompile(`(?i)\b(?:gradlew?|mvnw?|maven|cargo|rustup|pytest|pipenv|poetry|pypi|npm|pnpm|yarn|vitest|jest|mocha|eslint|composer|phpunit|phpstan|` +
+	`dotnet|nuget|rspec|rubocop|bundler|rubygems|cmake|ctest|meson|mypy|pyright|golangci-lint|goproxy|gomodcache|credo|mix\.exs|pom\.xml|package\.json|pyproject\.toml)\b`)
+
+// toolNamers are the files outside the stacks that may still name a tool of a
+// language in a text of theirs, each with why. The list may only shrink: what is
+// known of a language belongs into its file of internal/stack.
+var toolNamers = map[string]string{
+	"app/network.go":               "Go's caches, and texts for people",
+	"app/provide.go":               "Go's caches, and texts for people",
+	"decide/accept/bear.go":        "words of people that name a command or a gate",
+	"decide/accept/command.go":     "words of people that name a command or a gate",
+	"decide/accept/named.go":       "words of people that name a command or a gate",
+	"decide/accept/try.go":         "words of people that name a command or a gate",
+	"decide/policy/shell/word.go":  "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/builds.go":      "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/go.go":          "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/interpreter.go": "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/verbs.go":       "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/caches.go":      "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/data.go":        "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/front.go":       "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/loop.go":        "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/table/table.go": "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/table/verbs.go": "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/toolchain.go":   "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/values.go":      "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/way.go":         "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/screen/screen.go":      "names of programs that take a password",
+	"decide/tamper/habits.go":      "what lines of tests and configurations hide, in patterns that cover several languages",
+	"decide/tamper/learn.go":       "what lines of tests and configurations hide, in patterns that cover several languages",
+	"decide/tamper/tamper.go":      "what lines of tests and configurations hide, in patterns that cover several languages",
+	"face/cli/check/copy.go":       "checks that doctor makes, and texts for people",
+	"face/cli/doctor/linter.go":    "checks that doctor makes, and texts for people",
+	"face/cli/doctor/look.go":      "checks that doctor makes, and texts for people",
+	"face/cli/doctor/doctor.go":    "checks that doctor makes, and texts for people",
+	"face/cli/work/init.go":        "checks that doctor makes, and texts for people",
+	"nexus/done.go":                "says to people which tools audit dependencies",
+	"sys/config/config.go":         "texts of settings for people",
+	"sys/config/language.go":       "texts of settings for people",
+	"sys/egress/grant.go":          "Go's modules through a proxy of their own",
+	"sys/sandbox/toolchain.go":     "where Go's modules and Rust's toolchains are bound from",
+	"sys/secret/shape.go":          "shapes of tokens",
+	"work/codemap/scripts.go":      "scripts that files at the root offer",
+	"work/depend/key.go":           "what npm says of a lock file that it refuses",
+	"work/depend/refused.go":       "what npm says of a lock file that it refuses",
+	"work/depend/says.go":          "what npm says of a lock file that it refuses",
+	"work/gate/detect/detect.go":   "commands of the configuration that report how many tests ran",
+	"work/gate/goenv.go":           "the environment of the gates of Go, whose caches Nexus keeps itself",
+	"work/gate/handles.go":         "what runners say they wait for",
+	"work/gate/quarantine.go":      "caches of Go",
+	"work/gate/related/crates.go":  "follows imports and modules; not moved yet",
+	"work/gate/related/golang.go":  "follows imports and modules; not moved yet",
+	"work/gate/related/jvm.go":     "follows imports and modules; not moved yet",
+	"work/gate/warm.go":            "the caches of Go",
+	"work/measure/licencekinds.go": "reads licences where each manager puts packages; not moved yet",
+	"work/tool/request.go":         "says to a model how tools are used",
+}
+
+// TestLanguagesLiveInTheirStack holds that nothing but the stacks names the tools of
+// languages, and no exception stays longer than it is needed.
+func TestLanguagesLiveInTheirStack(t *testing.T) {
+	found := map[string]string{} // the first word, by file
+	root := filepath.Join("..")
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(root, name)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if rel == "stack" || rel == "oracle" || d.Name() == "testdata" || rel != "." && isHarness(rel) {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && found[rel] == "" {
+				found[rel] = toolWord.FindString(l.Value)
+			}
+			return true
+		})
+		if found[rel] == "" {
+			delete(found, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range slices.Sorted(maps.Keys(found)) {
+		if toolNamers[file] == "" {
+			t.Errorf("%s names %s: put it into the stack of that language", file, found[file])
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(toolNamers)) {
+		if found[file] == "" {
+			t.Errorf("%s names no tool any more: remove the exception", file)
+		}
+	}
+}

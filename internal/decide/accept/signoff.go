@@ -1,0 +1,143 @@
+package accept
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// SignOffItem is a criterion that waits for a person.
+type SignOffItem struct {
+	Row
+	Title  string // of its task
+	Status nexus.TaskStatus
+	Commit string // that its task landed as
+}
+
+// SignOffItems returns the criteria of what landed that are not met, and that nobody
+// waived or signed off, in the order of the plan.
+func SignOffItems(s *state.State, t Table) []SignOffItem {
+	var all []SignOffItem
+	for _, r := range t.Rows {
+		task := s.Task(r.Task)
+		if r.State == Met || r.Waived != nil || task == nil || task.Landed == nil {
+			continue
+		}
+		all = append(all, SignOffItem{Row: r, Title: task.Title, Status: s.StatusOf(task), Commit: task.Landed.Commit})
+	}
+	return all
+}
+
+// TryCommand says how to look at what a run landed, beside the checkout; empty where
+// nothing did.
+func TryCommand(run nexus.RunID, t Table) string {
+	if t.Commit == "" {
+		return ""
+	}
+	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
+}
+
+// SignOff is what a person says of a criterion. The zero Says is nothing.
+type SignOff string
+
+// What people say.
+const (
+	SignedOff SignOff = "yes"
+	Rejected  SignOff = "no"
+)
+
+// SignOffAnswer is what a person says of one criterion, and why.
+type SignOffAnswer struct {
+	ID    string  `json:"criterion"`
+	Print string  `json:"-"` // the criterion's fingerprint, as they had it before them
+	Says  SignOff `json:"says"`
+	Words string  `json:"words,omitzero"`
+}
+
+// Request returns what goes into the journal for it.
+func (a SignOffAnswer) Request(by string) nexus.Request {
+	r := nexus.Request{Verb: nexus.VerbApprove, ID: a.ID, Text: ByHand, By: by}
+	switch {
+	case a.Says == Rejected:
+		r.Verb, r.Text = nexus.VerbReject, a.Words
+	case a.Words != "":
+		r.Text += ": " + a.Words
+	}
+	return r
+}
+
+// Check says what is wrong with an answer, nil for one that can be recorded.
+func (a SignOffAnswer) Check(items []SignOffItem) error {
+	i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
+	switch {
+	case i < 0:
+		return fmt.Errorf("%s is no criterion that waits for a person", a.ID)
+	case a.Print != "" && a.Print != items[i].Fingerprint:
+		return fmt.Errorf("%s is another criterion than it was when the list was made", a.ID)
+	case a.Says == Rejected && a.Words == "":
+		return fmt.Errorf("%s is marked as wrong, and nothing says what is", a.ID)
+	}
+	return nil
+}
+
+// Bounds of what is taken over of words into a task, with what its criterion
+// needs.
+const (
+	longest  = 1_600
+	shortest = 100
+)
+
+// SignOffPlan returns a plan that mends what people found wrong, and false where they
+// found nothing. Gates are those that judge the repository.
+func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers []SignOffAnswer, gates []string) (nexus.Plan, bool) {
+	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Put right what people found wrong in what run %s landed", run)}
+	for _, a := range answers {
+		i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
+		task := s.Task(taskOfItem(a.ID))
+		if a.Says != Rejected || i < 0 || task == nil {
+			continue
+		}
+		c := nexus.Criterion{Text: items[i].Criterion, Check: items[i].Check}
+		t := nexus.Task{
+			ID: nexus.TaskID(fmt.Sprintf("MEND-%d", len(p.Tasks)+1)), Title: cut("Mend "+a.ID+": "+c.Text, 100), Kind: task.Kind, Group: task.Group,
+			Files: slices.Clone(task.Files), Criteria: []nexus.Criterion{c}, Minutes: max(5, task.Minutes), Strategy: task.Strategy, Reason: task.Reason, Tags: slices.Clone(task.Tags),
+			Brief: fmt.Sprintf("%s of run %s was to make its criterion true. A person looked at what landed and says: %s", task.ID, run, cut(a.Words, max(shortest, longest-len(c.Text)))),
+		}
+		if c.Check == "" { // somebody must be able to tell when it is done
+			if gate := checkedBy(gates); gate != "" {
+				t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The gate " + gate + " is green", Check: gate})
+			}
+		}
+		p.Tasks = append(p.Tasks, t)
+	}
+	return p, len(p.Tasks) > 0
+}
+
+// checkedBy returns the gate that says most of whether code works.
+func checkedBy(gates []string) string {
+	for _, want := range []string{"test", "build"} {
+		if slices.Contains(gates, want) {
+			return want
+		}
+	}
+	if len(gates) > 0 {
+		return gates[0]
+	}
+	return ""
+}
+
+func taskOfItem(id string) nexus.TaskID {
+	task, _, _ := ParseID(id)
+	return task
+}
+
+func cut(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,146 @@
+package accept
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+const heading = "# Checklist of run "
+
+// SignOffMarkdown writes a checklist that [ParseSignOff] reads back.
+func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s\n\n", heading, run)
+	b.WriteString("Mark what you looked at: [x] it is as it should be, [n] it is not. Leave [ ] what you did not look at.\nWrite below it, behind >, what you saw; of what is wrong you must.\n\n")
+	if try := TryCommand(run, t); try != "" {
+		fmt.Fprintf(&b, "To try it: `%s`\n\n", try)
+	}
+	for _, i := range items {
+		fmt.Fprintf(&b, "- [ ] %s (%s) %s\n", i.ID, i.Fingerprint, oneLine(i.Criterion))
+		fmt.Fprintf(&b, "      %s %s: %s as %.12s\n", i.Task, oneLine(i.Title), i.Status, i.Commit)
+		fmt.Fprintf(&b, "      %s: %s\n  >\n\n", i.State, cmp.Or(oneLine(i.Why), "nobody knows"))
+	}
+	return b.String()
+}
+
+// oneLine makes one harmless line of a text.
+func oneLine(text string) string {
+	return legible.Show(strings.Join(strings.Fields(text), " "))
+}
+
+// Bounds of a checklist.
+const (
+	maxList  = 1 << 20 // bytes
+	maxWords = 2_000   // of one answer
+)
+
+// ParseSignOff reads an edited checklist: of which run it is, and the answers that
+// are marked. It takes nothing that it does not understand for an answer, and
+// nothing marked for none.
+func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err error) {
+	if len(text) > maxList {
+		return "", nil, fmt.Errorf("it has %d bytes, the most is %d", len(text), maxList)
+	}
+	r := signOffReader{
+		item: regexp.MustCompile(`^[-*] \[(.?)\] (\S+) \(([0-9a-f]{12})\)(?: |$)`),
+		box:  regexp.MustCompile(`^\s*[-*+]\s*\[`), seen: map[string]bool{},
+	}
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		if err := r.line(strings.TrimRight(l, " \t\r\n")); err != nil {
+			return "", nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := r.done(); err != nil {
+		return "", nil, fmt.Errorf("line %d: %w", n, err)
+	}
+	if r.run == "" {
+		return "", nil, fmt.Errorf("no line begins with %q", heading)
+	}
+	return r.run, r.answers, nil
+}
+
+// signOffReader is where in a checklist one is.
+type signOffReader struct {
+	item, box *regexp.Regexp
+	seen      map[string]bool
+	run       nexus.RunID
+	at        *SignOffAnswer // the criterion to which words belong; nil: none
+	answers   []SignOffAnswer
+}
+
+func (r *signOffReader) line(l string) error {
+	if id, ok := strings.CutPrefix(l, heading); ok {
+		if r.run != "" {
+			return errors.New("it is of two runs")
+		}
+		r.run = nexus.RunID(strings.TrimSpace(id))
+		return nil
+	}
+	m := r.item.FindStringSubmatch(l)
+	words, said := strings.CutPrefix(strings.TrimLeft(l, " "), ">")
+	words = strings.TrimSpace(words)
+	switch {
+	case m != nil:
+		return r.open(m)
+	case r.box.MatchString(l):
+		return errors.New("a box that belongs to no criterion")
+	case said && r.at == nil && words != "":
+		return errors.New("something is said of no criterion")
+	case said && r.at != nil:
+		r.at.Words += words + " "
+	}
+	return nil
+}
+
+// open begins a criterion.
+func (r *signOffReader) open(m []string) error {
+	if err := r.done(); err != nil {
+		return err
+	}
+	says, known := map[string]SignOff{"": "", " ": "", "x": SignedOff, "X": SignedOff, "n": Rejected, "N": Rejected}[m[1]]
+	if _, _, named := ParseID(m[2]); !known || !named || r.seen[m[2]] {
+		return errors.New(wrongMark(known, named, m))
+	}
+	r.seen[m[2]] = true
+	r.at = &SignOffAnswer{ID: m[2], Print: m[3], Says: says}
+	return nil
+}
+
+// done ends the criterion before.
+func (r *signOffReader) done() error {
+	a := r.at
+	if r.at = nil; a == nil {
+		return nil
+	}
+	a.Words = strings.TrimSpace(a.Words)
+	switch {
+	case a.Says == "" && a.Words != "":
+		return fmt.Errorf("something is said of %s, which is not marked", a.ID)
+	case len(a.Words) > maxWords:
+		return fmt.Errorf("what is said of %s has %d bytes, the most is %d", a.ID, len(a.Words), maxWords)
+	case a.Says == Rejected && a.Words == "":
+		return fmt.Errorf("%s is marked as wrong, and nothing says what is", a.ID)
+	case a.Says != "":
+		r.answers = append(r.answers, *a)
+	}
+	return nil
+}
+
+func wrongMark(known, named bool, m []string) string {
+	switch {
+	case !known:
+		return fmt.Sprintf("nobody knows what the mark %q means; x, n and a blank are known", m[1])
+	case !named:
+		return fmt.Sprintf("%q names no criterion", m[2])
+	default:
+		return m[2] + " stands there twice"
+	}
+}

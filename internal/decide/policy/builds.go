@@ -1,0 +1,53 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// builds judges a simple command whose program builds, tests or fetches, and
+// reports whether it is one.
+func (j *judgement) builds(argv []shell.Word) bool {
+	switch name := argv[0].Text; name {
+	case "go":
+		j.golang(argv)
+	case "pip", "pip3":
+		j.pip(argv)
+	case "cmake":
+		j.cmake(argv)
+	case "python", "python3", "node", "ruby", "perl", "php", "java":
+		j.interpreter(argv)
+	default:
+		v, ok := table.FindVerbs(name)
+		return ok && j.verbs(argv, v)
+	}
+	return true
+}
+
+// buildsOrInterprets reports whether a program builds, tests or fetches.
+func buildsOrInterprets(name string) bool {
+	if slices.Contains([]string{"go", "cmake", "pip", "pip3", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
+		return true
+	}
+	_, ok := table.FindVerbs(name)
+	return ok
+}
+
+// versioned reports whether a name is that of an interpreter with its version.
+func versioned(name string) bool {
+	return regexp.MustCompile(`^(python|pip|php|ruby|perl|node)3?(\.\d+)+$`).MatchString(name)
+}
+
+// unseen asks where a word that is not seen could be one of the options.
+func (j *judgement) unseen(asked []string, words []shell.Word) {
+	if shell.MayHideOption(asked, words) {
+		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
+	}
+}
+
+// trimmed returns an interpreter's name without its version.
+func trimmed(name string) string { return strings.TrimRight(name, "3") }

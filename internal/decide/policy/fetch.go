@@ -1,0 +1,213 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+)
+
+// destination is where a program goes.
+type destination int
+
+// The places.
+const (
+	toOutside         destination = iota // somewhere, as far as it is seen
+	toLoopback                           // its own loopback
+	toAllowed                            // hosts that may be reached, and it only reads
+	toOutsideWithData                    // out, with data of ours
+)
+
+// fetching says where a curl or wget goes and which files it writes. The rule may
+// be nil: then no host may be reached.
+func fetching(argv []shell.Word, reaches func(host string, port int) bool) (destination, []shell.Word) {
+	if argv[0].Text == "curl" {
+		if where, made := loopback(argv); where == toLoopback {
+			return where, made
+		}
+	}
+	own := func(host string, _ int) bool { return host == "localhost" || host == "127.0.0.1" }
+	if made, ok := onlyReads(argv, own); ok && argv[0].Text == "wget" {
+		return toLoopback, made
+	}
+	if made, ok := onlyReads(argv, reaches); ok {
+		return toAllowed, made
+	}
+	if argv[0].Text != "curl" {
+		return toOutside, nil
+	}
+	return loopback(argv)
+}
+
+func sending() []string {
+	return []string{"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--json"}
+}
+
+// loopback reads a curl that may send where it goes to its own loopback.
+func loopback(argv []shell.Word) (where destination, made []shell.Word) {
+	own, remote := 0, false
+	for i := 1; i < len(argv); i++ {
+		a := argv[i]
+		switch {
+		case a.Dynamic:
+			remote = true
+		case slices.Contains([]string{"-s", "-S", "-sS", "-f", "-fsS", "-fs", "-i", "-I", "-v", "-k", "-G", "-sf", "-g", "--silent", "--fail", "--show-error", "--include", "--head"}, a.Text):
+		case slices.Contains([]string{"-X", "--request", "-H", "--header", "-m", "--max-time", "--retry", "--retry-delay", "--connect-timeout", "-w", "--write-out", "-A"}, a.Text) && i+1 < len(argv):
+			i++
+			remote = remote || argv[i].Dynamic || strings.HasPrefix(argv[i].Text, "@")
+		case (a.Text == "-o" || a.Text == "--output") && i+1 < len(argv):
+			i++
+			made = append(made, argv[i])
+		case a.Text == "-T" || a.Text == "--upload-file":
+			remote = true
+		case slices.Contains(sending(), a.Text) && i+1 < len(argv):
+			i++
+			reads := strings.ContainsAny(argv[i].Text, "@<") // a file
+			if slices.Contains([]string{"-d", "--data", "--data-binary", "--data-raw", "--json"}, a.Text) {
+				reads = strings.HasPrefix(argv[i].Text, "@")
+			}
+			remote = remote || argv[i].Dynamic || reads
+		case script.Loopback(a.Text):
+			own++
+		default:
+			remote = true
+		}
+	}
+	if !remote && own > 0 {
+		return toLoopback, made
+	}
+	if options, _ := shell.SplitOptions(argv[1:]); shell.HasOption(options, sending()) {
+		return toOutsideWithData, made
+	}
+	return toOutside, made
+}
+
+// shape is what of a program's options only reads.
+type shape struct {
+	alone  []string // options with no value
+	valued []string // options with a value that does no harm
+	output []string // options that name the file that is written
+	named  string   // the option that names it after the URL; "" where that is so anyway
+	short  string   // letters of options with no value
+}
+
+func shapeOf(program string) (shape, bool) {
+	switch program {
+	case "curl":
+		return shape{
+			alone:  []string{"--silent", "--fail", "--show-error", "--include", "--head", "--location", "--compressed", "--verbose", "--globoff", "--no-progress-meter", "--fail-with-body"},
+			valued: []string{"-m", "--max-time", "--retry", "--retry-delay", "--connect-timeout", "--max-redirs"},
+			output: []string{"-o", "--output"}, named: "--remote-name", short: "fgiILsSv",
+		}, true
+	case "wget":
+		return shape{
+			alone:  []string{"--quiet", "--no-verbose", "-nv"},
+			valued: []string{"-t", "--tries", "-T", "--timeout"},
+			output: []string{"-O", "--output-document"}, short: "q",
+		}, true
+	default:
+		return shape{}, false
+	}
+}
+
+// onlyReads reports whether a command only reads, from hosts that may be reached,
+// and which files it writes.
+func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
+	s, known := shapeOf(argv[0].Text)
+	if !known || reaches == nil {
+		return nil, false
+	}
+	var urls []string
+	named := s.named == ""
+	for i := 1; i < len(argv); i++ {
+		a, next := argv[i], argv[min(i+1, len(argv)-1)]
+		if a.Dynamic || a.Glob || a.Home {
+			return nil, false
+		}
+		last := i+1 == len(argv)
+		switch option := s.option(a.Text); {
+		case option == "", slices.Contains(s.alone, option):
+		case option == s.named:
+			named = true
+		case !last && slices.Contains(s.valued, option) && !next.Dynamic && strings.Trim(next.Text, "0123456789.") == "":
+			i++
+		case !last && slices.Contains(s.output, option):
+			i++
+			made = append(made, next)
+		case allowed(option, reaches):
+			urls = append(urls, option)
+		default:
+			return nil, false
+		}
+	}
+	if named && len(made) == 0 {
+		made = namedAfter(urls)
+	}
+	return made, len(urls) > 0
+}
+
+// option returns an option without the short ones that stand before it in the
+// same word, "" where there are only such, and other words as they are.
+func (s shape) option(word string) string {
+	if cluster(word, s.short) {
+		return ""
+	}
+	if len(word) > 2 && word[0] == '-' && cluster(word[:len(word)-1], s.short) { // -sSLo FILE, -LO
+		word = "-" + word[len(word)-1:]
+	}
+	if word == "-qO-" && s.named == "" {
+		return "" // to standard output
+	}
+	if word == "-O" && s.named != "" {
+		return s.named
+	}
+	return word
+}
+
+// namedAfter returns the files that are named after what is fetched.
+func namedAfter(urls []string) (made []shell.Word) {
+	for _, u := range urls {
+		name, _, _ := strings.Cut(path.Base(strings.TrimRight(u, "/")), "?")
+		if name == "" || strings.Count(u, "/") < 3 {
+			name = "index.html"
+		}
+		made = append(made, shell.Literal("./"+name))
+	}
+	return made
+}
+
+// cluster reports whether a word is short options of these alone.
+func cluster(word, of string) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.Trim(word[1:], of) == ""
+}
+
+// allowed reports whether a word is a plain URL of a host that may be reached.
+func allowed(url string, reaches func(string, int) bool) bool {
+	rest, ok := strings.CutPrefix(url, "https://")
+	port := 443
+	if !ok {
+		if rest, ok = strings.CutPrefix(url, "http://"); !ok {
+			return false
+		}
+		port = 80
+	}
+	if strings.ContainsAny(rest, "{}[]@\\# \t") {
+		return false
+	}
+	host := rest
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		host = rest[:end]
+	}
+	host, number, has := strings.Cut(host, ":")
+	if has {
+		n, err := strconv.Atoi(number)
+		if err != nil || strings.Trim(number, "0123456789") != "" {
+			return false
+		}
+		port = n
+	}
+	return reaches(host, port)
+}

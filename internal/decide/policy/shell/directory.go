@@ -1,0 +1,137 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// stretch is a part of the command line that runs in a directory of the tree:
+// what stands behind "cd sub &&" runs only where that worked.
+type stretch struct {
+	name     string
+	from, to syntax.Pos
+}
+
+// Dirs are the directories that parts of a command line run in, as far as that
+// is certain.
+type Dirs struct{ dirs, lists []stretch }
+
+// Add finds the directories that the parts of a list with && run in, which is
+// no part of a longer one.
+func (c *Dirs) Add(n *syntax.BinaryCmd) {
+	if n.Op != syntax.AndStmt || slices.ContainsFunc(c.lists, func(d stretch) bool { return !d.from.After(n.Pos()) && d.to.After(n.Pos()) }) {
+		return
+	}
+	c.lists = append(c.lists, stretch{"", n.Pos(), n.End()})
+	at := ""
+	for _, s := range parts(n) {
+		to, goes, sure := leads(s)
+		if !sure {
+			return
+		}
+		if at != "" {
+			c.dirs = append(c.dirs, stretch{at, s.Pos(), s.End()})
+		}
+		if !goes {
+			continue
+		}
+		if at = path.Join(at, to); at == ".." || strings.HasPrefix(at, "../") {
+			return
+		}
+		at = strings.TrimSuffix(at, ".")
+	}
+}
+
+// leads says where a part goes, if it goes to another directory, and whether
+// that is certain.
+func leads(s *syntax.Stmt) (to string, goes, sure bool) {
+	call, plain := s.Cmd.(*syntax.CallExpr)
+	sure = !s.Background && !s.Negated
+	if !plain || len(call.Args) == 0 || call.Args[0].Lit() != "cd" {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+				sure = sure && !slices.Contains([]string{"", "cd", "pushd", "popd", "eval", "source", ".", "builtin", "command"}, c.Args[0].Lit())
+			}
+			return sure
+		})
+		return "", false, sure
+	}
+	if len(call.Args) != 2 || len(call.Assigns) > 0 {
+		return "", true, false
+	}
+	to = call.Args[1].Lit()
+	return to, true, sure && to != "" && !strings.ContainsAny(to, `~*?[\{$`) && !path.IsAbs(to) && !strings.HasPrefix(to, "-")
+}
+
+// parts returns what a list with && is made of.
+func parts(n *syntax.BinaryCmd) []*syntax.Stmt {
+	all := []*syntax.Stmt{n.X, n.Y}
+	for {
+		b, ok := all[0].Cmd.(*syntax.BinaryCmd)
+		if !ok || b.Op != syntax.AndStmt || all[0].Negated || len(all[0].Redirs) > 0 {
+			return all
+		}
+		all = append([]*syntax.Stmt{b.X, b.Y}, all[1:]...)
+	}
+}
+
+// At returns the directory that a place of the command line runs in, empty
+// for the root, or where it is not certain.
+func (c *Dirs) At(at syntax.Pos) string {
+	for _, d := range c.dirs {
+		if !d.from.After(at) && d.to.After(at) {
+			return d.name
+		}
+	}
+	return ""
+}
+
+// numbers is a range such as {1..5} or {0..20..5}.
+var numbers = regexp.MustCompile(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
+
+// maxBraces bounds how many words a word with braces is taken to be.
+const maxBraces = 8
+
+// AllBraces returns the words that words with braces stand for.
+func AllBraces(words []*syntax.Word) []*syntax.Word {
+	var all []*syntax.Word
+	for _, w := range words {
+		all = append(all, Braces(w)...)
+	}
+	return all
+}
+
+// Braces returns the words that a word with braces stands for; of a range of
+// numbers the first and the last, as the others differ in digits alone.
+func Braces(w *syntax.Word) []*syntax.Word {
+	text := w.Lit()
+	if ends := numbers.FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {
+		var words []*syntax.Word
+		for i := 2; i <= 4; i += 2 {
+			lit := &syntax.Lit{ValuePos: w.Pos(), ValueEnd: w.End(), Value: text[:ends[0]] + text[ends[i]:ends[i+1]] + text[ends[1]:]}
+			words = append(words, &syntax.Word{Parts: []syntax.WordPart{lit}})
+		}
+		return words
+	}
+	if n := strings.Count(text, ","); n == 0 || n > maxBraces || !strings.Contains(text, "{") || strings.Contains(text, "..") || strings.Contains(text, `\`) {
+		return []*syntax.Word{w}
+	}
+	split := *w
+	split.Parts = slices.Clone(w.Parts)
+	if !syntax.SplitBraces(&split) {
+		return []*syntax.Word{w}
+	}
+	var words []*syntax.Word
+	for one, err := range expand.BracesSeq(nil, &split) {
+		if err != nil {
+			return []*syntax.Word{w}
+		}
+		words = append(words, one)
+	}
+	return words
+}

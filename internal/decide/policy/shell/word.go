@@ -1,0 +1,270 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Word is what is known of one argument before bash expands it.
+type Word struct {
+	Text    string // what is literal in it
+	Dynamic bool   // the rest is known only when it runs
+	Glob    bool   // it stands for names that match
+	Home    bool   // it begins in somebody's home
+	Listed  bool   // it stands for names that a command lists, below where it looks
+	Each    bool   // it stands for each of several names, in turn
+	Fixed   bool   // it begins with something literal, so it does not become an option
+	Said    string // how it stands in the command line; empty where it does not
+}
+
+// Literal returns a word that is just that text.
+func Literal(s string) Word { return Word{Text: s, Fixed: true} }
+
+// Join returns the words with spaces between them; one that is not seen is a
+// space.
+func Join(words []Word) string {
+	text := make([]string, len(words))
+	for i, w := range words {
+		if text[i] = w.Text; w.Dynamic {
+			text[i] = " "
+		}
+	}
+	return strings.Join(text, " ")
+}
+
+// Literals are the words that look like paths and are seen as they are, or
+// begin in a home; and no options.
+func Literals(words []Word) []Word {
+	var seen []Word
+	for _, w := range words {
+		if w.Home || !w.Dynamic && strings.ContainsAny(w.Text, "/~") && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, " ") {
+			seen = append(seen, w)
+		}
+	}
+	return seen
+}
+
+// SplitOptions tells options and operands apart. Values that are joined to their
+// option count as operands too.
+func SplitOptions(args []Word) (options, operands []Word) {
+	only := false
+	for _, a := range args {
+		switch {
+		case only || !strings.HasPrefix(a.Text, "-") || a.Text == "-":
+			operands = append(operands, a)
+			if v, ok := joined(a); ok && strings.HasPrefix(a.Text, "-") {
+				operands = append(operands, v)
+			}
+		case a.Text == "--":
+			only = true
+		default:
+			options = append(options, a)
+			if v, ok := joined(a); ok {
+				operands = append(operands, v)
+			}
+		}
+	}
+	return options, operands
+}
+
+// joined returns the value that is joined to an option, if it looks like a
+// path.
+func joined(a Word) (Word, bool) {
+	v := a
+	if _, value, ok := strings.Cut(a.Text, "="); ok {
+		v.Text = value
+	} else if !strings.HasPrefix(a.Text, "--") && len(a.Text) > 2 {
+		v.Text = a.Text[2:]
+	} else {
+		return v, false
+	}
+	return v, a.Home || strings.ContainsAny(v.Text, "/~") || v.Text == ".."
+}
+
+// HasOption reports whether one of the options is among those that are asked
+// about. Programs take any beginning of a long option.
+func HasOption(options []Word, asked []string) bool {
+	for _, o := range options {
+		name, _, _ := strings.Cut(o.Text, "=")
+		for _, bad := range asked {
+			long := strings.HasPrefix(bad, "--")
+			switch {
+			case name == bad,
+				long && len(name) > 2 && strings.HasPrefix(bad, name),
+				!long && len(bad) > 2 && strings.HasPrefix(o.Text, bad),
+				len(bad) == 2 && !strings.HasPrefix(name, "--") && strings.Contains(name[1:], bad[1:]):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TakesPath reports whether the value of an option, wherever programs that build
+// have it, is a file or the name of a part: configuration, a plugin, what is
+// loaded before.
+func TakesPath(option string) bool {
+	return slices.Contains([]string{
+		"-c", "--config", "--config-file", "--configfile", "--configuration", "--config-path", "--rcfile", "--conf", "--settings", "--rootdir", "--root", "--rootDir",
+		"--confcutdir", "--project", "--bootstrap", "--autoload-file", "--rulesdir", "--resolve-plugins-relative-to", "--require", "-r", "--import", "--loader",
+		"--plugin", "--plugins", "--load-plugins", "-p", "--reporter", "--formatter", "--report-formatter", "--format", "--parser", "--globalSetup", "--outputFile",
+		"--noxfile", "-f", "-F", "--basetemp", "--cache-dir", "--include-path", "-I", "--rakefile", "--rakelibdir", "--justfile", "--taskfile", "--import-map", "--lock-file",
+		"--workdir", "--out", "--output", "--ruleset", "-R", "--rules", "--standard", "--options", "-O", "--config-dir", "--ignore-path", "--path",
+	}, option)
+}
+
+// Unquoted adds text that bash still expands.
+func (w *Word) Unquoted(s string, first bool) {
+	if first && regexp.MustCompile(`^~([+-]?\d*|[A-Za-z_][\w.-]*)(/|$)`).MatchString(s) || first && s == "~" {
+		w.Home, w.Dynamic, w.Fixed = true, true, true
+	}
+	if strings.ContainsAny(s, "*?") || strings.Contains(s, "[") && s != "[" {
+		w.Glob = true
+	}
+	if regexp.MustCompile(`\{[^{}]*(,|\.\.)`).MatchString(s) {
+		w.Dynamic = true // braces make several words
+	}
+	w.Text += Unescape(s, false)
+}
+
+// Unescape takes the backslashes away that quote a character.
+func Unescape(s string, inQuotes bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (!inQuotes || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// Unwrap skips a program that runs another one, such as timeout or env, with
+// its options, and reports whether it knows all of those.
+func Unwrap(argv []Word) (rest []Word, known bool) {
+	name := argv[0].Text
+	values := map[string]string{ // options that take the next word
+		"timeout": "-k -s --kill-after --signal", "nice": "-n --adjustment", "stdbuf": "-i -o -e", "ionice": "-c -n -p",
+		"env": "-u --unset", "xargs": "-a --arg-file -n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
+	}[name]
+	flags := map[string]string{
+		"xargs": "-0 -r -t -x --null --no-run-if-empty --verbose -i", "env": "-i -0 - --ignore-environment", "command": "-v -V -p", "time": "-p -v",
+		"timeout": "--foreground --preserve-status -v", "setsid": "-w --wait -f", "exec": "-c -l", "nice": "", "stdbuf": "", "ionice": "-t",
+	}[name]
+	rest, known = argv[1:], true
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && !rest[0].Dynamic {
+		o := rest[0].Text
+		rest = rest[1:]
+		switch long, _, has := strings.Cut(o, "="); {
+		case o == "--":
+		case slices.Contains(strings.Fields(values), o):
+			rest = rest[min(1, len(rest)):]
+			continue
+		case slices.Contains(strings.Fields(flags), o), has && slices.Contains(strings.Fields(values), long), numbered(o, values), len(o) > 1 && strings.Trim(o[1:], "0123456789") == "" && name == "nice":
+			continue
+		default:
+			known = false
+			continue
+		}
+		break
+	}
+	return rest, known
+}
+
+// numbered reports whether an option is one of those with its value joined,
+// such as -n1 or -I{}.
+func numbered(o, values string) bool {
+	return len(o) > 2 && o[1] != '-' && slices.Contains(strings.Fields(values), o[:2]) && (strings.Trim(o[2:], "0123456789KLs") == "" || o[2:] == "{}" || o[2:] == `\n`)
+}
+
+// ListsFiles reports whether a command prints names of files below where it looks
+// and nothing else.
+func ListsFiles(argv []string) bool {
+	switch {
+	case len(argv) == 0:
+		return false
+	case argv[0] == "find":
+		return !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "-printf") || strings.HasPrefix(w, "-exec") })
+	case argv[0] == "seq":
+		return len(argv) > 1 && strings.Trim(strings.Join(argv[1:], ""), "0123456789") == "" // numbers
+	case argv[0] == "git":
+		return len(argv) > 1 && (argv[1] == "ls-files" || slices.Contains(argv, "--name-only") && slices.Contains([]string{"diff", "show"}, argv[1]))
+	case argv[0] == "fd" || argv[0] == "fdfind":
+		return !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "xXlHIu") })
+	}
+	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
+}
+
+// FindsLeftovers reports whether the tests that stand before what find does let only
+// files through with an ending such as .orig, which no file has that must
+// stay: all of the tests have to hold, and one is for such a name.
+func FindsLeftovers(argv []Word) bool {
+	named := false
+	for i, a := range argv {
+		switch {
+		case a.Dynamic:
+			return false
+		case slices.Contains([]string{"-o", "-or", "-not", "!", ",", "(", ")", "-L", "-follow"}, a.Text):
+			return false
+		case a.Text == "-name" && i+1 < len(argv):
+			end, ok := strings.CutPrefix(argv[i+1].Text, "*")
+			named = named || ok && slices.Contains([]string{".orig", ".rej", ".tmp", ".bak", ".pyc", ".o", ".log", ".out", ".test", ".prof", ".swp", "~", ".class", ".obj"}, end)
+		}
+	}
+	return named
+}
+
+// FindsBuildDirs reports whether the tests that stand before what find does let only
+// directories through that builds and tests make.
+func FindsBuildDirs(argv []Word) bool {
+	named := false
+	for i, a := range argv {
+		switch {
+		case a.Dynamic, slices.Contains([]string{"-o", "-or", "-not", "!", ",", "(", ")", "-L", "-follow"}, a.Text):
+			return false
+		case a.Text == "-name" && i+1 < len(argv):
+			named = slices.Contains([]string{"__pycache__", "node_modules", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".turbo", ".tox", "*.egg-info", ".nyc_output", ".gradle", "htmlcov"}, argv[i+1].Text)
+		}
+	}
+	return named
+}
+
+// FillFound returns a command with a found file in the place of {}: one of any
+// name, or a word that is not seen where a name could be more than read.
+func FillFound(argv []Word, reads bool) []Word {
+	run := make([]Word, 0, len(argv))
+	for i, a := range argv {
+		if i > 0 && a.Text == "{}" && reads {
+			a = Literal("found")
+		} else if strings.Contains(a.Text, "{}") {
+			a = Word{Dynamic: true}
+		}
+		run = append(run, a)
+	}
+	return run
+}
+
+// MayHideOption reports whether a word that is not seen could be one of a program's
+// options that are asked about.
+func MayHideOption(asked []string, args []Word) bool {
+	if len(asked) == 0 {
+		return false
+	}
+	harmless := len(asked) == 1 && asked[0] == "--files0-from"
+	for _, a := range args {
+		if a.Text == "--" {
+			return false
+		}
+		if a.Dynamic && !a.Fixed && (!a.Listed || !harmless) {
+			return true
+		}
+	}
+	return false
+}

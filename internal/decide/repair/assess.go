@@ -1,0 +1,163 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Course says whether the way that is taken works.
+type Course string
+
+// The courses, the best first.
+const (
+	CourseWorking    Course = "working"         // less is wrong than before, or it has just started
+	CourseStruggling Course = "struggling"      // as much is wrong as before
+	CourseStuck      Course = "stuck"           // the same failure, or the same tree, again
+	CourseWrong      Course = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
+)
+
+// NextStep is what would be next.
+type NextStep string
+
+// The steps.
+const (
+	GoOn    NextStep = "continue"
+	Another NextStep = "try-alternative" // a fresh attempt, a stronger model, another strategy
+	Help    NextStep = "request-help"    // a person can take away what stands in the way
+	Cut     NextStep = "split-task"
+	Abort   NextStep = "abort" // nothing is left to try
+)
+
+// Assessment is how the work on a task goes.
+type Assessment struct {
+	Progress int       `json:"progress"` // percent of what judges it that is content; 0 before it was judged
+	Course   Course    `json:"course"`
+	Next     NextStep  `json:"next"`
+	Why      string    `json:"why"`
+	Blockers []Blocker `json:"blockers,omitempty"`
+}
+
+// Assess assesses the last attempt at a task, nil before the first.
+func Assess(s *state.State, t *state.Task) *Assessment {
+	a := t.Current()
+	if a == nil {
+		return nil
+	}
+	r := &Assessment{Progress: progressOf(t, a)}
+	r.Course, r.Why = courseOf(a)
+	r.Blockers = Blockers(whatWasSaid(t, a)...)
+	for i, b := range r.Blockers {
+		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
+		r.Blockers[i].Person = asked || a.Category == nexus.PersonNeeded && b.Text == a.Why
+	}
+	r.Next = nextStep(s, t, a, r)
+	return r
+}
+
+// whatWasSaid returns what agents said stands in the way.
+func whatWasSaid(t *state.Task, a *state.Attempt) []string {
+	var all []string
+	if a.Outcome == nexus.GaveUp {
+		all = append(all, a.Why)
+	}
+	if p := t.Replan; p != nil {
+		all = append(append(all, p.Reason), p.Blockers...)
+	}
+	return all
+}
+
+// progressOf counts the gates and criteria of the last tree that was judged, and
+// its review, as content or not. What stopped before it got to a gate that
+// judged an earlier tree has that still before it.
+func progressOf(t *state.Task, a *state.Attempt) int {
+	if t.Status == nexus.Landed || a.Outcome == nexus.Accepted {
+		return 100
+	}
+	known := map[string]bool{}
+	var last *state.Round
+	for _, r := range a.Rounds {
+		for _, e := range r.Evidence {
+			if e.State != nexus.NotRun {
+				known[e.Gate] = true
+			}
+		}
+		if len(r.Evidence) > 0 {
+			last = r
+		}
+	}
+	if last == nil || len(known) == 0 {
+		return 0
+	}
+	done := 0
+	for _, e := range last.Evidence {
+		if known[e.Gate] && e.Passed() {
+			done++
+		}
+	}
+	return 100 * done / (len(known) + 1) // the review is one more
+}
+
+// courseOf looks at how the judged rounds of an attempt follow each other.
+func courseOf(a *state.Attempt) (Course, string) {
+	turned := 0
+	for _, r := range a.Rounds {
+		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
+			turned++
+		}
+	}
+	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
+	if len(judged) < 2 {
+		return CourseWorking, "it has just started"
+	}
+	last, before := judged[len(judged)-1], judged[len(judged)-2]
+	switch {
+	case turned >= 2:
+		return CourseWrong, fmt.Sprintf("reviews rejected it %d times", turned)
+	case last.Verdict.State == nexus.Pass:
+		return CourseWorking, "the gates pass"
+	case Stuck(a, 2) != "":
+		if grown := Growing(a); grown >= 2 {
+			return CourseWrong, fmt.Sprintf("the number of findings grew %d times in a row", grown)
+		}
+		return CourseStuck, Stuck(a, 2)
+	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
+		return CourseStruggling, "what was green is red again"
+	case last.Verdict.Gate == before.Verdict.Gate && Red(last) >= Red(before):
+		return CourseStruggling, fmt.Sprintf("%d findings of %s, and %d before", Red(last), last.Verdict.Gate, Red(before))
+	}
+	return CourseWorking, "less is wrong than before"
+}
+
+// nextStep says what would be next, by what stands in the way first.
+func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) NextStep {
+	switch {
+	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
+		return GoOn
+	case t.Status == nexus.Parked, t.Replan != nil && len(t.Replan.Blockers) > 0, a.Category.NeedsPerson():
+		return Help
+	case t.Status == nexus.Failed:
+		if e := s.Splits.Of(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {
+			return Cut
+		}
+		return Abort
+	case t.Status.Ended():
+		return Abort
+	case s.Splitting(t.ID):
+		return Cut
+	case r.Course == CourseStuck || r.Course == CourseWrong:
+		return Another
+	}
+	return GoOn
+}
+
+// Text says it in a line.
+func (a *Assessment) Text() string {
+	text := fmt.Sprintf("%d %% of its checks pass, %s (%s), next: %s", a.Progress, a.Course, a.Why, a.Next)
+	for _, b := range a.Blockers {
+		text += fmt.Sprintf("; %s: %s", b.Kind, b.Text)
+	}
+	return text
+}

@@ -1,0 +1,63 @@
+package repair
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Rename is a name that is to become another one.
+type Rename struct{ From, To string }
+
+// RenamesOf returns what a task renames, and whether that is all it says in its
+// title. Whether its change does nothing else is for [Rename.Only] to say.
+func RenamesOf(t nexus.Task) (Rename, bool) {
+	m := regexp.MustCompile("(?i)^renames? (?:the )?(?:\\w+ )?[`'\"]?([\\w$.-]+)[`'\"]? (?:to|into|as) [`'\"]?([\\w$.-]+?)[`'\"]?\\.?$").FindStringSubmatch(strings.TrimSpace(t.Title))
+	if m == nil {
+		return Rename{}, false
+	}
+	r := Rename{From: last(m[1]), To: last(m[2])}
+	return r, r.From != r.To && len(r.From) > 1 && len(r.To) > 1
+}
+
+// last returns what a qualified name ends with, and a file's name whole.
+func last(name string) string {
+	name = strings.Trim(name, ".-")
+	if parts := strings.Split(name, "."); len(parts) == 2 && parts[1] != "" && strings.ToUpper(parts[1][:1]) == parts[1][:1] {
+		return parts[1]
+	}
+	return name
+}
+
+// Only reports whether a text became another one by the new name alone,
+// wherever a word or a part of one has the old one, in any case of letters. A
+// text that had the new name before is never taken for it: what meant two
+// things may mean one now.
+func (r Rename) Only(old, now string) bool {
+	if old == now {
+		return true
+	}
+	if strings.EqualFold(r.From, r.To) {
+		return !strings.Contains(old, r.To) && strings.ReplaceAll(old, r.From, r.To) == now
+	}
+	first, second := r.From, r.To
+	if len(second) > len(first) {
+		first, second = second, first
+	}
+	names := regexp.MustCompile("(?i)" + regexp.QuoteMeta(first) + "|" + regexp.QuoteMeta(second))
+	plain := func(text string) []string {
+		lines := strings.Split(names.ReplaceAllString(text, "\x00"), "\n")
+		for i, l := range lines {
+			body := strings.TrimLeft(l, " \t")
+			lines[i] = l[:len(l)-len(body)] + strings.Join(strings.Fields(body), " ") // names of another length are aligned anew
+		}
+		return lines
+	}
+	from, to, rest := strings.ToLower(r.From), strings.ToLower(r.To), strings.ToLower(old)
+	if !strings.Contains(to, from) {
+		rest = strings.ReplaceAll(rest, from, "")
+	}
+	return !strings.Contains(rest, to) && slices.Equal(plain(old), plain(now))
+}

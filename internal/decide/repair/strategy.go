@@ -1,0 +1,123 @@
+package repair
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// liteTags are those of tasks whose tests need more than test files: what is
+// seen on a screen, and what has parts in several places.
+func liteTags() []string { return []string{"ui", "layout", "cli", "integration", "polyglot"} }
+
+// ChooseStrategy returns the strategy of a task of the complexity, and why. What the
+// plan says wins, then what the run says. Of itself it takes the strict one
+// where a fault would be dear: for what is complex, and for what touches
+// security or a public API, and none for what only renames.
+func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
+	risk := route.Risk(t)
+	rename, renames := RenamesOf(t)
+	switch {
+	case t.Strategy != "":
+		return t.Strategy, "the plan says so"
+	case t.Kind == nexus.DocsTask || t.Kind == nexus.TestTask:
+		return nexus.TestAfter, "it is a task of kind " + string(t.Kind)
+	case r.Strategy != "":
+		return r.Strategy, "the run says so"
+	case r.Untested:
+		return nexus.TestAfter, "the repository has no test yet"
+	case renames:
+		return nexus.NoTest, fmt.Sprintf("it renames %s to %s, and tests are asked for only if its change does more", rename.From, rename.To)
+	case risk != "":
+		why = fmt.Sprintf("it says %q", risk)
+	case c == nexus.Complex || c == nexus.Expert:
+		why = "it is " + string(c)
+	default:
+		return nexus.TestAfter, fmt.Sprintf("it is %s, and no word of it is about security or a public API", c)
+	}
+	for _, tag := range t.Tags {
+		if slices.Contains(liteTags(), strings.ToLower(tag)) {
+			return nexus.TDDLite, why + ", and has the tag " + tag
+		}
+	}
+	return nexus.TDDStrict, why
+}
+
+// NextStrategy returns the strategy of a task's next attempt. After an attempt in which
+// a role broke the isolation of the strict strategy, or in which its tester
+// wrote no test, the next ones are lite.
+func NextStrategy(t *state.Task) nexus.Strategy {
+	s := cmp.Or(t.Course, t.Strategy, nexus.TestAfter)
+	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
+		switch a.Category {
+		case nexus.IsolationViolation, nexus.GreenfieldNoTests:
+			if s == nexus.TDDStrict {
+				s = nexus.TDDLite
+			}
+		default:
+		}
+	}
+	return s
+}
+
+// LowerStrategy returns what is tried after a strategy failed at every tier: less of
+// it. It reports false where there is nothing less.
+func LowerStrategy(s nexus.Strategy) (nexus.Strategy, bool) {
+	switch s {
+	case nexus.TDDStrict:
+		return nexus.TDDLite, true
+	case nexus.TDDLite, nexus.TDDSimple:
+		return nexus.TestAfter, true
+	default:
+		return s, false
+	}
+}
+
+// FileRule says why a role may not write a file in an attempt with a strategy, nil
+// where the strategy keeps nothing from it.
+func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
+	switch {
+	case s != nexus.TDDStrict:
+		return nil
+	case role == nexus.Tester:
+		return func(file string) error {
+			if stack.ServesTests(file) || IsBarrel(file) {
+				return nil
+			}
+			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and the code by another", file)
+		}
+	case role == nexus.Coder:
+		return func(file string) error {
+			if !stack.ServesTests(file) {
+				return nil
+			}
+			return fmt.Errorf("%s is refused (isolation.tests): tests judge this work, and are not changed by it", file)
+		}
+	default:
+		return nil
+	}
+}
+
+// WidensRule reports whether a strategy lets a role write more than its own right
+// says: a tester may write a file that hands on names, and, where nobody is
+// kept from a file, the stubs that its tests need.
+func WidensRule(s nexus.Strategy, role nexus.Role) bool { return s.Sessions() && role == nexus.Tester }
+
+// IsBarrel reports whether a file only hands on what others declare, so that a
+// test may need a line in it.
+func IsBarrel(file string) bool {
+	switch base := path.Base(file); base {
+	case "__init__.py", "mod.rs":
+		return true
+	default:
+		stem, ext, _ := strings.Cut(base, ".")
+		return stem == "index" && slices.Contains([]string{"ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts"}, ext)
+	}
+}

@@ -1,0 +1,149 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+)
+
+// reviewReport is what came of a review: the object of `nexus review`.
+type reviewReport struct {
+	State    nexus.GateState `json:"state"` // pass, fail: it blocks, or unverifiable: it was not reviewed
+	Approved bool            `json:"approved"`
+	Summary  string          `json:"summary"`
+	Base     string          `json:"base"` // commit that it is compared with
+	Tree     string          `json:"tree"` // git tree that was read
+	Findings []nexus.Finding `json:"findings"`
+	Readers  []nexus.Reader  `json:"readers"`
+	Spent    nexus.Money     `json:"spent"`
+}
+
+// Evidence returns the report as that of a gate.
+func (r reviewReport) Evidence() nexus.Evidence {
+	e := nexus.Evidence{Gate: review.Gate, State: r.State, Tree: r.Tree, Command: "nexus review", Why: r.Summary}
+	for _, f := range r.Findings {
+		if f.Unverified != "" {
+			f.Severity = nexus.Suggestion
+			f.Message += " (not verified: " + f.Unverified + ")"
+		}
+		if f.Code == "" {
+			f.Code = strings.Trim(f.Persona+"/"+f.Category, "/")
+		}
+		e.Findings = append(e.Findings, f)
+	}
+	return e
+}
+
+// reviewTries is how often a reader that cannot be read is replaced.
+const reviewTries = 2
+
+// reviewChange lets models read a change.
+func reviewChange(ctx context.Context, a *console.Console, c config.Config, o reviewOrder, traffic provider.Traffic) (r reviewReport, err error) {
+	people, err := review.PersonasNamed(c.Personas)
+	if err != nil {
+		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.Personas(), ", ") + "."}
+	}
+	dir, err := a.WorkDir()
+	if err != nil {
+		return r, err
+	}
+	user, err := git.Find(ctx, dir)
+	if err != nil {
+		return r, err
+	}
+	s, err := openReview(ctx, user, o)
+	if err != nil {
+		return r, err
+	}
+	defer s.remove()
+	r = reviewReport{Base: s.from, Tree: s.to, State: nexus.Unverifiable, Findings: []nexus.Finding{}, Readers: []nexus.Reader{}}
+	seats := review.Readers(people, s.diff)
+	if seats == nil {
+		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the maximum is %d", len(s.diff), review.MaxParts*review.PartBytes)
+		return r, nil
+	}
+	sitting, ctx, err := a.OpenAdhoc(ctx, c, nexus.Reviewer, traffic, nil)
+	if err != nil {
+		return r, err
+	}
+	defer sitting.Close(ctx)
+	given, err := review.ReadAll(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat review.Reader) (review.Opinion, error) {
+		return s.read(ctx, a, sitting, seat)
+	})
+	r.Spent = sitting.Spent()
+	if err != nil {
+		return r, err
+	}
+	r.Approved, r.Summary, r.Readers = given.Approved, given.Summary, given.Readers
+	r.Findings = append(r.Findings, given.Findings...)
+	switch {
+	case !given.Reviewed:
+	case repair.Rejects(given, c.Limits.MajorsBlock):
+		r.State = nexus.Fail
+	default:
+		r.State = nexus.Pass
+	}
+	return r, nil
+}
+
+// read lets one reader read, and another model in its place where that one
+// cannot be read. Without money there is no review, and that is an error.
+func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *app.Adhoc, seat review.Reader) (review.Opinion, error) {
+	var o review.Opinion
+	failed := ""
+	for n := range reviewTries {
+		id := seat.Session("review.1", n+1)
+		said, err := sitting.Ask(ctx, app.Message{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
+		o.Reader = nexus.Reader{Session: id, Model: said.Model}
+		switch {
+		case err != nil && (ctx.Err() != nil || !replaceable(err)):
+			return o, err
+		case err != nil:
+			o.Given = nexus.ReviewGiven{Summary: "the reviewer could not be asked: " + err.Error()}
+		case said.Outcome == nexus.Refused:
+			return o, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget for one review, budget.day for the whole day."}
+		case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
+			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
+		default:
+			o.Given, _ = review.Parse(said.Handin) // one that cannot be read says so itself
+			o.Given = review.Verify(o.Given, change.Texts(ctx, s.repo, s.dir, s.from))
+		}
+		if o.Given.Reviewed {
+			return o, nil
+		}
+		a.Say("%s: %s", id, view.Clean(o.Given.Summary))
+		failed = said.Model
+	}
+	return o, nil
+}
+
+// replaceable reports whether another model may do what one could not.
+func replaceable(err error) bool {
+	return errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) || errors.Is(err, &nexus.Error{Code: nexus.CodeLimit})
+}
+
+// brief tells a reader what to read.
+func (s *reviewSubject) brief(id nexus.SessionID, seat review.Reader) string {
+	task := nexus.Task{ID: "review", Title: "Review " + s.title}
+	if len(s.words) > 0 {
+		task.Brief = "The commits say of themselves, which you need not believe:\n"
+		for _, w := range s.words {
+			task.Brief += "- " + prompt.Line(w) + "\n"
+		}
+	}
+	return prompt.Brief{Session: id, Task: task, Part: seat.Brief(), Diff: seat.Diff, Limit: prompt.ReviewTokens}.Text()
+}

@@ -1,0 +1,297 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// reviewOrder says what is reviewed.
+type reviewOrder struct {
+	Range  string // A..B, A...B, or A for what came since it; empty: what is not committed
+	Base   string // what came since the common ancestor with this
+	Staged bool   // what is staged, and nothing else
+}
+
+// reviewSubject is a change, and a copy of the tree that it leads to.
+type reviewSubject struct {
+	repo     git.Repo // a scratch one that reads the user's
+	dir      string   // the copy
+	at       string   // holds all of it
+	from, to string   // commit and tree
+	title    string
+	words    []string // first lines of the commits, oldest first
+	diff     string
+}
+
+// remove deletes the copy.
+func (s *reviewSubject) remove() { _ = os.RemoveAll(s.at) }
+
+// openReview finds the change and copies the tree. Nothing is written to the user's
+// repository: what is not committed yet is stored in a scratch one.
+func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSubject, err error) {
+	s = &reviewSubject{}
+	if s.at, err = os.MkdirTemp("", "nexus-review-"); err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
+	}
+	defer func(made *reviewSubject) {
+		if err != nil {
+			made.remove()
+		}
+	}(s)
+	s.dir = filepath.Join(s.at, "tree")
+	if s.repo, err = scratchRepo(ctx, user, filepath.Join(s.at, "repo.git")); err != nil {
+		return nil, fmt.Errorf("copy the change: %w", err)
+	}
+	if err := s.ends(ctx, user, o); err != nil {
+		return nil, err
+	}
+	copied := s.repo
+	copied.Work, copied.Index = s.dir, filepath.Join(s.at, "copied")
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, args := range [][]string{{"read-tree", s.to}, {"checkout-index", "--all", "--force"}} {
+		if _, err := copied.Run(ctx, args...); err != nil {
+			return nil, fmt.Errorf("copy the tree: %w", err)
+		}
+	}
+	if s.diff, err = s.repo.Diff(ctx, s.from, s.to); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(s.diff) == "" {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "nothing to review: " + s.title + " changes nothing",
+			Hint: "Give the change to review: --base main, --staged, or a range such as main..HEAD.",
+		}
+	}
+	return s, nil
+}
+
+// WorkingTree is the working tree of a repository as it was when somebody
+// looked, stored in a scratch repository that reads the user's. Close must be
+// called.
+type WorkingTree struct {
+	Repo git.Repo // the scratch one
+	Hash string   // of the tree, new files included and what git ignores left out
+
+	subject *reviewSubject
+	user    git.Repo
+}
+
+// readWorking stores the working tree of a repository that has a commit.
+func readWorking(ctx context.Context, user git.Repo) (*WorkingTree, error) {
+	s := &reviewSubject{}
+	var err error
+	if s.at, err = os.MkdirTemp("", "nexus-check-"); err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
+	}
+	w := &WorkingTree{subject: s, user: user}
+	head, err := user.Resolve(ctx, "HEAD")
+	if err == nil {
+		s.repo, err = scratchRepo(ctx, user, filepath.Join(s.at, "repo.git"))
+	}
+	if err == nil {
+		w.Repo = s.repo
+		w.Hash, err = s.working(ctx, user, head)
+	}
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("copy the change: %w", err)
+	}
+	return w, nil
+}
+
+// Again looks once more and returns the hash of the working tree as it is now.
+// Only files that changed since are read.
+func (w *WorkingTree) Again(ctx context.Context) (string, error) {
+	return w.subject.store(ctx, w.user)
+}
+
+// Close deletes what was stored.
+func (w *WorkingTree) Close() { w.subject.remove() }
+
+// scratchRepo makes a repository that reads the objects of another.
+func scratchRepo(ctx context.Context, user git.Repo, at string) (git.Repo, error) {
+	both, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-common-dir")
+	if err != nil {
+		return git.Repo{}, err
+	}
+	format, common, _ := strings.Cut(both, "\n")
+	r := git.Repo{Dir: at}
+	if err := os.Mkdir(at, 0o700); err != nil {
+		return r, err
+	}
+	if _, err := r.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+format, at); err != nil {
+		return r, err
+	}
+	info := filepath.Join(at, "objects", "info")
+	own := filepath.Join(at, "info")
+	err = errors.Join(os.MkdirAll(info, 0o700), os.MkdirAll(own, 0o700), os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(common, "objects")+"\n"), 0o600))
+	if ignored, missing := os.ReadFile(filepath.Join(common, "info", "exclude")); missing == nil { //nolint:gosec // git's own file
+		err = errors.Join(err, os.WriteFile(filepath.Join(own, "exclude"), ignored, 0o600))
+	}
+	return r, err
+}
+
+// ends finds the commit and the tree between which the change lies.
+func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) error {
+	head, _, err := user.Head(ctx)
+	if err != nil {
+		return err
+	}
+	from, to, both := strings.Cut(o.Range, "..")
+	fork := strings.HasPrefix(to, ".")
+	to = strings.TrimPrefix(to, ".")
+	switch {
+	case o.Staged:
+		s.from, s.title = head, "what is staged"
+		s.to, err = s.staged(ctx, user)
+		return err
+	case both:
+		if s.from, err = user.Resolve(ctx, orHead(from)); err != nil {
+			return err
+		}
+		tip, err := user.Resolve(ctx, orHead(to))
+		if err != nil {
+			return err
+		}
+		s.title = "the commits of " + o.Range
+		if fork {
+			if s.from, err = ancestor(ctx, user, s.from, tip); err != nil {
+				return err
+			}
+		}
+		if s.to, err = user.Tree(ctx, tip); err != nil {
+			return err
+		}
+		return s.subjects(ctx, user, tip)
+	case o.Range != "" || o.Base != "":
+		name := o.Range + o.Base
+		if s.from, err = user.Resolve(ctx, name); err != nil {
+			return err
+		}
+		if o.Base != "" {
+			if s.from, err = ancestor(ctx, user, s.from, head); err != nil {
+				return err
+			}
+		}
+		s.title = "what came since " + name
+		if err := s.subjects(ctx, user, head); err != nil {
+			return err
+		}
+	default:
+		s.from, s.title = head, "what is not committed"
+	}
+	s.to, err = s.working(ctx, user, head)
+	return err
+}
+
+func orHead(rev string) string {
+	if rev == "" {
+		return "HEAD"
+	}
+	return rev
+}
+
+func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
+	base, err := r.Line(ctx, "merge-base", a, b)
+	if err != nil {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the two revisions have no common commit", Cause: err, Hint: "Fetch the whole history, or give a range with two dots."}
+	}
+	return base, nil
+}
+
+// maxWords bounds the commits whose words are told.
+const maxWords = 50
+
+// subjects reads what the commits say of themselves.
+func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) error {
+	out, err := r.Run(ctx, "log", "--reverse", "--no-merges", "--format=%s", fmt.Sprintf("--max-count=%d", maxWords), s.from+".."+tip)
+	for line := range strings.Lines(out) {
+		s.words = append(s.words, strings.TrimSpace(line))
+	}
+	return err
+}
+
+// working stores the working tree, new files included, and returns its tree.
+func (s *reviewSubject) working(ctx context.Context, user git.Repo, head string) (string, error) {
+	r := s.repo
+	r.Work, r.Index = user.Work, s.index()
+	if err := reviewSeed(ctx, user, r, head); err != nil {
+		_ = os.Remove(r.Index) // git makes another
+		if _, err := r.Run(ctx, "read-tree", head); err != nil {
+			return "", fmt.Errorf("read the working tree: %w", err)
+		}
+	}
+	return s.store(ctx, user)
+}
+
+// store adds to the index, which is of an earlier state of the working tree,
+// what the working tree holds now, and returns its tree.
+func (s *reviewSubject) store(ctx context.Context, user git.Repo) (string, error) {
+	r := s.repo
+	r.Work, r.Index = user.Work, s.index()
+	if _, err := r.Run(ctx, "add", "--all", "--", "."); err != nil {
+		return "", fmt.Errorf("read the working tree: %w", err)
+	}
+	return r.Line(ctx, "write-tree")
+}
+
+func (s *reviewSubject) index() string { return filepath.Join(s.at, "index") }
+
+// reviewSeed makes an index of a commit from the user's, which knows of most files
+// that they are as they were, so that nobody has to read them again. An error
+// says only that it cannot be done.
+func reviewSeed(ctx context.Context, user, r git.Repo, head string) error {
+	path, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // git names its own index
+	if err != nil {
+		return err
+	}
+	// What is as old as the index may have changed since: git looks at its time.
+	if err := errors.Join(os.WriteFile(r.Index, data, 0o600), os.Chtimes(r.Index, info.ModTime(), info.ModTime())); err != nil {
+		return err
+	}
+	if _, err := r.Run(ctx, "read-tree", "--reset", head); err != nil {
+		return err
+	}
+	flags, err := r.Run(ctx, "ls-files", "-v")
+	for line := range strings.Lines(flags) {
+		if !strings.HasPrefix(line, "H ") { // git was told not to look at the file
+			return errors.New("the index hides changes")
+		}
+	}
+	return err
+}
+
+// staged returns the tree of the user's index.
+func (s *reviewSubject) staged(ctx context.Context, user git.Repo) (string, error) {
+	path, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // git names its own index
+	if err != nil {
+		return "", fmt.Errorf("read the index: %w", err)
+	}
+	r := s.repo
+	r.Index = filepath.Join(s.at, "index")
+	if err := os.WriteFile(r.Index, data, 0o600); err != nil {
+		return "", err
+	}
+	return r.Line(ctx, "write-tree")
+}

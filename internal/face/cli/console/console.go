@@ -1,0 +1,170 @@
+// Package console is what every command stands in: streams and how to draw on
+// them, help, exit codes, settings, and the repository with its journal.
+//
+// Nothing is built before a command asks for it, so that the small commands
+// answer at once.
+package console
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Console is an [app.App] with the streams of one command, and how to draw on
+// them.
+type Console struct {
+	app.App
+
+	In       io.Reader
+	Out, Err io.Writer
+
+	Color   string // auto, always, never
+	Quiet   bool   // no messages
+	Verbose bool   // also how a run decides
+	JSON    bool   // one object instead of text
+	Lost    error  // why there is no page for what help was asked of
+}
+
+// New returns a console whose notices are messages for people.
+func New(in io.Reader, out, err io.Writer, at app.App) *Console {
+	a := &Console{App: at, In: in, Out: out, Err: err}
+	a.Report = a.tell
+	return a
+}
+
+// Copy returns a console like this one, whose notices it writes itself.
+func (a *Console) Copy() *Console {
+	c := *a
+	c.Report = c.tell
+	return &c
+}
+
+// tell writes what people should know.
+func (a *Console) tell(n app.Notice) {
+	if n.Err != nil {
+		a.Complain(n.Err)
+		return
+	}
+	a.Say("%s", view.CleanText(n.Text))
+}
+
+// Root makes a command the root: flags of every command, help, and what to
+// say about a wrong command line.
+func (a *Console) Root(root *cobra.Command) {
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetIn(a.In)
+	root.SetHelpFunc(a.help)
+	root.SetFlagErrorFunc(unknownFlag)
+	f := root.PersistentFlags()
+	f.StringVarP(&a.Dir, "cd", "C", "", "work in `DIR` instead of the working directory")
+	f.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never")
+	f.BoolP("help", "h", false, "print help for the command")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
+	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routing, what other runs used, granted requests")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := given(c); err != nil {
+			return err
+		}
+		return a.check()
+	}
+}
+
+// Command returns a command that runs f and can end with the exit codes.
+func (a *Console) Command(use, short string, f func(context.Context, []string) error, codes ...int) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Args: Takes(0, 0),
+		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
+		Annotations: map[string]string{codesKey: codeList(codes)},
+	}
+	if f != nil {
+		c.RunE = func(c *cobra.Command, args []string) error { return f(c.Context(), args) }
+	}
+	return c
+}
+
+// Parent returns a command that only has commands of its own.
+func (a *Console) Parent(use, short string, children ...*cobra.Command) *cobra.Command {
+	c := a.Command(use, short, nil, CodeOK, CodeUsage)
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		return c.Help()
+	}
+	c.AddCommand(children...)
+	return c
+}
+
+// JSONFlag gives a command --json.
+func (a *Console) JSONFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.JSON, "json", false, "print one JSON object")
+}
+
+func (a *Console) check() error {
+	switch a.Color {
+	case "auto", "always", "never":
+	default:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown --color " + view.Quote(a.Color),
+			Hint: "Use auto, always or never.",
+		}
+	}
+	if a.Dir == "" {
+		return a.checkFlags()
+	}
+	if info, err := os.Stat(a.Dir); err != nil || !info.IsDir() {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "directory " + view.Quote(a.Dir) + " does not exist", Hint: "Give an existing one with --cd.",
+		}
+	}
+	return a.checkFlags()
+}
+
+// checkFlags checks flags that set something before anything else is looked
+// at.
+func (a *Console) checkFlags() error {
+	if len(a.Set) == 0 {
+		return nil
+	}
+	_, _, err := a.Settings()
+	return err
+}
+
+// Tell returns what there is to tell about a run.
+func (a *Console) Tell(r journal.Run, s *state.State) view.Run {
+	now := a.Now()
+	gone := r.Holder == nil && !s.Status.Ended()
+	if gone {
+		now = s.Updated // its clock stands still
+	}
+	v := view.Of(s, now)
+	if v.Held = r.Holder; gone {
+		v.Status = nexus.StatusInterrupted
+	}
+	return v
+}
+
+// First returns the first argument, or nothing.
+func First(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// RunFlag gives a command --run.
+func (a *Console) RunFlag(c *cobra.Command, run *string) {
+	c.Flags().StringVar(run, "run", "", "the `RUN`; the latest if not given")
+}

@@ -1,0 +1,25 @@
+package console
+
+import (
+	"fmt"
+	"os"
+)
+
+// Edit opens a file in an editor, a command of the user's shell, on the
+// terminal of this process, and waits until it ends.
+func Edit(editor, file string) error {
+	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", editor + ` "$1"`, "sh", file}, &os.ProcAttr{
+		Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+	})
+	if err != nil {
+		return err
+	}
+	state, err := p.Wait()
+	if err != nil {
+		return err
+	}
+	if !state.Success() {
+		return fmt.Errorf("it ended with %s", state)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The exit codes of every command.
+const (
+	CodeOK          = 0
+	CodeFailed      = 1
+	CodeUsage       = 2
+	CodePartial     = 3
+	CodeLimit       = 4
+	CodePerson      = 5
+	CodeHeld        = 6
+	CodeInterrupted = 130
+)
+
+// codesKey is the annotation that lists a command's exit codes.
+const codesKey = "codes"
+
+func codeList(codes []int) string {
+	words := make([]string, len(codes))
+	for i, c := range codes {
+		words[i] = strconv.Itoa(c)
+	}
+	return strings.Join(words, " ")
+}
+
+// CodeMeaning says in a few words what an exit code means.
+func CodeMeaning(code string) string {
+	switch n, _ := strconv.Atoi(code); n {
+	case CodeOK:
+		return "done"
+	case CodeFailed:
+		return "failed"
+	case CodeUsage:
+		return "wrong usage or invalid input"
+	case CodePartial:
+		return "partly done, something is parked"
+	case CodeLimit:
+		return "a limit was reached: money, time or quota"
+	case CodePerson:
+		return "a person is needed"
+	case CodeHeld:
+		return "another process is running the run"
+	case CodeInterrupted:
+		return "interrupted"
+	default:
+		return "ended by a signal or by the command that ran"
+	}
+}
+
+// ExitError is an exit without a message: what happened was told already.
+type ExitError int
+
+func (e ExitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// EndOf returns how a command ends whose run has the status.
+func EndOf(s nexus.RunStatus) error {
+	switch s {
+	case nexus.StatusDone:
+		return nil
+	case nexus.StatusPartial:
+		return ExitError(CodePartial)
+	case nexus.StatusLimit:
+		return ExitError(CodeLimit)
+	case nexus.StatusStopped:
+		return ExitError(CodeInterrupted)
+	case nexus.StatusPaused, nexus.StatusWaiting:
+		return ExitError(CodePerson)
+	default:
+		return ExitError(CodeFailed)
+	}
+}
+
+// ExitCode returns the process's exit code for what a command returned.
+func ExitCode(ctx context.Context, err error) int {
+	if err == nil {
+		return CodeOK
+	}
+	if e, ok := errors.AsType[ExitError](err); ok {
+		return int(e)
+	}
+	if ctx.Err() != nil {
+		return CodeInterrupted
+	}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		return ExitOf(e.Code)
+	}
+	return CodeFailed
+}
+
+// ExitOf returns the exit code of an error's code.
+func ExitOf(code nexus.Code) int {
+	for _, k := range Kinds() {
+		if k.Code == code {
+			return k.Exit
+		}
+	}
+	return CodeFailed
+}
+
+// Kind documents one code of [nexus.Error].
+type Kind struct {
+	Code nexus.Code
+	Exit int
+	Text string // what happened, for docs/errors.md
+}
+
+// Kinds returns every code with its exit code.
+func Kinds() []Kind {
+	return []Kind{
+		{nexus.CodeInternal, CodeFailed, "Something impossible happened: a bug in Nexus."},
+		{nexus.CodeInvalidInput, CodeUsage, "A command line, file or request is invalid."},
+		{nexus.CodeInvalidConfig, CodeUsage, "A configuration file, variable or flag is wrong; the message names it and the nearest key."},
+		{nexus.CodeInvalidPlan, CodeUsage, "A plan breaks its schema or its rules; the message names the task."},
+		{nexus.CodeCycle, CodeUsage, "Tasks depend on each other in a cycle; the message names it."},
+		{nexus.CodeOversize, CodeUsage, "A task is larger than 30 minutes, 5 files, 6 criteria or 2,000 characters."},
+		{nexus.CodeNotRepository, CodeUsage, "The directory is not inside a git repository."},
+		{nexus.CodeNoCommits, CodeUsage, "The repository has no commit to start from."},
+		{nexus.CodeNoGit, CodeFailed, "git is not installed, or older than 2.38."},
+		{nexus.CodeNotFound, CodeUsage, "There is no run, task, attempt or file of that name."},
+		{nexus.CodeRunHeld, CodeHeld, "Another process is running the run; the message names it."},
+		{nexus.CodeLeaseLost, CodeHeld, "Another process took over the run."},
+		{nexus.CodeJournalNewer, CodeFailed, "The journal was written by a newer Nexus."},
+		{nexus.CodeJournalCorrupt, CodeFailed, "The journal is damaged; the message says where."},
+		{nexus.CodeStorage, CodeFailed, "Writing or reading the state failed."},
+		{nexus.CodeDiskFull, CodeFailed, "The disk is full; nothing that was recorded is lost."},
+		{nexus.CodeReadOnly, CodeFailed, "The state directory is not writable."},
+		{nexus.CodeSandbox, CodeFailed, "No sandbox works on this machine, so no agent was started."},
+		{nexus.CodeEnvironment, CodeFailed, "The dependencies of the project cannot be installed, so nothing can be judged; the message shows the command and what it printed."},
+		{nexus.CodeModelUnknown, CodeUsage, "No provider has a model of that name."},
+		{nexus.CodeNoProvider, CodeUsage, "No provider is set up."},
+		{nexus.CodeNoKey, CodeUsage, "The provider's key is not set."},
+		{nexus.CodeUntrusted, CodePerson, "The repository sets how agents behave or what is started for them, and it is not trusted yet; see nexus trust."},
+		{nexus.CodeHalted, CodePerson, "The kill switch is thrown: nothing starts or continues until nexus stop --lift."},
+		{nexus.CodeNotReady, CodeFailed, "Something that a run needs is missing; the message says what, and nexus doctor how to fix it."},
+		{nexus.CodeForbidden, CodeUsage, "The goal contains a phrase that goals.deny forbids; the message names it and where it is set."},
+		{nexus.CodeKeyUnsafe, CodeUsage, "Others can read or change the key file, so its keys are not used; the message says why."},
+		{nexus.CodeAuth, CodePerson, "The provider refused the key."},
+		{nexus.CodeProvider, CodeFailed, "The provider failed, and retries did not help."},
+		{nexus.CodeNotRecorded, CodeFailed, "A replayed run sent a request that is not in the recording; the message says what differs."},
+		{nexus.CodeBudget, CodeLimit, "The next model call could exceed the budget."},
+		{nexus.CodeLimit, CodeLimit, "A limit of time, turns or quota was reached."},
+		{nexus.CodeTransition, CodeFailed, "The run's state does not allow this change."},
+		{nexus.CodeTargetMoved, CodePartial, "The target branch could not be moved; the result is on its own branch."},
+		{nexus.CodeNeedsPerson, CodePerson, "A person has to decide."},
+		{nexus.CodeNothingProposed, CodeFailed, "The planner made no valid plan."},
+	}
+}

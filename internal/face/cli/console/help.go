@@ -1,0 +1,130 @@
+package console
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
+)
+
+// texts holds one help text a command: what it does and, after a line
+// "Examples:", how it is called.
+//
+//go:embed help/*.txt
+var texts embed.FS
+
+// HelpText returns a command's long text and its examples.
+func HelpText(c *cobra.Command) (long, examples string) {
+	name := strings.ReplaceAll(cmp.Or(strings.TrimPrefix(c.CommandPath(), "nexus "), "nexus"), " ", "-")
+	data, err := texts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		return c.Short, ""
+	}
+	long, examples, _ = strings.Cut(string(data), "\nExamples:\n")
+	return strings.TrimSpace(long), strings.TrimRight(examples, "\n")
+}
+
+// help prints a command's page.
+func (a *Console) help(c *cobra.Command, _ []string) {
+	if rest := c.Flags().Args(); len(rest) > 0 && c.HasSubCommands() {
+		a.Lost = unknownCommand(c, rest[0])
+		return
+	}
+	s := a.Style(a.Out)
+	s.Color = s.Color && !s.Plain
+	_ = a.Print(HelpPage(c, s))
+}
+
+// HelpPage returns all there is to say about a command.
+func HelpPage(c *cobra.Command, s view.Style) string {
+	var b strings.Builder
+	long, examples := HelpText(c)
+	fmt.Fprintf(&b, "%s\n\n%s\n  %s\n", long, s.Bold("Usage:"), c.UseLine())
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", c.CommandPath())
+		childrenOf(&b, c, s)
+	}
+	if examples != "" {
+		fmt.Fprintf(&b, "\n%s\n%s\n", s.Bold("Examples:"), examples)
+	}
+	if flags := c.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(&b, "\n%s\n%s", s.Bold("Flags:"), flags.FlagUsages())
+	}
+	fmt.Fprintf(&b, "\n%s\n%s", s.Bold("Flags of every command:"), c.Root().PersistentFlags().FlagUsages())
+	fmt.Fprintf(&b, "\n%s\n", s.Bold("Exit codes:"))
+	for code := range strings.FieldsSeq(c.Annotations[codesKey]) {
+		fmt.Fprintf(&b, "  %-4s %s\n", code, CodeMeaning(code))
+	}
+	return b.String()
+}
+
+func childrenOf(b *strings.Builder, c *cobra.Command, s view.Style) {
+	groups := c.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands:"}}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(b, "\n%s\n", s.Bold(g.Title))
+		for _, child := range c.Commands() {
+			if child.IsAvailableCommand() && child.GroupID == g.ID {
+				fmt.Fprintf(b, "  %-12s %s\n", child.Name(), child.Short)
+			}
+		}
+	}
+}
+
+// Takes returns a check that a command has between least and most arguments;
+// most below 0 is any number.
+func Takes(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage(c, fmt.Sprintf("%s needs %s", c.CommandPath(), strings.TrimPrefix(c.UseLine(), c.CommandPath()+" ")))
+		case most >= 0 && len(args) > most:
+			return usage(c, fmt.Sprintf("%s does not take %s", c.CommandPath(), view.Quote(args[most])))
+		default:
+			return nil
+		}
+	}
+}
+
+func usage(c *cobra.Command, message string) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: message,
+		Hint: fmt.Sprintf("See %q.", c.CommandPath()+" --help"),
+	}
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	message := fmt.Sprintf("unknown command %s for %s", view.Quote(name), c.CommandPath())
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(name); len(near) > 0 {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean %q?", c.CommandPath()+" "+near[0])}
+	}
+	return usage(c, message)
+}
+
+func unknownFlag(c *cobra.Command, err error) error {
+	unknown, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return usage(c, cmp.Or(unfit(err), err.Error()))
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	message := fmt.Sprintf("unknown flag --%s for %s", view.Clean(unknown), c.CommandPath())
+	near := slices.MinFunc(names, func(x, y string) int {
+		return cmp.Compare(spelling.Distance(unknown, x), spelling.Distance(unknown, y))
+	})
+	if spelling.Distance(unknown, near) <= 1+len(unknown)/4 {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean --%s?", near)}
+	}
+	return usage(c, message)
+}

@@ -1,0 +1,149 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// terminal returns the file behind w when a person sits in front of it.
+func (a *Console) terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd())) && a.Env("TERM") != "dumb"
+}
+
+// Person reports whether somebody sits in front of it who can be asked.
+func (a *Console) Person() bool {
+	in, ok := a.In.(*os.File)
+	_, tty := a.terminal(a.Err)
+	return ok && tty && term.IsTerminal(int(in.Fd()))
+}
+
+// Live reports whether w may be redrawn.
+func (a *Console) Live(w io.Writer) bool {
+	_, tty := a.terminal(w)
+	return tty && !a.Quiet && a.Env("CI") == "" && a.Env("NO_ANIMATION") == ""
+}
+
+// Style returns how to draw on w.
+func (a *Console) Style(w io.Writer) view.Style {
+	f, tty := a.terminal(w)
+	s := view.Style{Plain: !tty, ASCII: !a.utf8()}
+	if tty {
+		s.Width = 80
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			s.Width, s.Height = width, height
+		}
+	}
+	if n, err := strconv.Atoi(a.Env("COLUMNS")); err == nil && n > 0 {
+		s.Width = n
+	}
+	s.Color = a.colored(tty)
+	return s
+}
+
+func (a *Console) colored(tty bool) bool {
+	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
+	switch {
+	case a.Color == "always":
+		return true
+	case a.Color == "never" || a.Env("NO_COLOR") != "" || a.Env("CLICOLOR") == "0":
+		return false
+	case set("CLICOLOR_FORCE") || set("FORCE_COLOR"):
+		return true
+	default:
+		return tty
+	}
+}
+
+// utf8 reports whether the locale can show more than ASCII.
+func (a *Console) utf8() bool {
+	locale := strings.ToLower(cmp.Or(a.Env("LC_ALL"), a.Env("LC_CTYPE"), a.Env("LANG")))
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
+// Print writes a result.
+func (a *Console) Print(text string) error {
+	_, err := io.WriteString(a.Out, a.Mask.Text(text))
+	return err
+}
+
+// Answer writes the result: v as one JSON object with --json, else the text.
+func (a *Console) Answer(v any, text func(view.Style) string) error {
+	if !a.JSON {
+		return a.Print(text(a.Style(a.Out)))
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return a.Print(b.String())
+}
+
+// Say writes a message for people.
+func (a *Console) Say(format string, args ...any) {
+	if !a.Quiet {
+		_, _ = io.WriteString(a.Err, a.Mask.Text(fmt.Sprintf(format+"\n", args...)))
+	}
+}
+
+// Ask writes a question for people, whatever else is kept quiet.
+func (a *Console) Ask(text string) { _, _ = io.WriteString(a.Err, text) }
+
+// failure is the JSON object that stands for an error.
+type failure struct {
+	Code    nexus.Code `json:"code"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitzero"`
+}
+
+// Complain tells people about an error, and programs too with --json.
+func (a *Console) Complain(err error) {
+	if err == nil {
+		return
+	}
+	if _, told := errors.AsType[ExitError](err); told {
+		return
+	}
+	f := failure{Code: nexus.CodeInternal, Message: a.Mask.Text(err.Error())}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		f.Code, f.Hint = e.Code, a.Mask.Text(e.Hint)
+	}
+	if a.JSON {
+		_ = a.Answer(map[string]failure{"error": f}, nil)
+	}
+	s := a.Style(a.Err)
+	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: "))
+	if f.Hint != "" {
+		_, _ = fmt.Fprintln(a.Err, s.Words(view.CleanText(f.Hint), "  "))
+	}
+}
+
+// Line writes an event as one line of JSON.
+func (a *Console) Line(e nexus.Event) error {
+	v, err := view.EventOf(e)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(v); err != nil {
+		return err
+	}
+	return a.Print(b.String())
+}

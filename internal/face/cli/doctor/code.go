@@ -1,0 +1,47 @@
+package doctor
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+)
+
+// checkCode says whom agents can ask what the code in a repository means. That
+// nobody is there is worth knowing and stops nothing.
+func checkCode(dir string, own map[string]config.Language) Check {
+	c := Check{Name: "code", State: Fine}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return checked("code", "", err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	vars, ends := sandbox.Env(), code.Ends(root)
+	var there, missing []string
+	for _, s := range code.Servers(own) {
+		is := slices.DeleteFunc(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })
+		switch command := s.Program(vars); {
+		case len(is) == 0:
+		case command != nil:
+			there = append(there, command[0]+" for "+strings.Join(is, " "))
+		case len(s.Commands) > 0:
+			missing = append(missing, s.Commands[0][0]+" for "+strings.Join(is, " "))
+		}
+	}
+	if ends[".go"] > 0 {
+		there = append(there, "shapes of Go")
+	}
+	if code.Find(vars, "ast-grep") != "" {
+		there = append(there, "ast-grep")
+	}
+	if c.Detail = strings.Join(there, ", "); c.Detail == "" {
+		c.Detail = "no language server"
+	}
+	if len(missing) > 0 {
+		c.Detail += "; not installed: " + strings.Join(missing, ", ")
+	}
+	return c
+}

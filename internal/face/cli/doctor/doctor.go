@@ -1,0 +1,304 @@
+// Package doctor looks whether what a run needs is there: all of it for nexus
+// doctor, and what is told at once before every run, so that it is refused
+// before anything is paid for.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// Question says what to look at.
+type Question struct {
+	Light bool // only what is told at once: nothing is asked over the network
+	Run   bool // before a run: only what concerns it
+	Fix   bool // mend what can be mended
+
+	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
+	Models func() error                             // says whether the run's models can be asked; nil looks at all
+	Plan   func() error                             // says whether a plan's tasks fit; nil where there is none
+}
+
+// look is one look: everything that it may need, some of it missing.
+type look struct {
+	Question
+	app   *console.Console
+	place *app.Place // nil where there is none
+	conf  config.Config
+	box   *sandbox.Box // nil where none works
+	skip  []string
+	all   []Check
+}
+
+// add adds checks, except those that are skipped.
+func (l *look) add(checks ...Check) {
+	for _, c := range checks {
+		if !slices.Contains(l.skip, c.Name) {
+			l.all = append(l.all, c)
+		}
+	}
+}
+
+// wants reports whether any of the named checks is to be made.
+func (l *look) wants(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.skip, name) })
+}
+
+// Ask looks at everything for somebody who wants to know, whatever is missing.
+func Ask(ctx context.Context, a *console.Console, q Question) (Report, error) {
+	settings, _, err := a.Settings()
+	first := []Check{checked("configuration", "readable", err)}
+	if err != nil {
+		settings, q.Trust = config.Default(), nil // it reads the same files, and would say the same
+	}
+	first = append(first, checked("git", "2.38 or newer", git.Check(ctx)))
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		c := checked("repository", "", err)
+		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code != nexus.CodeNotRepository && e.Code != nexus.CodeNoCommits {
+			c.Name = "journal"
+		}
+		first = append(first, c)
+		p = nil
+	} else {
+		defer p.Close()
+	}
+	l := &look{Question: q, app: a, place: p, conf: settings, skip: settings.Precheck.Skip}
+	l.add(first...)
+	return l.report(ctx), nil
+}
+
+// Look looks before a run at what it needs.
+func Look(ctx context.Context, a *console.Console, p *app.Place, c config.Config, q Question) Report {
+	l := &look{Question: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
+	return l.report(ctx)
+}
+
+func (l *look) report(ctx context.Context) Report {
+	l.add(l.halted()...)
+	if l.place != nil {
+		l.checkout(ctx)
+		l.spared(ctx)
+		l.journal(ctx)
+	}
+	l.confined(ctx)
+	if l.wants("disk") {
+		l.add(checkDisk(l.app))
+	}
+	if c := l.conf.Channels; l.wants("channels") && len(c.Order) > 0 && !l.Run {
+		state := ""
+		if l.place != nil {
+			state = l.place.State
+		}
+		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", askpeople.Check(&l.app.App, state, c)))
+	}
+	l.models(ctx)
+	if l.Plan != nil {
+		l.add(checked("plan", "its tasks fit", l.Plan()))
+	}
+	r := Report{OK: true, Strict: l.conf.Precheck.Strict, Light: l.Light, Skipped: l.skip, Checks: l.all}
+	for _, c := range r.Checks {
+		r.OK = r.OK && !r.blocks(c)
+	}
+	return r
+}
+
+// halted says whether the kill switch keeps runs from starting.
+func (l *look) halted() []Check {
+	state := ""
+	if l.place != nil {
+		state = l.place.State
+	}
+	if err := l.app.Switch(state).Err(); err != nil {
+		return []Check{checked("switch", "", err)}
+	}
+	return nil
+}
+
+// checkout looks at the repository and what the user has checked out.
+func (l *look) checkout(ctx context.Context) {
+	repo := l.place.Repo
+	l.add(Check{Name: "repository", State: Fine, Detail: repo.Work})
+	_, branch, err := repo.Head(ctx)
+	switch {
+	case err != nil:
+		l.add(checked("branch", "", err))
+	case l.conf.Target != "":
+		_, err := l.place.Target(ctx, l.conf.Shields(), l.conf.Target)
+		l.add(checked("target", l.conf.Target, err))
+	case branch != "" && l.conf.Land:
+		_, err := l.place.Target(ctx, l.conf.Shields(), branch)
+		l.add(checked("target", branch, err))
+	case branch == "" && l.conf.Land:
+		l.add(Check{Name: "target", State: Notice, Detail: "no branch is checked out that --land could move", Hint: "Name one with --target, or leave out --land."})
+	case branch == "":
+		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch. To use --land, give --target."})
+	}
+	if name, mail := git.Author(ctx, repo, l.app.Env); (name == "" || mail == "") && l.wants("identity") {
+		l.add(Check{Name: "identity", State: Notice, Detail: "git does not know who you are: user.name or user.email is not set", Hint: "Set them with git config --global user.name NAME, and the same for user.email."})
+	} else if !l.Run {
+		l.add(Check{Name: "identity", State: Fine, Detail: name + " <" + mail + ">"})
+	}
+	if is := git.InProgress(repo); is != "" {
+		l.add(Check{Name: "operation", State: Notice, Detail: is + " is in progress in the checkout", Hint: "A run starts from the last commit. If the run should see the result, finish or abort the operation first."})
+	}
+	if l.conf.Precheck.Dirty != "allow" && l.wants("changes") {
+		l.add(l.changes(ctx)...)
+	}
+	if l.Trust != nil && l.wants("trust") {
+		if err := l.Trust(repo.Work, l.app.Trust()); err != nil {
+			l.add(checked("trust", "", err))
+		}
+	}
+}
+
+// spared looks at tests in quarantine, and, where there is time, at what runs saw
+// of them.
+func (l *look) spared(ctx context.Context) {
+	if !l.wants("quarantine") {
+		return
+	}
+	var h flaky.History
+	if l.place.Journal != nil && !l.Run && !l.Light {
+		var err error
+		if h, err = flaky.Of(l.place.Journal.Events(ctx, "", 0)); err != nil {
+			return // the check of the journal says so
+		}
+	}
+	l.add(checkQuarantine(l.place.Repo.Work, flaky.DayOf(l.app.Now()), h)...)
+}
+
+// changes says what the checkout holds that no run will see.
+func (l *look) changes(ctx context.Context) []Check {
+	c, err := git.Uncommitted(ctx, l.place.Repo)
+	var words []string
+	for _, part := range []struct {
+		files []string
+		is    string
+	}{{c.Changed, "changed"}, {c.Staged, "staged"}, {c.New, "new"}} {
+		if n := len(part.files); n > 0 {
+			words = append(words, fmt.Sprintf("%s %s (%s)", view.Count(n, "file"), part.is, few(part.files)))
+		}
+	}
+	text := strings.Join(words, ", ") + ": runs do not see uncommitted changes"
+	switch {
+	case err != nil:
+		text = "cannot be told: " + err.Error()
+	case c.Unknown:
+		text = "unknown: git's index is not version 2"
+	case c.None() && l.Run:
+		return nil
+	case c.None():
+		return []Check{{Name: "changes", State: Fine, Detail: "everything is committed"}}
+	}
+	check := Check{Name: "changes", State: Notice, Detail: text, Hint: "Commit them if the run should build on them. precheck.dirty sets how a run treats them."}
+	if l.conf.Precheck.Dirty == "refuse" {
+		check.State, check.Hint = Blocker, "Commit or stash them: precheck.dirty = \"refuse\" requires a clean checkout."
+	}
+	return []Check{check}
+}
+
+// few names the first of some files.
+func few(files []string) string {
+	const most = 3
+	text := strings.Join(files[:min(len(files), most)], ", ")
+	if len(files) > most {
+		text += ", ..."
+	}
+	return text
+}
+
+// journal looks at the runs of the repository and what they left.
+func (l *look) journal(ctx context.Context) {
+	runs, err := l.place.Runs(ctx)
+	if err == nil && !l.Run && !l.Light && l.place.Journal != nil {
+		err = sound(ctx, l.place.Journal)
+	}
+	if !l.Run || err != nil {
+		l.add(checked("journal", view.Count(len(runs), "run"), err))
+	}
+	if err != nil {
+		return
+	}
+	for _, r := range runs {
+		if r.Holder != nil {
+			l.add(Check{
+				Name: "runs", State: Notice, Detail: fmt.Sprintf("run %s is in progress, in process %d on %s", r.ID, r.Holder.PID, r.Holder.Host),
+				Hint: "Both share the machine and the daily budget. Their results only meet on the target branch.",
+			})
+		}
+	}
+	if l.place.Journal != nil && !l.Run {
+		l.add(checkLeft(ctx, l.app, l.place, runs, l.Fix)...)
+	}
+}
+
+// sound reads the whole journal, as `nexus journal verify` does.
+func sound(ctx context.Context, j *journal.Journal) error {
+	r, err := j.Verify(ctx)
+	if err != nil || r.Sound {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeJournalCorrupt, Message: "damaged: " + r.Why,
+		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: nexus journal restore.", view.Count(int(r.Events), "event")),
+	}
+}
+
+// confined looks for a wall around agents and gates, and at what stands inside.
+func (l *look) confined(ctx context.Context) {
+	box, err := sandbox.Find(ctx, sandbox.Mode(l.conf.Sandbox))
+	switch {
+	case err != nil:
+		l.add(checked("sandbox", "", err))
+		return
+	case !l.Run:
+		l.add(checkBox(box), checkNetwork(l.app, box, l.conf.Network))
+	}
+	l.box = box
+	dir, err := l.app.WorkDir()
+	if l.place != nil {
+		dir = l.place.Repo.Work
+	}
+	if err == nil && l.wants("gates", "programs") {
+		l.add(checkGates(ctx, box, app.Top(dir), l.conf.Gates, l.Run)...)
+	}
+	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
+		l.add(checkTools(ctx, l.app, box, l.conf)...)
+	}
+	if err == nil && !l.Light && l.wants("code") {
+		l.add(checkCode(app.Top(dir), l.conf.Languages))
+	}
+	if !l.Light && l.wants("mcp") {
+		l.add(checkServers(ctx, l.app, box)...)
+	}
+}
+
+// models looks whether models can be asked.
+func (l *look) models(ctx context.Context) {
+	switch {
+	case l.Models != nil:
+		if err := l.Models(); err != nil {
+			l.add(checked("models", "", err))
+		}
+	case l.Light:
+		l.add(checkModels(l.app, l.conf))
+	case l.wants("key", "address", "prices", "provider", "models"):
+		l.add(checkKeys(ctx, l.app, l.conf)...)
+	}
+}

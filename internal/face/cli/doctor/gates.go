@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// checkGates looks at what would judge the work: the gates of the stacks that
+// are found, and whether their programs are there, inside of the sandbox.
+func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, run bool) []Check {
+	gates, err := detect.Gates(dir, c)
+	if err != nil {
+		return []Check{checked("gates", "", err)}
+	}
+	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
+	if len(gates) == 0 {
+		return append([]Check{{
+			Name: "gates", State: Notice, Detail: "no gate is set or detected, so nothing checks the work",
+			Hint: "Set what builds and tests this project in nexus.toml, under [gates].",
+		}}, switchedOff(dir, c)...)
+	}
+	var names, programs []string
+	for _, g := range gates {
+		names = append(names, g.Name)
+		if p := g.Program(); p != "" && !slices.Contains(programs, p) {
+			programs = append(programs, p)
+		}
+	}
+	gone, err := gate.Missing(ctx, box, programs)
+	if err != nil {
+		return []Check{checked("programs", "", err)}
+	}
+	gone = slices.DeleteFunc(gone, func(p string) bool { return depend.Offers(dir, p) })
+	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
+	if run {
+		all = nil
+	}
+	all = append(all, switchedOff(dir, c)...)
+	judged := false
+	for _, g := range gates {
+		p := g.Program()
+		if !slices.Contains(gone, p) {
+			judged = true
+			continue
+		}
+		all = append(all, Check{
+			Name: "programs", State: Notice, Detail: fmt.Sprintf("%s is not found in the sandbox: the gate %s (%s) cannot run", p, g.Name, view.Clean(g.Command())),
+			Hint: "Install it, or turn the gate off: gates." + g.Name + " = false.",
+		})
+	}
+	if !judged {
+		all = append(all, checked("gates", "", &nexus.Error{
+			Code: nexus.CodeNotReady, Message: "no gate can run: " + strings.Join(gone, ", ") + " cannot be found in the sandbox",
+			Hint: "Install the tools that build and test the project, or set other commands in nexus.toml.",
+		}))
+	}
+	return all
+}
+
+// switchedOff says which gates the files name that the configuration does not
+// let judge: nothing that they would find is found.
+func switchedOff(dir string, c config.Gates) []Check {
+	off, err := detect.Off(dir, c)
+	if err != nil || len(off) == 0 {
+		return nil // the gates are asked for errors before
+	}
+	return []Check{{
+		Name: "gates", State: Notice, Detail: "the configuration turns off " + strings.Join(off, ", "), chosen: true,
+		Hint: "Take gates." + off[0] + " out of the configuration to turn it on. nexus config --explain shows where it is set.",
+	}}
+}

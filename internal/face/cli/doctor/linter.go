@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// Linter says how golangci-lint, where it judges a directory, fits the
+// project's configuration for it.
+type Linter struct {
+	Gate   bool   // it judges here
+	Wants  string // major version that the configuration is for
+	Has    string // major version that is installed; empty: none is found
+	Detail string
+}
+
+// Fits reports whether the gate can run.
+func (l Linter) Fits() bool { return !l.Gate || l.Has == l.Wants }
+
+// Why says what keeps the gate from running.
+func (l Linter) Why() string {
+	if l.Has == "" {
+		return "golangci-lint is not found"
+	}
+	return "the configuration is for version " + l.Wants + " of golangci-lint, and version " + l.Has + " is installed"
+}
+
+// FindLinter asks the golangci-lint in the box for its version, where one of
+// the gates calls it with flags of ours.
+func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gates) Linter {
+	gates, err := detect.Gates(dir, c)
+	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return len(g.Args) > 2 && g.Args[0] == "golangci-lint" })
+	if err != nil || i < 0 {
+		return Linter{}
+	}
+	l := Linter{Gate: true, Wants: "2"}
+	if slices.Contains(gates[i].Args, "--out-format=json") {
+		l.Wants = "1"
+	}
+	at, err := os.MkdirTemp("", "nexus-linter-")
+	if err != nil {
+		return l
+	}
+	defer func() { _ = os.RemoveAll(at) }() // a temporary directory
+	r, err := box.Run(ctx, sandbox.Command{Args: []string{"golangci-lint", "--version"}, Dir: at, Env: sandbox.Env()})
+	if err != nil || r.Exit != 0 {
+		return l
+	}
+	l.Detail = strings.TrimSpace(string(r.Stdout))
+	if m := regexp.MustCompile(`version v?(\d+)\.`).FindStringSubmatch(l.Detail); m != nil {
+		l.Has = m[1]
+	}
+	return l
+}

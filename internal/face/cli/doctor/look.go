@@ -1,0 +1,102 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// checkBox says which sandbox it is, and what it cannot stop.
+func checkBox(box *sandbox.Box) Check {
+	c := Check{Name: "sandbox", State: Fine, Detail: box.Name() + "; bounds: " + box.Bounds()}
+	if gaps := box.Gaps(); len(gaps) > 0 {
+		c.State, c.Detail = Notice, box.Name()+": "+strings.Join(gaps, "; ")
+		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."
+	}
+	return c
+}
+
+// checkTools looks at the programs that agents and gates use, from inside of
+// the sandbox.
+func checkTools(ctx context.Context, a *console.Console, box *sandbox.Box, c config.Config) []Check {
+	dir, err := os.MkdirTemp("", "nexus-doctor-")
+	if err != nil {
+		return []Check{checked("temporary files", "", err)}
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
+	try := func(name, hint string, args ...string) Check {
+		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.Env()})
+		if err != nil || r.Exit != 0 {
+			return Check{Name: name, State: Notice, Detail: "not found in the sandbox", Hint: hint}
+		}
+		return Check{Name: name, State: Fine, Detail: view.FirstLine(string(r.Stdout))}
+	}
+	all := []Check{try("ripgrep", "Install ripgrep for faster searches: apt install ripgrep.", "rg", "--version")}
+	if dir, err := a.WorkDir(); err == nil {
+		all = append(all, checkEnvironment(app.Top(dir), c)...)
+		switch l := FindLinter(ctx, box, app.Top(dir), c.Gates); {
+		case !l.Fits():
+			all = append(all, Check{
+				Name: "golangci-lint", State: Notice, Detail: l.Why() + ": the gate golangci will not run",
+				Hint: "Install version " + l.Wants + ", migrate the configuration (golangci-lint migrate), or set gates.golangci = false.",
+			})
+		case l.Gate:
+			all = append(all, Check{Name: "golangci-lint", State: Fine, Detail: view.FirstLine(l.Detail)})
+		}
+		if _, err := os.Stat(filepath.Join(app.Top(dir), "go.mod")); err == nil {
+			all = append(all, try("go", "Install Go or add it to PATH: this project's gates need it.", "go", "version"))
+		}
+	}
+	return all
+}
+
+func checkDisk(a *console.Console) Check {
+	dir := a.Home("XDG_STATE_HOME", ".local/state")
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return checked("disk", "", err)
+	}
+	free := int64(fs.Bavail) * int64(fs.Bsize) >> 20
+	c := Check{Name: "disk", State: Fine, Detail: fmt.Sprintf("%s MB free for %s", view.Number(free), dir)}
+	if free < 1024 {
+		c.State, c.Hint = Notice, "Worktrees and journals need space. Free a gigabyte, or set XDG_STATE_HOME to another disk."
+	}
+	return c
+}
+
+// checkModels looks whether every role has a model with a price and a key at
+// every tier.
+func checkModels(a *console.Console, c config.Config) Check {
+	models, err := provider.NewModels(c, a.Env, a.Now)
+	if err == nil {
+		err = models.With(a.Keys(), provider.Tap{}).Ready(nil)
+	}
+	if err != nil {
+		return checked("models", "", err)
+	}
+	var names []string
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		if name, _ := models.Name(nexus.Coder, tier, ""); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return Check{Name: "models", State: Fine, Detail: strings.Join(names, ", ")}
+}

@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// settled is how old a lock of git's is that nobody can be taking any more.
+const settled = time.Minute
+
+// checkLeft looks for what dead processes left behind in the state directory,
+// and removes it if it is to be mended.
+func checkLeft(ctx context.Context, a *console.Console, p *app.Place, runs []journal.Run, fix bool) []Check {
+	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
+	stale, err := p.Sweep(ctx, !fix)
+	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
+	stale = slices.DeleteFunc(stale, func(path string) bool {
+		in := filepath.Base(filepath.Dir(path))
+		return in == "locks" || in == "lower"
+	})
+	return append(all, left("worktrees", "worktree", len(stale), err, fix))
+}
+
+// left says how much of something is left over, or was removed.
+func left(name, noun string, n int, err error, fix bool) Check {
+	c := checked(name, "none left over", err)
+	switch {
+	case err != nil || n == 0:
+	case fix:
+		c.Detail = view.Count(n, noun) + " removed"
+	default:
+		c.State, c.Detail, c.Hint = Notice, view.Count(n, noun)+" left over", "Remove it with nexus doctor --fix."
+	}
+	return c
+}
+
+// checkModes finds what of the state other users could read: it holds the
+// project's code and what was said about it.
+func checkModes(dir string, fix bool) Check {
+	var open []string
+	for _, name := range []string{"", "blobs", "trees", "repo.git"} {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 == 0 || name != "" && len(open) == 0 {
+			continue // below a closed directory nobody comes
+		}
+		open = append(open, path)
+	}
+	c := Check{Name: "state", State: Fine, Detail: dir}
+	switch {
+	case len(open) == 0:
+	case fix:
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return checked("state", "", err)
+		}
+		c.Detail = dir + " closed to other users"
+	default:
+		c.State, c.Detail, c.Hint = Notice, "other users can read "+dir, "Make it private with nexus doctor --fix."
+	}
+	return c
+}
+
+// checkOrphans finds processes of agents and gates whose run nobody conducts.
+func checkOrphans(runs []journal.Run, fix bool) Check {
+	n := 0
+	var failed error
+	for _, r := range runs {
+		switch {
+		case r.Holder != nil:
+		case fix:
+			killed, err := proc.Sweep(string(r.ID))
+			n, failed = n+killed, errors.Join(failed, err)
+		default:
+			n += proc.Left(string(r.ID))
+		}
+	}
+	return left("processes", "process", n, failed, fix)
+}
+
+// checkLocks finds locks that a killed git left in the private clone. While
+// a run is conducted nobody can tell whose they are.
+func checkLocks(a *console.Console, p *app.Place, runs []journal.Run, fix bool) Check {
+	for _, r := range runs {
+		if r.Holder != nil {
+			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is in progress", r.ID)}
+		}
+	}
+	n := 0
+	err := filepath.WalkDir(filepath.Join(p.State, "repo.git"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "objects":
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(d.Name(), ".lock"):
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || a.Now().Sub(info.ModTime()) < settled {
+			return nil //nolint:nilerr // it is gone, which is fine
+		}
+		n++
+		if fix {
+			return os.Remove(path)
+		}
+		return nil
+	})
+	return left("locks", "lock", n, err, fix)
+}

@@ -1,0 +1,77 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// checkKeys looks what is set for providers, and asks each of them what models
+// it has, which costs nothing.
+func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check {
+	var all []Check
+	keys, err := a.Keys().List(provider.Variables(c))
+	if err != nil {
+		all = append(all, checked("key", "", err))
+	}
+	known := map[string]bool{}
+	for _, k := range keys {
+		if !known[k.Provider] {
+			all = append(all, Check{Name: "key", State: Fine, Detail: fmt.Sprintf("%s has one, from the %s (%s)", k.Provider, k.Source, k.Where)})
+		}
+		known[k.Provider] = true
+	}
+	for _, k := range provider.KnownProviders() {
+		if a.Env(k.BaseEnv) != "" {
+			all = append(all, Check{Name: "address", State: Fine, Detail: k.BaseEnv + " is set"})
+		}
+	}
+	for name, p := range c.Providers {
+		if p.KeyEnv != "" && !known[name] {
+			all = append(all, Check{Name: "key", State: Notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
+		}
+	}
+	models, err := provider.NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return append(all, checked("prices", "", err))
+	}
+	models.With(a.Keys(), provider.Tap{})
+	used := models.Used()
+	for _, name := range used {
+		all = append(all, checkProvider(models.Ask(ctx, name)))
+	}
+	if len(used) > 0 {
+		all = append(all, checkModels(a, c))
+	} else {
+		all = append(all, Check{
+			Name: "key", State: Blocker, Detail: "no provider is set up",
+			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, store a key with nexus config key set PROVIDER, or export OPENAI_BASE_URL of your own server.",
+		})
+	}
+	return all
+}
+
+// checkProvider says how a provider answered. Only a key that it refuses
+// blocks: what is out of reach now may be back when a run begins.
+func checkProvider(s provider.Standing) Check {
+	if s.Err != nil {
+		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}
+		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {
+			c.State, c.Hint = Blocker, "Set a valid key, or settle the account's balance."
+		}
+		return c
+	}
+	c := Check{Name: "provider", State: Fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.Count(s.Models, "model"))}
+	if len(s.Lacks) > 0 {
+		c.State, c.Detail = Notice, c.Detail+", and not "+strings.Join(s.Lacks, ", ")
+		c.Hint = "Set models that it has: models.fast, models.balanced and models.strong."
+	}
+	return c
+}

@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// checkQuarantine looks at the record of tests whose failure does not count.
+// There is nothing to say where there is none.
+func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
+	list, err := gate.QuarantineIn(dir)
+	if err != nil {
+		return []Check{checked("quarantine", "", err)}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	notice := func(test, detail, hint string) Check {
+		return Check{Name: "quarantine", State: Notice, Detail: view.Clean(test) + ": " + detail, Hint: hint}
+	}
+	var all []Check
+	for _, f := range (flaky.QuarantineOn{List: list, Day: today}).Look(gate.TestsIn(dir)) {
+		all = append(all, notice(f.Test, f.Message, f.Advice))
+	}
+	for _, e := range list {
+		if judged, red := h.Since(e); e.Active(today) && judged >= flaky.Enough && red == 0 {
+			all = append(all, notice(e.Test, fmt.Sprintf("it has not failed in %d runs of its gate since it was added", judged), "It may be fixed. Remove it with nexus quarantine remove."))
+		}
+	}
+	if len(all) == 0 {
+		all = []Check{{Name: "quarantine", State: Fine, Detail: view.Count(len(list), "test")}}
+	}
+	return all
+}

@@ -1,0 +1,72 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
+)
+
+// checkServers asks each MCP server that is trusted for its tools, and says of
+// the others why they are not used.
+func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []Check {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return []Check{checked("mcp", "", err)}
+	}
+	dir = app.Top(dir)
+	all, err := a.Servers(dir)
+	if err != nil {
+		return []Check{checked("mcp", "", err)}
+	}
+	var checks []Check
+	for _, s := range all {
+		c := Check{Name: "mcp " + s.Name, State: Notice}
+		switch {
+		case s.Why != nil:
+			c.Detail, c.Hint = legible.Show(s.Why.Error()), "Fix it in "+s.From+", or declare it in your own configuration."
+		case s.State != trust.Trusted:
+			c.Detail, c.Hint = "it is not trusted ("+string(s.State)+")", "Read what it would run with nexus trust, then trust it with nexus trust --yes."
+		default:
+			c = reach(ctx, a, box, dir, s)
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// reach starts or reaches a server.
+func reach(ctx context.Context, a *console.Console, box *sandbox.Box, dir string, s app.Server) Check {
+	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
+	tmp, err := os.MkdirTemp("", "nexus-doctor-")
+	if err != nil {
+		return checked("temporary files", "", err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
+	all := &mcptools.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerWay()}
+	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
+	if !box.Hides() {
+		env.Tmp = tmp
+	}
+	tools, open, err := all.Reach(ctx, s.Server, env)
+	switch {
+	case err != nil:
+		c.Detail = err.Error()
+	case len(open) > 0:
+		c.Detail = fmt.Sprintf("%s, with descriptions that are not trusted: %s", view.Count(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
+		c.Hint = "Read it with nexus trust, then trust it with nexus trust --yes."
+	default:
+		c.State, c.Detail, c.Hint = Fine, view.Count(tools, "tool")+", from "+s.From, ""
+	}
+	return c
+}

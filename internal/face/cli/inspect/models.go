@@ -1,0 +1,205 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
+)
+
+// models is the answer of `models --json`.
+type models struct {
+	Provider string  `json:"provider,omitzero"` // that was asked
+	Service  string  `json:"service,omitzero"`  // tier of service that the prices are of
+	Curated  string  `json:"curated"`           // day of the built-in table
+	List     *list   `json:"list,omitempty"`    // the public list, where it was fetched
+	Models   []model `json:"models"`
+	Left     int     `json:"left,omitzero"` // not shown: --all
+}
+
+type list struct {
+	From    string    `json:"from"`
+	Fetched time.Time `json:"fetched"`
+	Models  int       `json:"models"`
+}
+
+type model struct {
+	Name    string     `json:"name"`             // provider/model
+	Context int64      `json:"context,omitzero"` // most tokens of prompt and answer
+	Output  int64      `json:"output,omitzero"`  // most tokens of an answer
+	Price   *llm.Rate  `json:"price"`            // now, for a short prompt; null is unknown
+	Rates   []llm.Rate `json:"rates,omitempty"`  // all of them, at the usual tier of service
+	Serves  []string   `json:"serves,omitempty"` // tiers, and roles that are pinned to it
+	Source  llm.Source `json:"source,omitzero"`
+	Dated   string     `json:"dated,omitzero"`
+	Note    string     `json:"note,omitzero"`
+}
+
+func modelsCommand(a *console.Console) *cobra.Command {
+	var all bool
+	var service string
+	c := a.Command("models [PROVIDER] [--json]", "list models with prices, sizes and uses", func(ctx context.Context, args []string) error {
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		known, err := provider.NewModels(settings, a.Env, a.Now)
+		if err != nil {
+			return err
+		}
+		if tiers := known.Services(); service != "" && !slices.Contains(tiers, service) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "no provider has the service tier " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
+			}
+		}
+		known.With(a.Keys(), provider.Tap{})
+		m := models{Provider: console.First(args), Service: service, Curated: known.Dated(), List: public(a, known)}
+		var rows []provider.Row
+		if m.Provider == "" {
+			rows, m.Left = known.Known(service, all)
+		} else if rows, err = known.List(ctx, m.Provider, service); err != nil {
+			return err
+		}
+		m.Models = make([]model, len(rows))
+		for i, r := range rows {
+			m.Models[i] = modelOf(r)
+		}
+		return a.Answer(m, func(s view.Style) string { return modelTable(s, m) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
+	c.Args = console.Takes(0, 1)
+	c.Flags().BoolVar(&all, "all", false, "also list models that only the public list has, of providers that are not set up")
+	c.Flags().StringVar(&service, "service", "", "show prices of this service `TIER`, if the provider has it: batch, flex or priority")
+	a.JSONFlag(c)
+	c.AddCommand(refreshCommand(a))
+	return c
+}
+
+// public returns what is to be said of the public list. One that cannot be read
+// is told to people, and is as good as none.
+func public(a *console.Console, known *provider.Models) *list {
+	k, err := known.Public()
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			a.Say("%s: %s", view.Clean(err.Error()), "fetch it again with nexus models refresh")
+		}
+		return nil
+	}
+	return &list{k.From, k.Fetched, len(k.Models)}
+}
+
+func modelOf(r provider.Row) model {
+	m := model{Name: r.Name, Context: r.Context, Output: r.Output, Rates: r.Rates, Serves: r.Serves, Source: r.Source, Dated: r.Dated, Note: r.Note}
+	if r.Priced {
+		m.Price = &r.Rate
+	}
+	return m
+}
+
+// wide is how many columns it takes to show everything of a model.
+const wide = 90
+
+func modelTable(s view.Style, m models) string {
+	head := []string{"model", "context", "output", "in", "out", "cached", "serves", "source"}
+	narrow := !s.Plain && s.Width > 0 && s.Width < wide
+	rows := make([][]string, len(m.Models))
+	for i, r := range m.Models {
+		in, out, cached := "?", "?", "?"
+		if r.Price != nil {
+			in, out, cached = dollars(r.Price.Input), dollars(r.Price.Output), dollars(r.Price.CacheRead)
+		}
+		source := string(r.Source)
+		if s.Plain || s.Width >= wide+20 {
+			source = strings.TrimSpace(source + " " + r.Dated)
+		}
+		rows[i] = []string{view.Clean(r.Name), count(s, r.Context), count(s, r.Output), in, out, cached, strings.Join(r.Serves, ", "), source}
+		if narrow { // the name is what people need in full
+			rows[i] = slices.Delete(rows[i], 2, 3)
+		}
+	}
+	if narrow {
+		head = slices.Delete(head, 2, 3)
+	}
+	text := view.Table(s, head, rows)
+	if s.Plain {
+		return text
+	}
+	text += s.Dim("current prices, in dollars per million tokens; ? is unknown") + "\n"
+	text += s.Dim("curated: the built-in table, of "+m.Curated) + "\n"
+	if l := m.List; l != nil {
+		text += s.Dim(fmt.Sprintf("refreshed: fetched on %s from %s", l.Fetched.Format(time.DateOnly), view.Clean(l.From))) + "\n"
+	}
+	if m.Left > 0 {
+		text += s.Dim(fmt.Sprintf("the public list has %s more; show them with --all", view.Count(m.Left, "model"))) + "\n"
+	}
+	return text
+}
+
+// dollars returns an amount without its sign and without zeros at its end.
+func dollars(m nexus.Money) string {
+	data, _ := m.MarshalJSON() // never fails
+	return string(data)
+}
+
+// count returns a number of tokens: all of it for a program.
+func count(s view.Style, n int64) string {
+	switch {
+	case n == 0:
+		return "?"
+	case s.Plain:
+		return strconv.FormatInt(n, 10)
+	case n >= 1_000_000:
+		return strconv.FormatFloat(float64(n/10_000)/100, 'f', -1, 64) + "M"
+	case n >= 1000:
+		return strconv.FormatInt(n/1000, 10) + "k"
+	default:
+		return strconv.FormatInt(n, 10)
+	}
+}
+
+// refreshed is the answer of `models refresh --json`.
+type refreshed struct {
+	list
+
+	Same    bool `json:"same,omitzero"`    // nothing had changed
+	Skipped int  `json:"skipped,omitzero"` // entries that could not be read
+}
+
+func refreshCommand(a *console.Console) *cobra.Command {
+	c := a.Command("refresh [--from URL] [--json]", "fetch the public list of models and their prices", func(ctx context.Context, _ []string) error {
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		f, err := catalog.Fetch(ctx, catalog.Source{URL: settings.ModelList, Path: provider.ListPath(a.Env), Now: a.Now})
+		if err != nil {
+			return err
+		}
+		r := refreshed{list: list{f.From, f.Fetched, len(f.Models)}, Same: f.Same, Skipped: f.Skipped}
+		return a.Answer(r, func(view.Style) string {
+			text := fmt.Sprintf("%s from %s", view.Count(r.Models, "model"), view.Clean(r.From))
+			if r.Same {
+				text += ", unchanged"
+			}
+			if r.Skipped > 0 {
+				text += fmt.Sprintf("; %d entries could not be read", r.Skipped)
+			}
+			return text + "\n"
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
+	a.SettingFlags(c, "from")
+	a.JSONFlag(c)
+	return c
+}

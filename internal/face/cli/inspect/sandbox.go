@@ -1,0 +1,213 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+func sandboxCommand(a *console.Console) *cobra.Command {
+	var mode string
+	var own bool
+	var c sandbox.Command
+	var limits bounds
+	exec := a.Command("exec [--worktree DIR] [--git] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
+		var err error
+		if c.Limits, err = limits.parse(); err != nil {
+			return err
+		}
+		c.Args = args
+		return confined(ctx, a, c, mode, own)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit)
+	exec.Args = console.Takes(1, -1)
+	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
+	exec.Flags().BoolVar(&own, "git", false, "run in a copy of the last commit with a private git directory, as agents do; the copy is deleted afterwards")
+	exec.Flags().StringVar(&mode, "network", "off", "network `MODE`: off; list, which allows network.allow and network.presets; or presets and hosts separated by commas")
+	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "maximum `TIME`, such as 90s; no limit if not given")
+	limits.flags(exec)
+	a.SettingFlags(exec, "sandbox")
+	return a.Parent("sandbox", "run commands in the sandbox", exec)
+}
+
+// bounds are the flags that bound what a command uses.
+type bounds struct {
+	memory, fileSize, disk, tmp string
+	processes, files            int
+}
+
+func (b *bounds) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&b.memory, "memory", "", "maximum memory of all its processes, as a `SIZE` such as 512M or 2G")
+	f.IntVar(&b.processes, "processes", 0, "maximum number `N` of processes and threads")
+	f.StringVar(&b.fileSize, "file-size", "", "maximum `SIZE` of a file")
+	f.IntVar(&b.files, "open-files", 0, "maximum number `N` of open files per process")
+	f.StringVar(&b.disk, "disk", "", "maximum `SIZE` that it may add to the disk")
+	f.StringVar(&b.tmp, "tmp", "", "maximum `SIZE` of its private /tmp")
+}
+
+// parse returns the limits; what was not given is zero, which is the usual.
+func (b *bounds) parse() (l sandbox.Limits, err error) {
+	if b.processes < 0 || b.files < 0 {
+		return l, badSize(strconv.Itoa(min(b.processes, b.files)))
+	}
+	l.Processes, l.OpenFiles = b.processes, b.files
+	for _, x := range []struct {
+		text string
+		to   *int64
+	}{{b.memory, &l.Memory}, {b.fileSize, &l.FileSize}, {b.disk, &l.Disk}, {b.tmp, &l.Tmp}} {
+		if *x.to, err = size(x.text); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// size reads a number of bytes with a unit of K, M, G or T; 0 for no text.
+func size(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	digits, shift := text, 0
+	if i := strings.IndexByte("KMGT", text[len(text)-1]); i >= 0 {
+		digits, shift = text[:len(text)-1], 10*(i+1)
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || n == 0 || n > math.MaxInt64>>shift {
+		return 0, badSize(text)
+	}
+	return int64(n << shift), nil
+}
+
+func badSize(text string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a valid limit", text), Hint: "Give a number of bytes above 0, or one with K, M, G or T."}
+}
+
+// confined runs a command in the sandbox; streams and exit code are its own.
+func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode string, own bool) (err error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	if err != nil {
+		return err
+	}
+	if c.Dir == "" {
+		c.Dir, err = a.WorkDir()
+	} else {
+		c.Dir, err = filepath.Abs(c.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	c.Env, c.Stdin, c.Cap = sandbox.Env(), a.In, 64<<20
+	if own {
+		discard, failed := apart(ctx, &c, box, settings.Policy.Show)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, discard()) }()
+	}
+	here, err := a.WorkDir()
+	if err != nil {
+		return err
+	}
+	grant, err := app.GrantFor(mode, settings.Network, app.Top(here), a.Trust(), a.Env)
+	if err != nil {
+		return err
+	}
+	if grant != nil {
+		way := grant.Open()
+		c.Proxy, c.Env = way.Serve, way.Env(c.Env, box.Hides())
+		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.Take())) }() // who cannot be told is not
+	}
+	r, err := box.Run(ctx, c)
+	if _, outErr := a.Out.Write(r.Stdout); err == nil {
+		err = outErr
+	}
+	if _, errErr := a.Err.Write(r.Stderr); err == nil {
+		err = errErr
+	}
+	switch {
+	case err != nil:
+	case r.TimedOut:
+		return over("time")
+	case r.Over != "":
+		return over(string(r.Over))
+	}
+	if err == nil && r.Exit != 0 {
+		err = console.ExitError(r.Exit)
+	}
+	return err
+}
+
+// apart lets the command run in a copy of the last commit of the repository
+// at its directory, made just as for an attempt: with a git directory of its own
+// that it may write to, and the objects of all commits to read. The function it
+// returns throws the copy away.
+func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []string) (discard func() error, _ error) {
+	user, err := git.Find(ctx, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	head, err := user.Line(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "nexus-try-")
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
+	}
+	gone := func() error { return os.RemoveAll(dir) }
+	trees, err := worktree.Open(ctx, user, dir)
+	if err != nil {
+		return nil, errors.Join(err, gone())
+	}
+	tree, err := trees.Add(ctx, "try", "T1.1", head)
+	if err != nil {
+		return nil, errors.Join(err, trees.Close(), gone())
+	}
+	c.Dir, c.Writable, c.Readable = tree.Dir, append(c.Writable, tree.Git), append(c.Readable, tree.Reads()...)
+	if !box.Hides() {
+		c.Tmp = tree.Tmp
+	}
+	if err := cover(c, show); err != nil {
+		return nil, errors.Join(err, tree.Remove(context.WithoutCancel(ctx)), trees.Close(), gone())
+	}
+	return func() error {
+		return errors.Join(tree.Remove(context.WithoutCancel(ctx)), trees.Close(), gone())
+	}, nil
+}
+
+// cover hides from the command what is hidden from agents.
+func cover(c *sandbox.Command, show []string) error {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range (files.HiddenRules{Show: show}).Look(root).Files {
+		c.Hidden = append(c.Hidden, filepath.Join(c.Dir, filepath.FromSlash(f.Name)))
+	}
+	return root.Close()
+}
+
+func over(what string) error {
+	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it exceeded its limit of " + what, Hint: "Raise the limit with a flag, or find out why it needs so much."}
+}

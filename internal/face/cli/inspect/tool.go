@@ -1,0 +1,242 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+)
+
+func toolCommand(a *console.Console) *cobra.Command {
+	return a.Parent("tool", "list the agents' tools, or call one", toolListCommand(a), toolCallCommand(a))
+}
+
+// toolRow is one tool in the answer of `tool list --json`.
+type toolRow struct {
+	llm.Tool
+	ReadOnly bool `json:"read_only"`
+}
+
+// toolList is the answer of `tool list --json`.
+type toolList struct {
+	Tools  []toolRow   `json:"tools"`
+	Writes agent.Scope `json:"writes"` // what the role may change in the tree
+}
+
+func toolListCommand(a *console.Console) *cobra.Command {
+	var role string
+	var offered bool
+	c := a.Command("list [--role ROLE] [--mcp] [--json]", "list the tools that agents have", func(ctx context.Context, _ []string) error {
+		r, err := roleOf(a, role)
+		if err != nil {
+			return err
+		}
+		set, done, err := listing(ctx, a, r, offered)
+		if err != nil {
+			return err
+		}
+		defer done()
+		var all []toolRow
+		for _, t := range set.Specs() {
+			all = append(all, toolRow{t, set.ReadOnly(t.Name)})
+		}
+		return a.Answer(toolList{all, r.Writes}, func(s view.Style) string {
+			if role != "" {
+				return inFull(s, all)
+			}
+			var rows [][]string
+			for _, t := range all {
+				rows = append(rows, []string{t.Name, view.FirstLine(t.Description)})
+			}
+			return view.Table(s, []string{"tool", "what it does"}, rows)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Flags().StringVar(&role, "role", "", "list only the tools of this `ROLE`")
+	c.Flags().BoolVar(&offered, "mcp", false, "also list the tools of trusted MCP servers; a server that was never asked is started")
+	a.JSONFlag(c)
+	return c
+}
+
+func toolCallCommand(a *console.Console) *cobra.Command {
+	var dir, role string
+	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
+		if !json.Valid([]byte(args[1])) {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the input is not JSON", Hint: `Give an object, such as '{"path": "README.md"}'.`}
+		}
+		set, done, err := toolSet(ctx, a, dir, role)
+		if err != nil {
+			return err
+		}
+		defer done()
+		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
+		a.JSON = true
+		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds(), answer.Reached}, nil)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(2, 2)
+	c.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
+	c.Flags().StringVar(&role, "role", string(nexus.Coder), "use the tools and permissions of this `ROLE`")
+	a.SettingFlags(c, "sandbox")
+	return c
+}
+
+// called is what `tool call` prints. A call that fails is a result, too.
+type called struct {
+	llm.Result
+	Changed  bool                `json:"changed"` // the tree may be different now
+	Finished json.RawMessage     `json:"finished,omitempty"`
+	Seconds  float64             `json:"seconds"`
+	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it asked for
+}
+
+// inFull draws all that a model is told of its tools.
+func inFull(s view.Style, all []toolRow) string {
+	var b strings.Builder
+	for i, t := range all {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(s.Bold(view.Clean(t.Name)) + "\n")
+		for line := range strings.SplitSeq(strings.TrimSpace(view.CleanText(t.Description)), "\n") {
+			b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
+		}
+		b.WriteString(s.Dim(s.Wrap("input: "+view.Clean(string(t.Schema)), "  ")) + "\n")
+	}
+	return b.String()
+}
+
+// handin returns the schema of what a role hands in, nil for those that hand in
+// a summary.
+func handin(role nexus.Role) json.RawMessage {
+	switch role {
+	case nexus.Planner:
+		return plan.Schema()
+	case nexus.Verifier:
+		return review.VerdictSchema()
+	case nexus.Reviewer:
+		return review.Schema()
+	case nexus.Scout:
+		return agent.SubagentSchema()
+	default:
+		return nil
+	}
+}
+
+// roleOf returns a role as it is here; no role has all tools.
+func roleOf(a *console.Console, name string) (agent.Role, error) {
+	if name == "" {
+		return agent.Role{Tools: tool.Names(), Writes: agent.WriteAll}, nil
+	}
+	dir, err := a.WorkDir()
+	if err != nil {
+		return agent.Role{}, err
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return agent.Role{}, err
+	}
+	roles, _, err := app.Casting(app.Top(dir), settings)
+	if err != nil {
+		return agent.Role{}, err
+	}
+	r, ok := roles[nexus.Role(name)]
+	if !ok {
+		return r, app.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
+	}
+	return r, nil
+}
+
+// listing returns the tools of a role, with those that servers offer where
+// they are wanted.
+func listing(ctx context.Context, a *console.Console, r agent.Role, offered bool) (*tool.Set, func(), error) {
+	if offered {
+		return setOf(ctx, a, "", r)
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	env := told(settings, r)
+	env.Dir = os.TempDir()
+	set, err := tool.New(env, r.Tools...)
+	return set, func() {}, err
+}
+
+// told returns what decides how a role's tools are described.
+func told(c config.Config, r agent.Role) tool.Env {
+	return tool.Env{Writes: r.Writes != agent.WriteNothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
+}
+
+func toolSet(ctx context.Context, a *console.Console, dir, role string) (*tool.Set, func(), error) {
+	r, err := roleOf(a, role)
+	if err != nil {
+		return nil, nil, err
+	}
+	return setOf(ctx, a, dir, r)
+}
+
+// setOf returns the tools of a role in a directory, those of servers included,
+// and what ends them.
+func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*tool.Set, func(), error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	if dir == "" {
+		dir, err = a.WorkDir()
+	} else {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := a.WorkDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	grant, err := app.GrantIn(settings.Network, app.Top(here), a.Trust(), a.Env, box)
+	if err != nil {
+		return nil, nil, err
+	}
+	env := told(settings, r)
+	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.Role(string(r.Name)), r.Writes.Rule()
+	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.Rules(settings, r.Name)
+	set, err := tool.New(env, r.Tools...)
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := a.OpenServers(app.Top(dir))
+	if err != nil {
+		set.Close()
+		return nil, nil, err
+	}
+	leave, hush := servers.Join(ctx, set, r.Name, env), (&code.Kit{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
+	return set, func() {
+		hush()
+		leave()
+		set.Close()
+	}, nil
+}

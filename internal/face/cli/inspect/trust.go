@@ -1,0 +1,158 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// entrusted is one thing in the answer of `trust --json`.
+type entrusted struct {
+	Name  string      `json:"name"`
+	State trust.State `json:"state"`
+	Text  string      `json:"text"`         // as it is
+	Was   string      `json:"was,omitzero"` // as it was agreed to
+}
+
+func trustCommand(a *console.Console) *cobra.Command {
+	var yes, forget bool
+	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "trust what a repository sets for agents", func(ctx context.Context, names []string) error {
+		dir, err := a.WorkDir()
+		if err != nil {
+			return err
+		}
+		dir = app.Top(dir)
+		if forget {
+			return forgetTrust(ctx, a, dir, names)
+		}
+		all, err := judgeTrust(a, dir, names)
+		if err != nil {
+			return err
+		}
+		if err := a.Answer(listed(all), func(s view.Style) string { return drawTrust(s, all) }); err != nil {
+			return err
+		}
+		open := slices.DeleteFunc(slices.Clone(all), func(j trust.Judged) bool { return j.State == trust.Trusted })
+		if len(open) == 0 {
+			return nil
+		}
+		if !yes && a.Person() {
+			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing"))) // what cannot be read is a no
+			yes = nexus.Agrees(answer)
+		}
+		if !yes {
+			return &nexus.Error{Code: nexus.CodeUntrusted, Message: view.Count(len(open), "item") + " not trusted", Hint: "Read it, then run nexus trust --yes, or remove it from the repository."}
+		}
+		items := make([]trust.Item, len(open))
+		for i, j := range open {
+			items[i] = j.Item
+		}
+		if err := a.Trust().Trust(ctx, dir, items); err != nil {
+			return err
+		}
+		a.Say("trusted %s; changes must be trusted again", view.Count(len(open), "item"))
+		return nil
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
+	c.Args = console.Takes(0, -1)
+	c.Flags().BoolVar(&yes, "yes", false, "trust everything that is shown")
+	c.Flags().BoolVar(&forget, "forget", false, "withdraw trust")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("yes", "forget")
+	c.AddCommand(trustAgentCommand(a))
+	return c
+}
+
+// judgeTrust says how the named things stand, and all for no name.
+func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged, error) {
+	items, err := app.Entrusted(dir)
+	if err != nil {
+		return nil, err
+	}
+	offered, err := a.ServerItems(dir)
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, offered...)
+	for _, name := range names {
+		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
+			return nil, app.NotFound("item to trust", name, "nexus trust lists them.")
+		}
+	}
+	if len(names) > 0 {
+		items = slices.DeleteFunc(items, func(i trust.Item) bool { return !slices.Contains(names, i.Name) })
+	}
+	return a.Trust().Judge(dir, items)
+}
+
+func forgetTrust(ctx context.Context, a *console.Console, dir string, names []string) error {
+	gone, err := a.Trust().Forget(ctx, dir, names...)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(gone, name) {
+			return app.NotFound("trusted item", name, "nexus trust lists them.")
+		}
+	}
+	a.Say("no longer trusted: %s", view.Count(len(gone), "item"))
+	return nil
+}
+
+func listed(all []trust.Judged) []entrusted {
+	list := make([]entrusted, len(all))
+	for i, j := range all {
+		list[i] = entrusted{j.Name, j.State, j.Text, j.Was}
+	}
+	return list
+}
+
+// drawTrust shows what is new in full and what changed as a patch.
+func drawTrust(s view.Style, all []trust.Judged) string {
+	if len(all) == 0 {
+		return "nothing in this repository needs trust\n"
+	}
+	var b strings.Builder
+	for _, j := range all {
+		name := view.Clean(j.Name)
+		switch j.State {
+		case trust.Trusted:
+			fmt.Fprintf(&b, "%s %s\n", s.Good("trusted"), name)
+		case trust.Changed:
+			fmt.Fprintf(&b, "%s %s\n", s.Warn("changed"), name)
+			patch := string(diff.Diff("agreed", []byte(j.Was), "now", []byte(j.Text)))
+			b.WriteString(paint(s, strings.TrimSuffix(patch, "\n")))
+		default:
+			fmt.Fprintf(&b, "%s     %s\n", s.Warn("new"), name)
+			b.WriteString(paint(s, "+"+strings.ReplaceAll(strings.TrimSuffix(j.Text, "\n"), "\n", "\n+")))
+		}
+	}
+	return b.String()
+}
+
+// paint shows the lines of a patch, what they hide written out.
+func paint(s view.Style, patch string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(patch, "\n") {
+		clean := view.CleanText(line)
+		switch {
+		case strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ "):
+			continue
+		case strings.HasPrefix(line, "+"):
+			clean = s.Good(clean)
+		case strings.HasPrefix(line, "-"):
+			clean = s.Bad(clean)
+		}
+		b.WriteString("  " + clean + "\n")
+	}
+	return b.String()
+}

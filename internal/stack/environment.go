@@ -1,0 +1,58 @@
+package stack
+
+import "strings"
+
+// Hosts are where the tools of a language fetch packages: a preset that people
+// name in network.presets.
+type Hosts struct {
+	Name  string
+	Hosts []string
+}
+
+// Server is a language server that may be there.
+type Server struct {
+	Name     string
+	Commands [][]string // the first whose program is there is used
+	Ends     []string   // of the names of files that it knows
+	Watch    []string   // names of further files that it goes by
+	Options  string     // JSON that it begins with
+}
+
+// Environment is what the tools of a language find in theirs, as NAME=VALUE where
+// nothing else is said.
+type Environment struct {
+	Keeps   []string // names of the user's that choose a toolchain: commands have them too
+	Sets    []string // for every command: they keep tools from the network, from asking, and to English
+	Private []string // where the user's home is out of sight; {home} stands for the one in its place
+	Offline []string // where there is no network: clients of registries fail at once, and say why
+	// Proxied are for where there is a proxy, for tools that read none of the usual
+	// variables; {url}, {host} and {port} stand for it.
+	Proxied   []string
+	Trusts    []string // names of the user's that say which certificates are trusted
+	Unreached []string // patterns of what clients print that found no network
+}
+
+// Environments returns what the tools of all languages find in theirs.
+func Environments() Environment {
+	var all Environment
+	for _, s := range All() {
+		e := s.Environment
+		all.Keeps, all.Sets, all.Private = append(all.Keeps, e.Keeps...), append(all.Sets, e.Sets...), append(all.Private, e.Private...)
+		all.Offline, all.Proxied = append(all.Offline, e.Offline...), append(all.Proxied, e.Proxied...)
+		all.Trusts, all.Unreached = append(all.Trusts, e.Trusts...), append(all.Unreached, e.Unreached...)
+	}
+	return all
+}
+
+// IsWritten reports whether tools write a file, and people do not: a lock file.
+func IsWritten(base string) bool {
+	base = strings.ToLower(base)
+	for _, s := range All() {
+		for _, name := range s.Written {
+			if name == base {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,167 @@
+package agentcli_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+func write(t *testing.T, name, text string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestHome copies a login and nothing else, keeps one that the program renewed,
+// and returns what is to be masked.
+func TestHome(t *testing.T) {
+	user, own := t.TempDir(), filepath.Join(t.TempDir(), "home")
+	p := agentcli.Program{Name: "claude", Login: []string{".claude/.credentials.json", ".claude/gone.json"}}
+	if p.LoggedIn(user) {
+		t.Error("logged in without a login")
+	}
+	write(t, filepath.Join(user, ".claude/settings.json"), `{"hooks":{}}`, 0o600)
+	from := write(t, filepath.Join(user, ".claude/.credentials.json"), `{"a":{"token":"sk-ant-oat01-0123456789","kind":"a short one"}}`, 0o600)
+	secrets, err := p.Home(own, user)
+	if err != nil || !slices.Equal(secrets, []string{"sk-ant-oat01-0123456789"}) || !p.LoggedIn(user) {
+		t.Fatalf("%q %v", secrets, err)
+	}
+	if _, err := os.Stat(filepath.Join(own, ".claude/settings.json")); err == nil {
+		t.Error("settings were copied")
+	}
+	if info, err := os.Stat(own); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the home is %v", info.Mode())
+	}
+	renewed := write(t, filepath.Join(own, ".claude/.credentials.json"), `{"token":"sk-ant-oat01-renewed-here"}`, 0o600)
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(renewed, later, later); err != nil {
+		t.Fatal(err)
+	}
+	secrets, err = p.Home(own, user)
+	if data, _ := os.ReadFile(renewed); err != nil || !strings.Contains(string(data), "renewed") || !slices.Contains(secrets, "sk-ant-oat01-renewed-here") {
+		t.Errorf("%s %q %v", data, secrets, err)
+	}
+	if err := os.Chtimes(from, later.Add(time.Hour), later.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Home(own, user); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(renewed); strings.Contains(string(data), "renewed") {
+		t.Error("a new login of the user does not count")
+	}
+}
+
+// TestFind follows a program of npm to the packages that it needs.
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	if dir, _ = filepath.EvalSymlinks(dir); dir == "" {
+		t.Fatal("no directory")
+	}
+	real := write(t, filepath.Join(dir, "lib/node_modules/@x/agent/bin/agent.js"), "#!/usr/bin/env node\n", 0o700)
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, filepath.Join(dir, "bin/agent")); err != nil {
+		t.Fatal(err)
+	}
+	file, seen, err := agentcli.Find("agent", "relative:"+filepath.Join(dir, "bin"))
+	if err != nil || file != real || !slices.Equal(seen, []string{filepath.Join(dir, "lib/node_modules")}) {
+		t.Errorf("%s %q %v", file, seen, err)
+	}
+	for _, bad := range []string{"nobody", "./agent", filepath.Join(dir, "bin"), "/nowhere/agent"} {
+		if file, _, err := agentcli.Find(bad, dir); err == nil {
+			t.Errorf("found %s as %s", bad, file)
+		}
+	}
+}
+
+// launch makes a program of a script.
+func launch(t *testing.T, script string, silence time.Duration) agentcli.Launch {
+	t.Helper()
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := write(t, filepath.Join(dir, "agent"), "#!/bin/sh\n"+script, 0o700)
+	return agentcli.Launch{
+		Program: agentcli.Program{Name: "claude", Speaks: "claude"}, File: file, Run: box.Run, Silence: silence, Working: time.Minute,
+		Command: sandbox.Command{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}},
+	}
+}
+
+func prompt(heard *[]stream.Kind) agentcli.Prompt {
+	return agentcli.Prompt{
+		Text: "do it", ID: "i",
+		Permit: func(context.Context, stream.Call) string { return "no" },
+		Heard: func(_ context.Context, e stream.Event) error {
+			*heard = append(*heard, e.Kind)
+			return nil
+		},
+	}
+}
+
+const done = `printf '{"type":"result","subtype":"success","is_error":false,"result":"ok"}\n'` + "\n"
+
+// TestPrompt runs programs that end as they should, and some that do not.
+func TestPrompt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script string
+		fault  nexus.Fault
+		kinds  []stream.Kind
+	}{
+		"done":                  {done, "", []stream.Kind{stream.Ended}},
+		"it stays":              {done + "sleep 60", "", []stream.Kind{stream.Ended}},
+		"its child stays":       {"sleep 60 &\n" + done, "", []stream.Kind{stream.Ended}},
+		"it closes its output":  {"exec >&-; sleep 60", nexus.FaultSilent, nil},
+		"a denied call":         {`read -r a; printf '{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"c"}}\n'; read -r b; case $b in *deny*no*) ` + done + ";; esac", "", []stream.Kind{stream.Ended}},
+		"silent":                {"read -r a; sleep 60", nexus.FaultSilent, nil},
+		"a line without an end": {"printf '{\"type\":'; sleep 60", nexus.FaultSilent, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var heard []stream.Kind
+			silence := time.Minute
+			if c.fault == nexus.FaultSilent {
+				silence = 100 * time.Millisecond
+			}
+			began := time.Now()
+			e, err := launch(t, c.script, silence).Prompt(t.Context(), prompt(&heard))
+			if err != nil || e.Fault != c.fault || !slices.Equal(heard, c.kinds) {
+				t.Errorf("%q (%s), %q, %v", e.Fault, e.Why, heard, err)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+// TestCancel stops the program when nobody waits for it any more.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancelCause(t.Context())
+	var heard []stream.Kind
+	p := prompt(&heard)
+	p.Heard = func(context.Context, stream.Event) error { stop(os.ErrDeadlineExceeded); return nil }
+	e, err := launch(t, `printf '{"type":"system","subtype":"init","session_id":"i"}\n'; sleep 60`, 0).Prompt(ctx, p)
+	if err == nil || e.Fault != nexus.FaultStopped {
+		t.Errorf("%q %v", e.Fault, err)
+	}
+}

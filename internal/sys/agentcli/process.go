@@ -1,0 +1,234 @@
+package agentcli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// Prompt is what an agent is told, and who listens.
+type Prompt struct {
+	Text   string
+	ID     string // of its conversation; empty: it makes one
+	Resume bool   // it has that conversation already
+	Money  nexus.Money
+	Turns  int
+	// Permit says why a call that the agent asks for is not allowed, empty
+	// where it is.
+	Permit func(ctx context.Context, c stream.Call) (refused string)
+	// Heard gets what the agent does. An error stops it.
+	Heard func(ctx context.Context, e stream.Event) error
+}
+
+// Ended is how the program ended.
+type Ended struct {
+	stream.End
+
+	Exit int
+}
+
+// Launch is a program that is ready to be run.
+type Launch struct {
+	Program Program
+	File    string // the program itself
+	Run     func(context.Context, sandbox.Command) (sandbox.Result, error)
+	Command sandbox.Command // where and in what; Args, Stdin and Stdout are set here
+	Silence time.Duration   // without a line; 0: no limit
+	Working time.Duration   // without a line while a tool of the agent runs; 0: no limit
+}
+
+const (
+	maxLine  = 32 << 20         // bytes of a line that is read; a longer one is skipped
+	farewell = 10 * time.Second // for a program to exit after its prompt is done
+)
+
+var (
+	errSilent = errors.New("the agent printed nothing for too long")
+	errHeard  = errors.New("what the agent does could not be recorded")
+)
+
+// Prompt runs the program for one prompt. An error means that it could not be
+// run, that Heard failed, or, when ctx ended, is the cause of that; Ended is
+// what is known of it all the same.
+func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c := l.Command
+	c.Args = append([]string{l.File}, l.Program.args(q)...)
+	c.Env = append(slices.Clone(c.Env), l.Program.Env...)
+	p, err := sandbox.StartProcess(ctx, l.Run, c)
+	if err != nil {
+		return Ended{}, err
+	}
+	defer p.Close() //nolint:errcheck // it is dead then
+	s := &talk{Launch: l, Prompt: q, process: p, decoder: stream.New(l.Program.Speaks), lines: make(chan []byte), open: map[string]bool{}}
+	go s.read() // ends with the process, which Close waits for
+	text, answers := l.Program.stdin(q)
+	go func() { // a program that does not read is killed for its silence
+		_, _ = p.Write(text)
+		if !answers {
+			_ = p.CloseInput()
+		}
+	}()
+	if err = s.listen(ctx); err != nil {
+		stop(err) // at once; who is done may exit by itself
+	}
+	_ = p.Close()
+	for range s.lines { // so that read ends
+	}
+	return s.ended(err)
+}
+
+// talk is a prompt under way. One goroutine owns it; another one reads.
+type talk struct {
+	Launch
+	Prompt
+
+	process *sandbox.Process
+	decoder stream.Decoder
+	lines   chan []byte
+	open    map[string]bool // calls that are not answered
+	done    bool
+}
+
+// read passes on the lines of the program.
+func (s *talk) read() {
+	defer close(s.lines)
+	r := bufio.NewReaderSize(s.process, 64<<10)
+	for {
+		var line []byte
+		long := false
+		for {
+			part, err := r.ReadSlice('\n')
+			if long = long || len(line)+len(part) > maxLine; !long {
+				line = append(line, part...)
+			}
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if long {
+				line = []byte("(a line that is too long)")
+			}
+			if len(line) > 0 {
+				s.lines <- line
+			}
+			if err != nil {
+				return
+			}
+			break
+		}
+	}
+}
+
+// listen hears what the program prints until it has nothing more to say.
+func (s *talk) listen(ctx context.Context) error {
+	for {
+		wait, stop := s.patience()
+		select {
+		case line, ok := <-s.lines:
+			stop()
+			if !ok {
+				return nil
+			}
+			if err := s.line(ctx, line); err != nil {
+				return err
+			}
+		case <-wait:
+			if s.done {
+				return nil // it stays for no reason
+			}
+			return errSilent
+		case <-ctx.Done():
+			stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// patience returns what ends when the program has been silent for too long.
+func (s *talk) patience() (<-chan time.Time, func()) {
+	limit := s.Silence
+	switch {
+	case s.done:
+		limit = farewell
+	case len(s.open) > 0:
+		limit = s.Working
+	}
+	if limit <= 0 {
+		return nil, func() {}
+	}
+	t := time.NewTimer(limit)
+	return t.C, func() { t.Stop() }
+}
+
+func (s *talk) line(ctx context.Context, line []byte) error {
+	for _, e := range s.decoder.Line(line) {
+		switch e.Kind {
+		case stream.Said:
+			for _, c := range e.Calls {
+				s.open[c.ID] = true
+			}
+		case stream.Answered:
+			delete(s.open, e.ID)
+		case stream.Asked:
+			s.answer(e, s.Permit(ctx, e.Calls[0]))
+			continue
+		case stream.Ended:
+			s.done = true
+			_ = s.process.CloseInput()
+		default:
+		}
+		if err := s.Heard(ctx, e); err != nil {
+			return errors.Join(errHeard, err)
+		}
+	}
+	return nil
+}
+
+// answer says whether the agent may make a call. One that does not read the
+// answer is silent from then on.
+func (s *talk) answer(e stream.Event, refused string) {
+	decision := map[string]any{"behavior": "allow", "updatedInput": e.Calls[0].Input}
+	if refused != "" {
+		decision = map[string]any{"behavior": "deny", "message": refused}
+	}
+	_, _ = s.process.Write(append(message(map[string]any{
+		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": e.ID, "response": decision},
+	}), '\n'))
+}
+
+// ended says how the program ended, after it is dead.
+func (s *talk) ended(err error) (Ended, error) {
+	r, broken := s.process.Ended()
+	e := Ended{End: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
+	switch {
+	case errors.Is(err, errHeard):
+		return e, err
+	case errors.Is(err, errSilent) && !s.done:
+		e.Fault, e.Why = nexus.FaultSilent, fmt.Sprintf("it printed nothing for %s and was stopped", s.silent())
+		return e, nil
+	case err != nil && !s.done:
+		e.Fault, e.Why = nexus.FaultStopped, err.Error()
+		return e, err
+	case r.Over != "" && !s.done:
+		e.Fault, e.Why = nexus.FaultCrashed, fmt.Sprintf("it used too much: %s", r.Over)
+	case broken != nil && !s.done && !errors.Is(broken, sandbox.ErrPipesClosed) && !errors.Is(broken, io.EOF):
+		return e, broken
+	}
+	return e, nil
+}
+
+func (s *talk) silent() time.Duration {
+	if len(s.open) > 0 {
+		return s.Working
+	}
+	return s.Silence
+}

@@ -1,0 +1,110 @@
+package stream
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// opencode reads `opencode run --format json`. Older versions say nothing at the
+// end: there the last step that stopped by itself is the end.
+type opencode struct {
+	common
+
+	opened  string
+	usage   nexus.Usage
+	money   nexus.Money
+	denied  int
+	stopped bool // the last step was the last
+}
+
+type opencodeLine struct {
+	Type    string `json:"type"`
+	Session string `json:"sessionID"`
+	Part    struct {
+		ID     string `json:"id"`
+		Call   string `json:"callID"`
+		Text   string `json:"text"`
+		Tool   string `json:"tool"`
+		Reason string `json:"reason"`
+		State  struct {
+			Status string          `json:"status"`
+			Input  json.RawMessage `json:"input"`
+			Output string          `json:"output"`
+			Error  string          `json:"error"`
+		} `json:"state"`
+		Cost   float64 `json:"cost"`
+		Tokens struct {
+			Input     int64 `json:"input"`
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+	} `json:"part"`
+	Error struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	} `json:"error"`
+	Rejected []json.RawMessage `json:"rejected"`
+}
+
+// Line implements [Decoder].
+func (o *opencode) Line(line []byte) []Event {
+	var l opencodeLine
+	if !o.read(line, &l) {
+		return nil
+	}
+	var all []Event
+	if l.Session != "" && l.Session != o.opened {
+		o.opened = l.Session
+		all = append(all, Event{Kind: Opened, ID: l.Session})
+	}
+	switch p := l.Part; l.Type {
+	case "text":
+		if strings.TrimSpace(p.Text) != "" {
+			o.last = p.Text
+			all = append(all, Event{Kind: Said, Text: p.Text})
+		}
+	case "tool_use":
+		id := p.Call
+		if id == "" {
+			id = p.ID
+		}
+		all = append(all, Event{Kind: Said, Calls: []Call{{ID: id, Tool: p.Tool, Input: object(p.State.Input)}}},
+			Event{Kind: Answered, ID: id, Failed: p.State.Status == "error", Text: p.State.Output + p.State.Error})
+	case "step_start":
+		o.stopped = false
+	case "step_finish":
+		t := p.Tokens
+		o.usage = o.usage.Add(nexus.Usage{
+			Input: positive(t.Input), Output: positive(t.Output) + positive(t.Reasoning),
+			CacheRead: positive(t.Cache.Read), CacheWrite: positive(t.Cache.Write),
+		})
+		o.money += dollars(p.Cost)
+		o.stopped = p.Reason == "stop" || p.Reason == "end_turn"
+	case "error":
+		o.failed = strings.TrimSpace(l.Error.Name + " " + l.Error.Data.Message)
+	case "done":
+		o.denied = len(l.Rejected)
+		if o.failed == "" {
+			all = append(all, o.finish(End{Usage: o.usage, Money: o.money, Denied: o.denied})...)
+		}
+	}
+	return all
+}
+
+// Close implements [Decoder].
+func (o *opencode) Close(exit int, stderr string) End {
+	if o.end == nil && o.stopped && o.failed == "" && exit == 0 {
+		return End{Text: o.last, Usage: o.usage, Money: o.money, Denied: o.denied}
+	}
+	e := o.common.Close(exit, stderr)
+	e.Usage, e.Money = o.usage, o.money
+	return e
+}

@@ -1,0 +1,220 @@
+// Package apikey says where the key of a provider comes from: the environment,
+// a file that nobody else can read, or the desktop's keyring, in this order.
+//
+// A place that is not there is passed over in silence; a file that others
+// could read or change is an error, because its keys may be known or wrong.
+package apikey
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// Source is a place where keys are kept.
+type Source string
+
+// The sources in the order in which they are asked.
+const (
+	Environment Source = "environment"
+	File        Source = "file"
+	Keyring     Source = "keyring"
+)
+
+// Key is a key with where it was found. It prints without its value.
+type Key struct {
+	Provider string
+	Source   Source
+	Where    string // variable, path, or name in the keyring
+
+	value string
+}
+
+// Value returns the key itself; empty for the zero Key.
+func (k Key) Value() string { return k.value }
+
+// Tail returns the last four characters of a key that is long enough to stay
+// a secret then.
+func (k Key) Tail() string {
+	if len(k.value) < 24 {
+		return ""
+	}
+	return k.value[len(k.value)-4:]
+}
+
+// Format keeps the value out of whatever prints a Key.
+func (k Key) Format(s fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(s, "key of %s from %s %s", k.Provider, k.Source, k.Where)
+}
+
+// GoString keeps the value out of %#v.
+func (k Key) GoString() string { return fmt.Sprint(k) }
+
+// Ring is a keyring. Get returns an empty value where there is none.
+type Ring interface {
+	Get(provider string) (string, error)
+	Set(provider, value string) error
+	Remove(provider string) (bool, error)
+}
+
+// Store is where keys are kept. A field that is empty is a place that is not
+// there.
+type Store struct {
+	Env   func(string) string
+	File  string             // path of the key file
+	Ring  Ring               // nil: there is none
+	Learn func(value string) // hears of every key that is found; may be nil
+}
+
+// Find returns the key of a provider, whose variable may be empty. Where there
+// is none it returns the zero Key.
+func (s Store) Find(provider, variable string) (Key, error) {
+	if variable != "" && s.Env != nil {
+		if v := strings.TrimSpace(s.Env(variable)); v != "" {
+			return s.found(Key{provider, Environment, variable, v}), nil
+		}
+	}
+	kept, err := readFile(s.File)
+	if err != nil {
+		return Key{}, err
+	}
+	if v := kept[provider]; v != "" {
+		return s.found(Key{provider, File, s.File, v}), nil
+	}
+	return s.ringed(provider), nil
+}
+
+// ringed asks the keyring. One that does not answer is none.
+func (s Store) ringed(provider string) Key {
+	if s.Ring == nil {
+		return Key{}
+	}
+	v, err := s.Ring.Get(provider)
+	if err != nil || v == "" {
+		return Key{}
+	}
+	return s.found(Key{provider, Keyring, service, v})
+}
+
+func (s Store) found(k Key) Key {
+	if s.Learn != nil {
+		s.Learn(k.value)
+	}
+	return k
+}
+
+// List returns every key of the providers in all places, by provider and in
+// the order in which they are asked. The map holds their variables. Providers
+// that only the file knows are listed too.
+func (s Store) List(variables map[string]string) ([]Key, error) {
+	kept, err := readFile(s.File)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(variables)), maps.Keys(kept))
+	slices.Sort(names)
+	var all []Key
+	for _, provider := range slices.Compact(names) {
+		if name := variables[provider]; name != "" && s.Env != nil {
+			if v := strings.TrimSpace(s.Env(name)); v != "" {
+				all = append(all, s.found(Key{provider, Environment, name, v}))
+			}
+		}
+		if v := kept[provider]; v != "" {
+			all = append(all, s.found(Key{provider, File, s.File, v}))
+		}
+		if k := s.ringed(provider); k.value != "" {
+			all = append(all, k)
+		}
+	}
+	return all, nil
+}
+
+// Set keeps the key of a provider in the file or the keyring.
+func (s Store) Set(provider, value string, to Source) error {
+	if err := check(provider, value); err != nil {
+		return err
+	}
+	if s.Learn != nil {
+		s.Learn(value)
+	}
+	if to != Keyring {
+		return changeFile(s.File, func(kept map[string]string) bool {
+			kept[provider] = value
+			return true
+		})
+	}
+	if s.Ring == nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no keyring here", Hint: "Leave --keyring out to keep the key in a file that only you can read."}
+	}
+	if err := s.Ring.Set(provider, value); err != nil {
+		return &nexus.Error{Code: nexus.CodeStorage, Message: "keep the key in the keyring", Cause: err, Hint: "Unlock the keyring, or leave --keyring out to keep the key in a file."}
+	}
+	return nil
+}
+
+// Remove takes the key of a provider out of the file and the keyring, and
+// returns where it was.
+func (s Store) Remove(provider string) ([]Source, error) {
+	var from []Source
+	err := changeFile(s.File, func(kept map[string]string) bool {
+		if _, ok := kept[provider]; !ok {
+			return false
+		}
+		delete(kept, provider)
+		from = append(from, File)
+		return true
+	})
+	if err != nil || s.Ring == nil {
+		return from, err
+	}
+	if s.ringed(provider).value == "" {
+		return from, nil
+	}
+	removed, err := s.Ring.Remove(provider)
+	if err != nil {
+		return from, &nexus.Error{Code: nexus.CodeStorage, Message: "remove the key from the keyring", Cause: err, Hint: "Unlock the keyring and try again."}
+	}
+	if removed {
+		from = append(from, Keyring)
+	}
+	return from, nil
+}
+
+// check refuses what cannot be a provider's name or its key.
+func check(provider, value string) error {
+	if err := CheckProvider(provider); err != nil {
+		return err
+	}
+	plain := func(r rune) bool { return r > ' ' && r <= '~' }
+	var why error
+	switch {
+	case value == "":
+		why = errors.New("it is empty")
+	case len(value) > 4096:
+		why = errors.New("it has more than 4,096 characters")
+	case strings.ContainsFunc(value, func(r rune) bool { return !plain(r) }):
+		why = errors.New("it holds spaces or other characters that no key has")
+	default:
+		return nil
+	}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "this is no key", Cause: why, Hint: "Give the key alone, as the provider shows it, on standard input."}
+}
+
+// CheckProvider refuses what cannot be the name of a provider.
+func CheckProvider(name string) error {
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+	if name != "" && len(name) <= 64 && !bad {
+		return nil
+	}
+	shown := cmp.Or(fmt.Sprintf("%q", legible.Cut(name, 64)), "nothing")
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: shown + " is no name of a provider", Hint: "A name has letters, digits, - and _ only, such as anthropic."}
+}

@@ -1,0 +1,180 @@
+package apikey
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// maxFile is more than any key file has.
+const maxFile = 256 << 10
+
+// readFile returns the keys of a file by provider, none where there is no
+// file. Everything is checked on the open file, so that nobody can exchange it
+// meanwhile.
+func readFile(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := openFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unsafe(path, "it cannot be opened: "+reason(err), "Make it a plain file that you can read, or remove it.")
+	}
+	defer func() { _ = f.Close() }() // only read
+	if err := checkDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unsafe(path, reason(err), "Remove it and set the keys anew: nexus config key set PROVIDER.")
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, unsafe(path, "it is not a plain file", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+	case !mine(info):
+		return nil, unsafe(path, "it belongs to somebody else", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, unsafe(path, fmt.Sprintf("others may read or change it: its mode is %04o", info.Mode().Perm()), "Run chmod 600 "+path+"; if others had access, let the provider make new keys.")
+	case info.Size() > maxFile:
+		return nil, unsafe(path, "it is too large", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil, unsafe(path, reason(err), "Check the disk.")
+	}
+	return parse(path, data)
+}
+
+// parse reads lines such as: anthropic = "sk-ant-...". No error shows what
+// stands there.
+func parse(path string, data []byte) (map[string]string, error) {
+	var kept map[string]string
+	if err := toml.Unmarshal(data, &kept); err != nil {
+		where := ""
+		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := e.Position()
+			where = fmt.Sprintf(", line %d", line)
+		}
+		return nil, broken(path + where)
+	}
+	for provider, value := range kept {
+		kept[provider] = strings.TrimSpace(value)
+		if check(provider, kept[provider]) != nil {
+			return nil, broken(path)
+		}
+	}
+	return kept, nil
+}
+
+func broken(where string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the keys in " + where + ": it is not a list of keys", Hint: `A line holds a provider and its key: anthropic = "KEY". Write it with nexus config key set PROVIDER.`}
+}
+
+func unsafe(path, why, hint string) error {
+	return &nexus.Error{Code: nexus.CodeKeyUnsafe, Message: "the keys in " + path + " are not used: " + why, Hint: hint}
+}
+
+// reason returns why the system said no, without the path that the message
+// has already.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return err.Error()
+}
+
+// checkDir refuses a directory in which others may look around or exchange
+// files.
+func checkDir(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return unsafe(dir, reason(err), "Make it a directory that is yours alone: chmod 700 "+dir+".")
+	case info.Mode()&fs.ModeSymlink != 0:
+		return unsafe(dir, "it is a symbolic link", "Put a directory in its place, or set XDG_CONFIG_HOME to where it leads.")
+	case !info.IsDir():
+		return unsafe(dir, "it is not a directory", "Put a directory in its place.")
+	case !mine(info):
+		return unsafe(dir, "it belongs to somebody else", "Set XDG_CONFIG_HOME to a directory of your own.")
+	case info.Mode().Perm()&0o027 != 0:
+		return unsafe(dir, fmt.Sprintf("others may look into it: its mode is %04o", info.Mode().Perm()), "Run chmod 700 "+dir+".")
+	}
+	return nil
+}
+
+// changeFile reads the file, lets change work on its keys, and puts the new
+// file in place at once if change says so. Nothing that stood in the way of
+// reading is overwritten.
+func changeFile(path string, change func(map[string]string) bool) error {
+	if path == "" {
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "there is no place for a key file", Hint: "Set HOME or XDG_CONFIG_HOME."}
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return storage(path, err)
+	}
+	if err := checkDir(dir); err != nil {
+		return err
+	}
+	unlock, err := lock(path + ".lock")
+	if err != nil {
+		return storage(path, err)
+	}
+	defer unlock()
+	kept, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if kept == nil {
+		kept = map[string]string{}
+	}
+	if !change(kept) {
+		return nil
+	}
+	data, err := toml.Marshal(kept)
+	if err != nil {
+		return storage(path, err)
+	}
+	return storage(path, replace(path, data))
+}
+
+// replace writes a file of mode 0600 and gives it its name when it is whole.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // has mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func storage(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &nexus.Error{Code: nexus.CodeStorage, Message: "write the keys to " + path, Cause: err, Hint: "Check the disk and who may write there."}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package apikey
+
+// Guard does nothing here.
+func Guard() {}

@@ -1,0 +1,110 @@
+package apikey
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// service is what the keys are filed under in the keyring.
+const service = "nexus"
+
+// Desktop returns the desktop's keyring, nil where there can be none. On Linux
+// it needs a session bus that is known by name: nothing is started to find
+// one.
+func Desktop(env func(string) string) Ring {
+	switch runtime.GOOS {
+	case "darwin", "windows":
+		return Patient(desktop{}, patience)
+	default:
+		if env("DBUS_SESSION_BUS_ADDRESS") == "" {
+			return nil
+		}
+		return Patient(desktop{}, patience)
+	}
+}
+
+// patience is how long a keyring may take: a person may have to unlock it, and
+// a daemon that hangs never answers.
+const patience = 20 * time.Second
+
+// Patient returns a ring that is waited for no longer than so long, and not
+// asked again once that was in vain.
+func Patient(r Ring, limit time.Duration) Ring { return &patient{ring: r, limit: limit} }
+
+type patient struct {
+	ring  Ring
+	limit time.Duration
+	gone  atomic.Bool
+}
+
+// within waits for something that nothing can interrupt. Its goroutine stays
+// behind where it never ends; the process takes it along.
+func within[T any](p *patient, do func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	var none T
+	if p.gone.Load() {
+		return none, errSilent
+	}
+	heard := make(chan answer, 1)
+	go func() {
+		v, err := do()
+		heard <- answer{v, err}
+	}()
+	alarm := time.NewTimer(p.limit)
+	defer alarm.Stop()
+	select {
+	case a := <-heard:
+		return a.value, a.err
+	case <-alarm.C:
+		p.gone.Store(true)
+		return none, errSilent
+	}
+}
+
+var errSilent = errors.New("the keyring does not answer")
+
+// Get implements [Ring].
+func (p *patient) Get(provider string) (string, error) {
+	return within(p, func() (string, error) { return p.ring.Get(provider) })
+}
+
+// Set implements [Ring].
+func (p *patient) Set(provider, value string) error {
+	_, err := within(p, func() (struct{}, error) { return struct{}{}, p.ring.Set(provider, value) })
+	return err
+}
+
+// Remove implements [Ring].
+func (p *patient) Remove(provider string) (bool, error) {
+	return within(p, func() (bool, error) { return p.ring.Remove(provider) })
+}
+
+type desktop struct{}
+
+// Get implements [Ring].
+func (desktop) Get(provider string) (string, error) {
+	v, err := keyring.Get(service, provider)
+	if errors.Is(err, keyring.ErrNotFound) {
+		return "", nil
+	}
+	return v, err
+}
+
+// Set implements [Ring].
+func (desktop) Set(provider, value string) error { return keyring.Set(service, provider, value) }
+
+// Remove implements [Ring].
+func (desktop) Remove(provider string) (bool, error) {
+	err := keyring.Delete(service, provider)
+	if errors.Is(err, keyring.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

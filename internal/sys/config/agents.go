@@ -1,0 +1,67 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+)
+
+// Agent is an agent program of another maker. Where a field of one that Nexus
+// knows is empty, what is known holds.
+type Agent struct {
+	Command string
+	Args    []string
+	Speaks  string // format of its stream
+	Model   string
+	Env     []string // "NAME=value"
+	Hosts   []string
+	Login   []string
+	Billing string        // subscription or use
+	Budget  nexus.Money   // most that a prompt may cost, where use is paid
+	Silence time.Duration // 0: the usual
+}
+
+func agentKeys() []Key {
+	agents := func(c *Config) *map[string]Agent { return &c.Agents }
+	const runs = "it decides what runs with your login"
+	return []Key{
+		part("roles.*.agent", kind.Text(),
+			"agent program that does the sessions of this role in place of a model: claude, codex, gemini, opencode, or "+
+				"one of agents; coder and tester only",
+			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
+		part("agents.*.command", kind.Text(),
+			"program of this agent, which runs in the sandbox",
+			agents, func(a *Agent) *string { return &a.Command }).trusted(runs),
+		part("agents.*.args", kind.Texts(),
+			"its first arguments; for an agent that speaks text, all of them, with {prompt} for the prompt, which it "+
+				"reads from its input otherwise",
+			agents, func(a *Agent) *[]string { return &a.Args }).trusted(runs),
+		part("agents.*.speaks", kind.Words(stream.Formats()...),
+			"format of what it prints; text: it prints what it likes, and its exit code says whether it is done",
+			agents, func(a *Agent) *string { return &a.Speaks }).trusted(runs),
+		part("agents.*.model", kind.Text(),
+			"model, as the program names it; without one, its own choice",
+			agents, func(a *Agent) *string { return &a.Model }).trusted(runs),
+		part("agents.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
+			"variables that it is given, and commands of its own too; ${NAME} stands for one of yours",
+			agents, func(a *Agent) *[]string { return &a.Env }).trusted(runs),
+		part("agents.*.hosts", hosts(egress.ParseRule),
+			"hosts that it reaches, as in network.allow; network.deny holds for it too",
+			agents, func(a *Agent) *[]string { return &a.Hosts }).trusted("it opens the network"),
+		part("agents.*.login", kind.Texts(),
+			"files below your home that hold its login; it gets a copy",
+			agents, func(a *Agent) *[]string { return &a.Login }).trusted(runs),
+		part("agents.*.billing", kind.Words("subscription", "use"),
+			"subscription: what it does costs nothing more, and its quota counts; use: it counts against the budget",
+			agents, func(a *Agent) *string { return &a.Billing }).trusted("it decides what counts against the budget"),
+		part("agents.*.budget", kind.Dollars(),
+			"dollars that one prompt may cost at most and that are set aside for it, if use is paid; 0: 2 dollars",
+			agents, func(a *Agent) *nexus.Money { return &a.Budget }).trusted("it decides what is spent"),
+		part("agents.*.silence", kind.Span(),
+			"time without output after which it is stopped, unless a tool of its own runs; 0s: limits.turn_time",
+			agents, func(a *Agent) *time.Duration { return &a.Silence }).trusted(runs),
+	}
+}

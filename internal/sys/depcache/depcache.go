@@ -1,0 +1,319 @@
+// Package depcache keeps sets of files that are expensive to make and the same for
+// many trees, such as installed dependencies: each set is made once, under a key
+// of everything it depends on, is never written again, and is lent to trees.
+//
+//	<dir>/<key>/files    the set, in the places that it has in a tree
+//	<dir>/<key>/about    what is known of it
+//	<dir>/.new-*         one that is being made, or was when its maker died
+//	<dir>/locks/<key>    held by who makes or removes it, shared by who lends it
+//
+// A tree gets a layer of its own over each path, or a copy where no overlay
+// can be mounted: what is written there reaches neither the set nor any other
+// tree, and [Store.Lend] takes it back.
+package depcache
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// Set is what was made for a key.
+type Set struct {
+	Key      string        `json:"key"`
+	Source   string        `json:"source"`            // how it came to be, for people
+	Command  string        `json:"command,omitzero"`  // what made it, if one did
+	Paths    []string      `json:"paths"`             // relative to a tree, with slashes, sorted, none within another
+	Root     string        `json:"root,omitzero"`     // where the tree lay that it was made in
+	Bound    []string      `json:"bound,omitempty"`   // files below Paths that name Root
+	Bytes    int64         `json:"bytes"`             // of all files
+	Files    int           `json:"files"`             // directories not counted
+	Duration time.Duration `json:"duration,omitzero"` // that making it took
+	At       time.Time     `json:"at"`
+}
+
+// Store is the sets of one repository. It may be used from many goroutines and
+// many processes at once.
+type Store struct {
+	Dir  string // absolute
+	Copy bool   // always copy; otherwise where no overlay can be mounted
+	Now  func() time.Time
+}
+
+// newPrefix begins the name of a set that is not ready. No key does.
+const newPrefix = ".new-"
+
+func (s *Store) path(key string, more ...string) string {
+	return filepath.Join(append([]string{s.Dir, key}, more...)...)
+}
+
+func (s *Store) lock(key string) string { return filepath.Join(s.Dir, "locks", key) }
+
+// keyOK refuses what could not name a directory.
+func keyOK(key string) error {
+	if key == "" || len(key) > 100 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || key == "locks" {
+		return fmt.Errorf("supply: %q is no key", key)
+	}
+	return nil
+}
+
+// Find returns a set that is there.
+func (s *Store) Find(key string) (Set, bool) {
+	var set Set
+	data, err := os.ReadFile(s.path(key, "about"))
+	if keyOK(key) != nil || err != nil || json.Unmarshal(data, &set) != nil || set.Key != key {
+		return Set{}, false
+	}
+	return set, true
+}
+
+// Make returns the set of a key, and makes it if it is not there: do fills
+// files, an empty directory, and says what it did. Whoever wants the same
+// meanwhile waits. Nothing is left of one whose making failed or was cut off.
+func (s *Store) Make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (set Set, made bool, err error) {
+	if err := keyOK(key); err != nil {
+		return Set{}, false, err
+	}
+	if set, ok := s.Find(key); ok {
+		return set, false, nil
+	}
+	err = disk.Lock(ctx, s.lock(key), func(ctx context.Context) error {
+		if ready, ok := s.Find(key); ok { // while we waited
+			set = ready
+			return nil
+		}
+		made = true
+		set, err = s.make(ctx, key, do)
+		return err
+	})
+	return set, made && err == nil, err
+}
+
+func (s *Store) make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (Set, error) {
+	began := s.Now()
+	aside := filepath.Join(s.Dir, newPrefix+key) // ours, while we hold the lock
+	if err := remove(aside); err != nil {
+		return Set{}, disk.Fail("remove what was half made", err)
+	}
+	defer func() { _ = remove(aside) }() // what stays is removed by the next, or swept
+	files := filepath.Join(aside, "files")
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return Set{}, disk.Fail("make a directory", err)
+	}
+	set, err := do(ctx, aside, files)
+	if err != nil {
+		return Set{}, err
+	}
+	set.Key, set.At, set.Duration = key, began, s.Now().Sub(began)
+	slices.Sort(set.Paths)
+	if err := set.measure(files); err != nil {
+		return Set{}, disk.Fail("look at what was made", err)
+	}
+	data, err := json.MarshalIndent(set, "", " ")
+	if err != nil {
+		return Set{}, err
+	}
+	ready := filepath.Join(aside, "ready")
+	err = errors.Join(os.MkdirAll(ready, 0o700), os.Rename(files, filepath.Join(ready, "files")), os.WriteFile(filepath.Join(ready, "about"), data, 0o600))
+	if err == nil {
+		err = settle(s.Dir)
+	}
+	if err == nil {
+		err = os.RemoveAll(s.path(key)) // one that cannot be read
+	}
+	if err == nil {
+		err = os.Rename(ready, s.path(key))
+	}
+	return set, disk.Fail("put what was made in place", err)
+}
+
+// remove removes a directory, and before that what a dead process left mounted
+// there: it may be somebody else's.
+func remove(dir string) error {
+	if err := unmount(dir); err != nil {
+		return err
+	}
+	return disk.RemoveAll(dir)
+}
+
+func unmount(dir string) error {
+	mounted, err := overlay.Below(dir)
+	for _, m := range mounted {
+		err = errors.Join(err, overlay.Unmount(m))
+	}
+	return err
+}
+
+// mostBound is the largest file that is searched for the name of the place
+// where it was made.
+const mostBound = 64 << 10
+
+// measure counts the files of a set, and finds those that say where it was
+// made.
+func (s *Set) measure(files string) error {
+	return walk(files, s.Paths, func(p, name string, info fs.FileInfo) error {
+		s.Files++
+		if !info.Mode().IsRegular() {
+			return nil
+		}
+		s.Bytes += info.Size()
+		if names, err := mentions(name, info, s.Root); err != nil || names == nil {
+			return err
+		}
+		s.Bound = append(s.Bound, p)
+		return nil
+	})
+}
+
+// walk calls f for everything in paths below a directory that is no directory.
+func walk(dir string, paths []string, f func(p, name string, info fs.FileInfo) error) error {
+	for _, p := range paths {
+		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(p)), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			rel, _ := filepath.Rel(dir, name) // name is below dir
+			return f(filepath.ToSlash(rel), name, info)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mentions returns the text of a small file that names a place, nil for any other.
+func mentions(name string, info fs.FileInfo, place string) ([]byte, error) {
+	if place == "" || !info.Mode().IsRegular() || info.Size() > mostBound || strings.HasSuffix(name, ".pyc") {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(data, []byte(place)) || bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Rebase writes into files below paths of dir which name another place that
+// they are here. They were copied from there, and are nobody else's.
+func Rebase(dir string, paths []string, was string) error {
+	return walk(dir, paths, func(_, name string, info fs.FileInfo) error {
+		data, err := mentions(name, info, was)
+		if err != nil || data == nil {
+			return err
+		}
+		err = os.WriteFile(name, bytes.ReplaceAll(data, []byte(was), []byte(dir)), info.Mode().Perm())
+		return errors.Join(err, os.Chtimes(name, info.ModTime(), info.ModTime()))
+	})
+}
+
+// Bounds say how much is kept when nobody uses it.
+type Bounds struct {
+	Sets  int
+	Bytes int64
+}
+
+// Usual is what is kept when nothing else is said.
+func Usual() Bounds { return Bounds{Sets: 8, Bytes: 10 << 30} }
+
+// Sweep removes the sets that go beyond bounds, those first that were lent
+// longest ago, and what was half made. What a tree in one of the homes stands on stays, and
+// what is being made. It returns the directories that it removed, or would
+// remove if dry.
+func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) ([]string, error) {
+	used := map[string]bool{}
+	for _, home := range homes {
+		for _, l := range readNote(home).Lent {
+			used[l.Key] = true
+		}
+	}
+	list, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, disk.Fail("read the environments", err)
+	}
+	var sets []Set
+	var gone []string
+	for _, e := range list {
+		if key, half := strings.CutPrefix(e.Name(), newPrefix); half {
+			gone = append(gone, s.drop(ctx, key, e.Name(), dry)...)
+			continue
+		}
+		if set, ok := s.Find(e.Name()); ok && e.IsDir() {
+			if info, err := os.Stat(s.path(set.Key, "lent")); err == nil {
+				set.At = info.ModTime()
+			}
+			sets = append(sets, set)
+		}
+	}
+	slices.SortFunc(sets, func(x, y Set) int { return y.At.Compare(x.At) }) // newest first
+	var kept Bounds
+	for _, set := range sets {
+		kept.Sets, kept.Bytes = kept.Sets+1, kept.Bytes+set.Bytes
+		if used[set.Key] || kept.Sets <= b.Sets && kept.Bytes <= b.Bytes {
+			continue
+		}
+		kept.Sets, kept.Bytes = kept.Sets-1, kept.Bytes-set.Bytes
+		gone = append(gone, s.drop(ctx, set.Key, set.Key, dry)...)
+	}
+	return gone, nil
+}
+
+// errBusy is the cause when somebody else holds a set.
+var errBusy = errors.New("in use")
+
+// drop removes a directory of a key unless somebody makes or lends it now.
+func (s *Store) drop(ctx context.Context, key, name string, dry bool) []string {
+	ctx, stop := context.WithTimeoutCause(ctx, 2*time.Second, errBusy)
+	defer stop()
+	dir := filepath.Join(s.Dir, name)
+	if disk.Lock(ctx, s.lock(key), func(context.Context) error {
+		if dry {
+			return nil
+		}
+		away := filepath.Join(s.Dir, newPrefix+key+"-gone") // no key ends so: it is half made for all others
+		return errors.Join(remove(away), unmount(dir), os.Rename(dir, away), remove(away))
+	}) != nil {
+		return nil // the next sweep finds it
+	}
+	return []string{dir}
+}
+
+// Sets returns what is there, the newest first.
+func (s *Store) Sets() []Set {
+	list, _ := os.ReadDir(s.Dir) // none where it cannot be read
+	var all []Set
+	for _, e := range list {
+		if set, ok := s.Find(e.Name()); ok {
+			all = append(all, set)
+		}
+	}
+	slices.SortFunc(all, func(x, y Set) int { return y.At.Compare(x.At) })
+	return all
+}
+
+// Refused is the error of a path of a set that a tree cannot take.
+func refused(path, why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeEnvironment, Message: fmt.Sprintf("%s cannot be put into a worktree: %s", path, why),
+		Hint: "Take it out of environment.link, or out of git.",
+	}
+}

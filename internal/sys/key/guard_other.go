@@ -1,6 +1,0 @@
-//go:build !linux
-
-package key
-
-// Guard does nothing here.
-func Guard() {}

@@ -1,0 +1,312 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Account is what is known of one account's limits.
+type Account struct {
+	now   func() time.Time
+	rules Rules
+
+	mu    sync.Mutex // guards what follows; nobody waits with it
+	crowd crowd
+	pools map[string]*pool // by model
+	line  []*Pass          // those that wait, in the order of their coming
+	round int64
+	timer *time.Timer // for the next end that the line waits for
+}
+
+// Pass is leave for one call.
+type Pass struct {
+	account *Account
+	pool    *pool
+	bytes   int64 // of the request
+	further int   // whether it goes on with a conversation
+	need    need
+	begun   time.Time
+
+	// What follows is guarded by the account's mutex.
+	state state
+	hold  hold
+	ready chan struct{} // closed when it need wait no longer
+	err   error         // that it is not to wait for
+}
+
+// state is how far a call is.
+type state int
+
+const (
+	waits   state = iota
+	entered       // it counts as under way
+	counted       // and the provider has counted it
+	over
+)
+
+// Hold is what a call waits for.
+type Hold struct {
+	Wait time.Duration // until it may go on, as far as anybody knows; 0 where nobody does
+	Why  string
+}
+
+// Stages of a wait that somebody may want to hear of.
+const (
+	worth  = time.Second     // a wait that is known to be at least this long
+	unsure = 5 * time.Second // after this, one of which nobody knows how long it is
+)
+
+// try lets a call in if it need not wait.
+func (a *Account) try(p *Pass, now time.Time) bool {
+	if p.pool.round == a.round && len(a.line) > 0 || a.crowd.full() { // behind those that came before
+		return false
+	}
+	if p.hold = p.pool.holds(p.need, now); p.hold.why != "" {
+		return false
+	}
+	a.admit(p, now)
+	return true
+}
+
+// admit counts a call as under way.
+func (a *Account) admit(p *Pass, now time.Time) {
+	if p.pool.rests {
+		p.pool.rests = false
+		a.crowd.restart()
+	}
+	p.state, p.begun = entered, now
+	a.crowd.in++
+	p.pool.out = p.pool.out.plus(p.need)
+}
+
+// serve lets in whom there is room for, in the order of their coming. A call
+// that must wait holds back those after it that take from the same windows.
+func (a *Account) serve(now time.Time) {
+	a.round++
+	var next time.Time
+	kept := a.line[:0]
+	for _, p := range a.line {
+		if p.pool.round == a.round {
+			kept = append(kept, p)
+			continue
+		}
+		h := p.pool.holds(p.need, now)
+		switch wait := h.until.Sub(now); {
+		case h.why == "" && a.crowd.full():
+			p.hold = hold{why: fmt.Sprintf("%d calls are under way", a.crowd.in)}
+		case h.why == "":
+			a.admit(p, now)
+			close(p.ready)
+			continue
+		case h.end && wait > patience:
+			p.state, p.err, p.pool.rests = over, late(h, wait), true
+			close(p.ready)
+			continue
+		default:
+			p.hold, p.pool.round = h, a.round
+			p.pool.rests = p.pool.rests || h.end && wait >= worth
+			if h.end && (next.IsZero() || h.until.Before(next)) {
+				next = h.until
+			}
+		}
+		kept = append(kept, p)
+	}
+	clear(a.line[len(kept):])
+	a.line = kept
+	a.wake(next, now)
+}
+
+// late is the failure of a call that would have to wait for too long.
+func late(h hold, wait time.Duration) error {
+	return &llm.Error{
+		Class: llm.Quota, Code: "limit", Empty: true, After: strconv.FormatFloat(wait.Seconds(), 'f', 3, 64),
+		Cause: errors.New("not asked: " + h.why),
+	}
+}
+
+// wake has the line served again at a time, zero for none.
+func (a *Account) wake(at, now time.Time) {
+	switch wait := at.Sub(now); {
+	case at.IsZero() && a.timer != nil:
+		a.timer.Stop()
+	case at.IsZero():
+	case a.timer == nil:
+		a.timer = time.AfterFunc(wait, a.again)
+	default:
+		a.timer.Reset(wait)
+	}
+}
+
+func (a *Account) again() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serve(a.now())
+}
+
+// enter waits until a call may be made. What it waits for is told to held,
+// once, if that takes long; held may be nil.
+func (a *Account) enter(ctx context.Context, model string, r llm.Request, held func(Hold) error) (*Pass, error) {
+	p := a.come(model, r, true)
+	if p.ready == nil {
+		return p, nil
+	}
+	if err := p.wait(ctx, held); err != nil {
+		p.Leave()
+		return nil, err
+	}
+	return p, nil
+}
+
+// come queues a call, or lets it in at once; or does not queue it, if it is
+// not to wait.
+func (a *Account) come(model string, r llm.Request, queue bool) *Pass {
+	bytes, further := llm.Estimate(r), further(r)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	if a.rules.Shared {
+		model = ""
+	}
+	l := a.pools[model]
+	if l == nil {
+		l = newPool()
+		a.pools[model] = l
+	}
+	p := &Pass{account: a, pool: l, bytes: bytes, further: further, need: l.takes(bytes, further, r.MaxTokens, a.rules)}
+	if !a.try(p, now) && queue {
+		p.ready = make(chan struct{})
+		a.line = append(a.line, p)
+		a.serve(now)
+	}
+	return p
+}
+
+// wait waits in line.
+func (p *Pass) wait(ctx context.Context, held func(Hold) error) error {
+	var tell <-chan time.Time
+	if held != nil {
+		if h := p.holds(); h.Wait >= worth {
+			if err := held(h); err != nil {
+				return err
+			}
+		} else {
+			t := time.NewTimer(unsure)
+			defer t.Stop()
+			tell = t.C
+		}
+	}
+	for {
+		select {
+		case <-p.ready:
+			return p.err // it was set before
+		case <-tell:
+			if err := held(p.holds()); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return &llm.Error{Class: llm.Fatal, Cause: context.Cause(ctx)}
+		}
+	}
+}
+
+// holds says what the call waits for now.
+func (p *Pass) holds() Hold {
+	a := p.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h := p.hold
+	if h.why == "" { // it is behind others
+		h = a.ahead(p)
+	}
+	if h.until.IsZero() || p.state != waits {
+		return Hold{Why: h.why}
+	}
+	return Hold{max(h.until.Sub(a.now()), 0), h.why}
+}
+
+// ahead returns what the first of the line waits for that takes from the same
+// windows.
+func (a *Account) ahead(p *Pass) hold {
+	for _, q := range a.line {
+		if q.pool == p.pool && q.hold.why != "" {
+			return q.hold
+		}
+	}
+	return hold{why: "others wait, too"}
+}
+
+// Leave gives the pass back. After the call it does nothing.
+func (p *Pass) Leave() {
+	a := p.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p.leave()
+	a.serve(a.now())
+}
+
+func (p *Pass) leave() {
+	a := p.account
+	switch p.state {
+	case waits:
+		for i, q := range a.line {
+			if q == p {
+				a.line = append(a.line[:i], a.line[i+1:]...)
+				break
+			}
+		}
+	case entered:
+		p.pool.out = p.pool.out.minus(p.need)
+		a.crowd.in--
+	case counted:
+		a.crowd.in--
+	case over:
+	}
+	p.state = over
+}
+
+// told takes in what a response says as it begins.
+func (p *Pass) told(status int, all []llm.Window) {
+	a := p.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	if p.state == entered {
+		p.state = counted
+		p.pool.out = p.pool.out.minus(p.need)
+	}
+	if status < 300 && p.state == counted {
+		a.crowd.grow()
+	}
+	p.pool.told(all, now)
+	if len(a.line) > 0 {
+		a.serve(now)
+	}
+}
+
+// end takes in what became of the call.
+func (p *Pass) end(resp llm.Response, err error) {
+	a := p.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	if err == nil && p.state == entered { // nobody heard it begin
+		a.crowd.grow()
+	}
+	switch e, ok := errors.AsType[*llm.Error](err); {
+	case err == nil && !resp.Estimated:
+		p.pool.learn(p.bytes, p.further, resp.Usage, a.rules)
+	case ok && (e.Class == llm.Quota || e.Class == llm.Overload):
+		a.crowd.shrink(p.begun, now)
+		p.pool.close(e, now)
+	}
+	p.leave()
+	if len(a.line) > 0 {
+		a.serve(now)
+	}
+}

@@ -1,0 +1,170 @@
+package ratelimit
+
+import (
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// patience is the longest that a call waits for a window here. For longer it
+// fails as out of quota, so that the account is left alone by everybody.
+const patience = 90 * time.Second
+
+// pool holds the windows that models share.
+type pool struct {
+	windows []window
+	closed  time.Time // the provider said not to come back before
+	why     string    // that it did
+	out     need      // of calls under way whose responses have not begun
+	rates   [2]rate   // of first and of further calls of a conversation
+	said    float64   // tokens of a usual answer
+
+	round int64 // in which its line was found to wait
+	rests bool  // its line waits for a window's end
+}
+
+// need is what a call takes from windows.
+type need struct{ calls, in, out int64 }
+
+func (n need) plus(m need) need  { return need{n.calls + m.calls, n.in + m.in, n.out + m.out} }
+func (n need) minus(m need) need { return need{n.calls - m.calls, n.in - m.in, n.out - m.out} }
+
+// of returns the part that a window of this name counts, and false where
+// nobody knows what it counts.
+func (n need) of(name string) (int64, bool) {
+	switch {
+	case strings.HasPrefix(name, "priority-"), strings.HasPrefix(name, "unified-"):
+		return 0, false // paid for apart
+	case strings.Contains(name, "request"):
+		return n.calls, true
+	case strings.Contains(name, "input"):
+		return n.in, true
+	case strings.Contains(name, "output"):
+		return n.out, true
+	case strings.Contains(name, "token"):
+		return n.in + n.out, true
+	default:
+		return 0, false
+	}
+}
+
+// rate is how many tokens a byte of a request counts as. It rises at once and
+// falls slowly.
+type rate float64
+
+func (r *rate) learn(tokens, bytes int64) {
+	if bytes <= 0 {
+		return
+	}
+	seen := rate(tokens) / rate(bytes)
+	if seen < *r {
+		seen = *r - (*r-seen)/4
+	}
+	*r = min(seen, 1)
+}
+
+// usual is how many tokens an answer has before any was seen.
+const usual = 1000
+
+func newPool() *pool { return &pool{rates: [2]rate{1.0 / 3, 1.0 / 3}, said: usual} }
+
+// further tells the first call of a conversation, 0, from those that go on, 1.
+func further(r llm.Request) int {
+	for _, m := range r.Messages {
+		if m.From == llm.Assistant {
+			return 1
+		}
+	}
+	return 0
+}
+
+// takes returns what a request of so many bytes takes from the windows.
+func (p *pool) takes(bytes int64, further int, most int64, rules Rules) need {
+	n := need{calls: 1, in: int64(float64(bytes)*float64(p.rates[further])) + 1, out: most}
+	if !rules.Ahead {
+		n.out = min(n.out, int64(p.said)+1)
+	}
+	return n
+}
+
+// learn takes in what a call was counted as.
+func (p *pool) learn(bytes int64, further int, u nexus.Usage, rules Rules) {
+	in := u.Prompt()
+	if rules.Cached {
+		in -= u.CacheRead
+	}
+	p.rates[further].learn(in, bytes)
+	p.said += (float64(u.Output) - p.said) / 4
+}
+
+// hold is why a call has to wait. The zero hold lets it go.
+type hold struct {
+	until time.Time // zero: until something happens
+	why   string
+	end   bool // a window has to end
+}
+
+// holds returns what keeps a call that takes n.
+func (p *pool) holds(n need, now time.Time) (longest hold) {
+	if now.Before(p.closed) {
+		return hold{p.closed, p.why, true}
+	}
+	for i := range p.windows {
+		w := &p.windows[i]
+		takes, known := n.of(w.name)
+		out, _ := p.out.of(w.name)
+		if !known {
+			continue
+		}
+		h := w.holds(takes, out, now)
+		if h.why != "" && (longest.why == "" || !longest.end && h.end || h.end == longest.end && h.until.After(longest.until)) {
+			longest = h
+		}
+	}
+	return longest
+}
+
+// told takes in the windows that a response tells.
+func (p *pool) told(all []llm.Window, now time.Time) {
+	for _, x := range all {
+		if _, known := (need{}).of(x.Name); !known {
+			continue
+		}
+		wait, ok := x.Wait(now)
+		if !ok {
+			continue // nobody can wait for an end that is not known
+		}
+		next := window{name: x.Name, limit: x.Limit, left: x.Left, end: now.Add(min(wait, longest)), at: now}
+		p.put(next, now)
+	}
+}
+
+func (p *pool) put(next window, now time.Time) {
+	for i := range p.windows {
+		if p.windows[i].name == next.name {
+			p.windows[i].follow(next, now)
+			return
+		}
+	}
+	if len(p.windows) < maxWindows {
+		next.from = mark{next.left, next.at, next.end}
+		p.windows = append(p.windows, next)
+	}
+}
+
+// maxWindows bounds what a server may tell.
+const maxWindows = 16
+
+// close keeps everybody out for as long as the provider asked.
+func (p *pool) close(e *llm.Error, now time.Time) {
+	wait, ok := e.Wait(now)
+	if e.Class == llm.Overload {
+		wait = min(wait, patience)
+	}
+	if until := now.Add(wait); ok && wait > 0 && until.After(p.closed) {
+		p.closed, p.why = until, "the provider asked for a pause"
+		p.rests = p.rests || wait >= worth
+	}
+}

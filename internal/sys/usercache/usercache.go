@@ -1,0 +1,109 @@
+// Package usercache shows commands what the user's tools have fetched before:
+// packages and registries that lie in the home, which a sandbox does not see.
+// Each is read through a layer of its own, so that a command may write there,
+// and nothing of that reaches the user, or any other command.
+package usercache
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// User is whose stores are shown. The zero User has none.
+type User struct {
+	Home string              // absolute
+	Env  func(string) string // the user's environment
+}
+
+// Shown is what a command gets.
+type Shown struct {
+	Env      []string
+	Writable []string
+}
+
+// Show mounts, below dir, a layer over every store that is there and that a
+// program among words uses. Where no overlay can be mounted nothing is shown.
+// What is shown twice keeps what was written there. [Hide] takes it away.
+func (u User) Show(dir string, words []string) (Shown, error) {
+	var s Shown
+	for _, t := range stack.Stores() {
+		from := u.place(t)
+		if !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(t.Tools, path.Base(w)) }) || from == "" {
+			continue
+		}
+		at := filepath.Join(dir, t.Name)
+		name := t.Var
+		if t.Below == "" {
+			name = t.Name // nobody else is below it
+		}
+		top := filepath.Join(dir, "at", name)
+		place := filepath.Join(top, t.Below)
+		switch err := mount(from, at, place); {
+		case errors.Is(err, overlay.ErrNone):
+			return s, nil
+		case err != nil:
+			return s, disk.Fail("show what was fetched", err)
+		}
+		value := top
+		if t.Value != "" {
+			value = strings.ReplaceAll(t.Value, "@", top)
+		}
+		if v := t.Var + "=" + value; !slices.Contains(s.Env, v) {
+			s.Env, s.Writable = append(s.Env, v), append(s.Writable, top)
+		}
+	}
+	return s, nil
+}
+
+// place returns where the user's store lies, empty where there is none.
+func (u User) place(t stack.Store) string {
+	from := ""
+	if u.Home != "" {
+		from = filepath.Join(u.Home, filepath.FromSlash(t.Home))
+	}
+	if t.From != "" && u.Env != nil && u.Env(t.From) != "" {
+		from = filepath.Clean(u.Env(t.From))
+	}
+	real, err := filepath.EvalSymlinks(from)
+	if err != nil || !filepath.IsAbs(real) {
+		return ""
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return ""
+	}
+	return real
+}
+
+func mount(from, at, place string) error {
+	if on, err := overlay.Mounted(place); err == nil && on {
+		return nil
+	}
+	l := overlay.Layers{Lower: from, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work"), Dir: place}
+	for _, d := range []string{l.Upper, l.Work, l.Dir} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return err
+		}
+	}
+	return overlay.Mount(l)
+}
+
+// Hide takes away what was shown below dir, with everything that was written
+// there.
+func Hide(dir string) error {
+	mounted, err := overlay.Below(dir)
+	for _, m := range mounted {
+		err = errors.Join(err, overlay.Unmount(m))
+	}
+	if err != nil { // what is removed now could be the user's
+		return disk.Fail("hide what was fetched", err)
+	}
+	return disk.Fail("hide what was fetched", disk.RemoveAll(dir))
+}

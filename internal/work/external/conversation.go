@@ -1,0 +1,333 @@
+package external
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// What is said by Nexus itself.
+const (
+	sayResume = "Your program was stopped. The files are as you left them, but what ran in the background is gone.\n" +
+		"Look at what is done already, then continue with the task."
+	sayAgain = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
+	sayFresh = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
+	sayQuota = "Your account has quota again. The files are as you left them. Continue with the task."
+)
+
+const (
+	maxShown   = 30_000 // bytes kept of a result
+	recordTime = time.Minute
+)
+
+var (
+	errTime   = errors.New("the session's time is up")
+	errTask   = errors.New("the task's time is up")
+	errRecord = errors.New("what the agent did could not be recorded in time")
+)
+
+// call is a call that is not answered yet.
+type call struct {
+	stream.Call
+
+	as     string // its identifier in the session: the agent may use one again
+	judged nexus.Judgement
+	at     time.Time
+}
+
+// conversation is one stretch of a session. One goroutine owns it.
+type conversation struct {
+	Brief
+
+	agent  Agent
+	desk   agent.Recorder
+	store  agent.Store
+	opened nexus.AgentOpened
+	closed nexus.AgentEnded
+	facts  []nexus.Fact
+	turn   int
+	usage  nexus.Usage // of this stretch
+	left   time.Duration
+	faults map[nexus.Fault]int
+
+	calls   map[string]call
+	seen    map[string]bool // identifiers of calls in this stretch
+	results []llm.Part      // answers to the last message
+	changed bool            // the tree may be different
+	heard   bool            // the agent did something in the present prompt
+	model   string          // as the agent names it
+}
+
+// run prompts the agent until there is an ending.
+func (c *conversation) run(ctx context.Context) (*ending, error) {
+	next, why := c.Next, c.Why
+	if c.Old == nil {
+		if err := c.start(); err != nil {
+			return nil, err
+		}
+	}
+	if next == "" {
+		next, why = sayResume, "resume"
+	}
+	for {
+		if end := c.spent(); end != nil {
+			return c.close(ctx, end)
+		}
+		if err := c.say(next, why, 0); err != nil {
+			return nil, err
+		}
+		text, id, err := c.reserve(ctx, next)
+		if end := refused(err); end != nil {
+			return c.close(ctx, end)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended, err := c.prompt(ctx, text, id)
+		if err != nil {
+			return nil, err
+		}
+		end, again, err := c.react(ctx, ended, next)
+		if err != nil || end != nil {
+			if err != nil {
+				return nil, err
+			}
+			return c.close(ctx, end)
+		}
+		next, why = again, "nudge"
+	}
+}
+
+// start opens the session's transcript.
+func (c *conversation) start() error {
+	data, err := json.Marshal(agent.Opening{System: c.Guide})
+	if err != nil {
+		return fmt.Errorf("encode the guide: %w", err)
+	}
+	hash, err := c.store.Put(data)
+	if err != nil {
+		return fmt.Errorf("keep the guide: %w", err)
+	}
+	c.facts = append(c.facts, nexus.SessionStarted{Session: c.Session, Attempt: c.Attempt, Role: c.Role, Model: c.Model, Prompt: hash})
+	return nil
+}
+
+// spent returns an ending when a limit of the session is used up.
+func (c *conversation) spent() *ending {
+	switch {
+	case c.Limits.Turns > 0 && c.turn >= c.Limits.Turns:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", c.turn)}
+	case c.Limits.SessionTime > 0 && c.left <= 0:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
+	case c.Left != nil && c.Left() <= 0:
+		return &ending{outcome: nexus.Exhausted, why: "the task's time is used up"}
+	}
+	return nil
+}
+
+// reserve asks for permission to spend the most that a prompt may cost, and adds
+// what people said meanwhile.
+func (c *conversation) reserve(ctx context.Context, text string) (whole, id string, err error) {
+	id = fmt.Sprintf("%s#%d.%s", c.Session, c.turn+1, agent.Mark(c.Draw, string(c.Session)))
+	done := c.facts
+	c.facts = nil
+	told, err := c.desk.Reserve(ctx, nexus.BudgetReserved{
+		ID: id, Task: c.Task, Session: c.Session, Role: c.Role, Model: c.Model, Tier: c.Tier, Money: c.Money,
+	}, done...)
+	if err != nil {
+		return "", id, err
+	}
+	for _, g := range told {
+		say := "Guidance from a person:\n\n" + g.Text
+		if err := c.say(say, "guidance", g.Seq); err != nil {
+			return "", id, err
+		}
+		text += "\n\n" + say
+	}
+	return text, id, c.record(ctx)
+}
+
+// refused returns the ending that a refusal to spend makes.
+func refused(err error) *ending {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok || e.Code != nexus.CodeBudget && e.Code != nexus.CodeLimit {
+		return nil
+	}
+	return &ending{outcome: nexus.Refused, why: e.Error(), refusal: err}
+}
+
+// within bounds a prompt by what is left of the session's time and the task's.
+func (c *conversation) within(ctx context.Context) (context.Context, func()) {
+	var ends []func()
+	if c.Limits.SessionTime > 0 {
+		own, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
+		ctx, ends = own, append(ends, func() {
+			if end, ok := own.Deadline(); ok {
+				c.left = time.Until(end)
+			}
+			cancel()
+		})
+	}
+	if c.Left != nil {
+		own, cancel := context.WithTimeoutCause(ctx, c.Left(), errTask)
+		ctx, ends = own, append(ends, cancel)
+	}
+	return ctx, func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+// prompt has the agent work on one message, and settles what that cost.
+func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.Ended, error) {
+	resume := c.opened.ID != "" && c.agent.Resumes()
+	p := agentcli.Prompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permit, Heard: c.hear}
+	if c.Limits.Turns > 0 {
+		p.Turns = c.Limits.Turns - c.turn
+	}
+	if !resume {
+		p.ID = c.agent.NewID()
+		if c.Old != nil && c.Earlier != nil {
+			if notes := c.Earlier(); notes != "" {
+				p.Text = fmt.Sprintf(sayFresh, notes) + p.Text
+			}
+		}
+		p.Text = strings.TrimSpace(c.Guide) + "\n\n" + p.Text
+	}
+	c.heard, c.calls, c.results = false, map[string]call{}, nil
+	step, stop := c.within(ctx)
+	ended, err := c.agent.Prompt(step, p)
+	stop()
+	if cause := context.Cause(step); err != nil && (errors.Is(cause, errTime) || errors.Is(cause, errTask)) && ctx.Err() == nil {
+		ended.Fault, ended.Why, err = nexus.FaultTime, cause.Error(), nil
+	}
+	return ended, errors.Join(err, c.settle(ctx, ended, id))
+}
+
+// settle records how a prompt ended and what it used, also when the session was
+// stopped.
+func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id string) error {
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
+	defer stop()
+	if err := c.answers(); err != nil {
+		return err
+	}
+	if c.Settle != nil {
+		if err := c.Settle(ctx); err != nil {
+			return err
+		}
+	}
+	if c.changed || c.heard {
+		if err := c.pin(ctx); err != nil {
+			return err
+		}
+	}
+	if c.Reached != nil {
+		if hosts := c.Reached(); len(hosts) > 0 {
+			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Hosts: hosts})
+		}
+	}
+	f := nexus.AgentEnded{
+		Session: c.Session, Agent: c.Agent, Fault: ended.Fault, Why: prompt.Line(ended.Why), Exit: ended.Exit, Denied: ended.Denied,
+	}
+	own, total := ended.Since(c.closed.Total, c.closed.Usage)
+	f.Total, f.Usage = total.Money, total.Usage
+	c.closed = f
+	spent := nexus.BudgetSpent{ID: id, Usage: own.Usage}
+	if c.Money > 0 {
+		spent.Money, spent.Estimated = c.price(own.Money, spent.Usage, ended)
+	}
+	c.usage = c.usage.Add(spent.Usage)
+	c.facts = append(c.facts, spent, f)
+	return c.record(ctx)
+}
+
+// price returns what a prompt cost: what the agent counted, else its tokens by
+// the table. One that was stopped before it counted is taken to have used all
+// that was set aside, unless it did nothing.
+func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.Ended) (m nexus.Money, estimated bool) {
+	switch {
+	case counted > 0:
+		return counted, false
+	case u.Total() > 0 && c.Price != nil:
+		if m, ok := c.Price(c.model, u); ok {
+			return m, true
+		}
+		return c.Money, true
+	case ended.Fault == "" || !c.heard:
+		return 0, false
+	default:
+		return c.Money, true
+	}
+}
+
+// submission is what a role without a schema of its own submits.
+type submission struct {
+	Summary string `json:"summary"`
+	Status  string `json:"status"`
+}
+
+// close records the end of the session.
+func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) {
+	f := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why}
+	if end.outcome == nexus.Accepted {
+		var err error
+		if end.result, err = json.Marshal(submission{legible.Cut(end.text, maxShown), "done"}); err != nil {
+			return nil, fmt.Errorf("encode what the agent submitted: %w", err)
+		}
+		if f.Result, err = c.store.Put(end.result); err != nil {
+			return nil, fmt.Errorf("keep what the agent submitted: %w", err)
+		}
+	}
+	c.facts = append(c.facts, f)
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
+	defer stop()
+	return end, c.record(ctx)
+}
+
+// say adds a message of ours.
+func (c *conversation) say(text, why string, request int64) error {
+	hash, err := c.put(llm.Say(text))
+	if err != nil {
+		return err
+	}
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request})
+	return nil
+}
+
+func (c *conversation) put(m llm.Message) (string, error) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encode message: %w", err)
+	}
+	hash, err := c.store.Put(data)
+	if err != nil {
+		return "", fmt.Errorf("keep message: %w", err)
+	}
+	return hash, nil
+}
+
+// record appends the facts that have gathered.
+func (c *conversation) record(ctx context.Context) error {
+	if len(c.facts) == 0 {
+		return nil
+	}
+	facts := c.facts
+	c.facts = nil
+	if err := c.desk.Record(ctx, facts...); err != nil {
+		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+	}
+	return nil
+}

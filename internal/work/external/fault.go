@@ -1,0 +1,102 @@
+package external
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// tries is how often a fault may happen in a stretch before the session ends.
+const tries = 3
+
+// rests is how long the first wait for a provider is that does not answer; each
+// further one is twice as long.
+const rests = 5 * time.Second
+
+// react decides what follows from how a prompt ended: an end of the session, what
+// is said next, or an error that a person has to look at.
+func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string) (end *ending, again string, err error) {
+	if e.Fault == "" {
+		return &ending{outcome: nexus.Accepted, text: e.Text}, "", nil
+	}
+	c.faults[e.Fault]++
+	n := c.faults[e.Fault]
+	why := fmt.Sprintf("%s did not finish (%s): %s", c.Agent, e.Fault, e.Why)
+	if !c.heard {
+		again = said // it did not even get the message
+	} else {
+		again = fmt.Sprintf(sayAgain, prompt.Line(e.Why))
+	}
+	switch e.Fault {
+	case nexus.FaultLogin:
+		return nil, "", c.person(nexus.CodeAuth, why, "Log in to "+c.Agent+" again; nexus agents shows the command. Then run nexus resume.")
+	case nexus.FaultSetup:
+		return nil, "", c.person(nexus.CodeInvalidConfig, why,
+			"Check agents."+c.Agent+" in your config.toml; nexus agents shows what is installed. Then run nexus resume.")
+	case nexus.FaultQuota:
+		return nil, sayQuota, c.quota(ctx, e)
+	case nexus.FaultBudget, nexus.FaultTurns, nexus.FaultTime:
+		return &ending{outcome: nexus.Exhausted, why: why}, "", nil
+	case nexus.FaultLost, nexus.FaultContext:
+		if n >= tries {
+			return &ending{outcome: nexus.Exhausted, why: why}, "", nil
+		}
+		c.opened.ID = "" // a new conversation, which gets the notes of this one
+		return nil, said, nil
+	case nexus.FaultOverload:
+		if n > tries {
+			return nil, "", c.person(nexus.CodeNeedsPerson, why, "Try again later with nexus resume, or use another agent.")
+		}
+		return nil, again, c.rest(ctx, n, e)
+	default: // silent, garbage, unfinished, crashed
+		if n >= tries {
+			return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%s, %d times", why, n)}, "", nil
+		}
+		return nil, again, nil
+	}
+}
+
+func (c *conversation) person(code nexus.Code, message, hint string) error {
+	return &nexus.Error{Code: code, Message: message, Hint: hint}
+}
+
+// hour is how long an account is left alone that does not say until when.
+const hour = time.Hour
+
+// quota parks the agent's account. Whoever asks for permission to prompt it waits.
+func (c *conversation) quota(ctx context.Context, e agentcli.Ended) error {
+	until := e.Until
+	if !until.After(c.Now()) {
+		until = c.Now().Add(hour)
+	}
+	c.facts = append(c.facts, nexus.QuotaHit{Account: c.Agent, Until: until, Why: prompt.Line(e.Why), Session: c.Session})
+	return c.record(ctx)
+}
+
+// rest waits before a prompt is made again.
+func (c *conversation) rest(ctx context.Context, n int, e agentcli.Ended) error {
+	wait := rests << (n - 1)
+	c.facts = append(c.facts, nexus.CallDelayed{
+		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: "overloaded", Said: prompt.Line(e.Why),
+	})
+	if err := c.record(ctx); err != nil {
+		return err
+	}
+	if c.Spare != nil {
+		spare, stop := c.Spare(ctx)
+		defer stop()
+		ctx = spare
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,199 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/external"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// Hired is another maker's agent that does the sessions of a role.
+type Hired struct {
+	Program agentcli.Program
+	File    string        // its program
+	Seen    []string      // directories that have to be seen so that it runs
+	User    string        // the user's home, from which its login is copied
+	Net     *egress.Grant // which hosts it reaches; nil: none
+	Money   nexus.Money   // most that a prompt may cost, where it is paid by use
+	Silence time.Duration // after which it is stopped; 0: never
+	Price   func(model string, u nexus.Usage) (nexus.Money, bool)
+}
+
+// model names it in the books.
+func (h Hired) model() string {
+	model := h.Program.Model
+	if model == "" {
+		model = "default"
+	}
+	return h.Program.Name + "/" + model
+}
+
+// hired returns who does a session in our place. A session goes on with whom it
+// was begun.
+func (s *Sessions) hired(t Talk) *Hired {
+	if s.Hired == nil || t.Handin != nil {
+		return nil
+	}
+	h := s.Hired(t.Role)
+	if old := t.Attempt.Session(t.Session); h == nil || old != nil && old.Model != h.model() {
+		return nil
+	}
+	return h
+}
+
+// guide is what another maker's agent is told of where it works.
+const guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
+Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say of them.
+- Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.
+- Build and test before you end. Do not commit, stash, switch branches or change git's configuration. Files that git ignores are not kept.
+- There is no network but your own provider. Work in this directory only.
+- Where the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
+
+// employ has a stretch of a conversation done by another maker's agent.
+func (s *Sessions) employ(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h Hired, d Desk) (agent.Outcome, error) {
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	e, free, err := s.reach(t, role, d, s.agree(ctx, t, d, halt))
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	defer free()
+	var undone tool.UndoneFiles
+	l, way, closed, err := s.launch(t, e, h)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	defer closed()
+	old := t.Attempt.Session(t.Session)
+	b := external.Brief{
+		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
+		Guide: s.Site.masked(strings.TrimSpace(guide + "\n\n" + s.Rules)), Next: t.Next, Why: t.Why, Old: old,
+		Earlier: func() string { return s.lately(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
+		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.settles(t, e, &undone),
+		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
+		Snapshot: t.Snap, Now: s.Site.Now, Draw: s.Draw,
+		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
+	}
+	if h.Program.Metered {
+		b.Money = h.Money
+	}
+	o, err := external.Run(ctx, hand{l}, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs)
+	if err != nil || len(undone.Files()) == 0 {
+		return o, err
+	}
+	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
+}
+
+// hand is a program that is prompted from its command line.
+type hand struct{ agentcli.Launch }
+
+// NewID implements [external.Agent].
+func (h hand) NewID() string { return h.Program.NewID() }
+
+// Resumes implements [external.Agent].
+func (h hand) Resumes() bool { return h.Program.Resumes() }
+
+// launch makes the agent ready to run: with the tree, as its role may have it,
+// and a home of its own, in the sandbox.
+func (s *Sessions) launch(t Talk, e tool.Env, h Hired) (agentcli.Launch, *egress.Way, func(), error) {
+	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name)
+	secrets, err := h.Program.Home(home, h.User)
+	if err != nil {
+		return agentcli.Launch{}, nil, nil, err
+	}
+	for _, secret := range secrets {
+		if s.Site.Learn != nil {
+			s.Site.Learn(secret)
+		}
+	}
+	set, err := tool.New(e, "read_file") // knows which files are hidden
+	if err != nil {
+		return agentcli.Launch{}, nil, nil, err
+	}
+	c := sandbox.Command{
+		Dir: e.Dir, Env: append(slices.Clone(e.Vars), "HOME="+home),
+		Readable: slices.Concat(e.Readable, h.Seen), Writable: append(slices.Clone(e.Writable), home),
+		Hidden: set.Hidden(), Tmp: e.Tmp, Mark: e.Mark,
+	}
+	if !e.Writes {
+		c.Readable = append([]string{e.Dir}, c.Readable...)
+	}
+	var way *egress.Way
+	if h.Net != nil {
+		way = h.Net.Open()
+		c.Proxy = way.Serve
+	}
+	return agentcli.Launch{
+		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Silence: h.Silence, Working: max(h.Silence, toolTime),
+	}, way, set.Close, nil
+}
+
+// toolTime is how long a tool of an agent may be silent: a build, a test.
+const toolTime = 20 * time.Minute
+
+// settles puts a tree in order in which an agent worked: what its role may not
+// write is taken back.
+func (s *Sessions) settles(t Talk, e tool.Env, u *tool.UndoneFiles) func(context.Context) error {
+	if !e.Writes {
+		return nil
+	}
+	own := e.Rule
+	base := t.start()
+	if r := t.Attempt.Last(); r != nil && r.From != "" {
+		base = r.From // what a process that died left is not kept because it was pinned
+	}
+	keeper := tool.WriteGuard{
+		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Now: s.Site.Now, Base: func() string { return base },
+		Rule:   tool.BothRules(own, tool.IgnoreRule(e.Root)),
+		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
+	}
+	modules := s.Judge.Kit.Modules(t.Tree.Dir)
+	return func(ctx context.Context) error {
+		var err error
+		if keeper.Rule != nil {
+			err = keeper.Undo(ctx)
+		}
+		if modules != nil {
+			_, back := modules.TakeBack(ctx)
+			err = errors.Join(err, back)
+		}
+		return err
+	}
+}
+
+const (
+	lateTexts = 5
+	lateBytes = 4_000
+)
+
+// lately returns what an agent said last, for a conversation that follows it.
+func (s *Sessions) lately(t Talk) string {
+	old := t.Attempt.Session(t.Session)
+	if old == nil {
+		return ""
+	}
+	said, err := agent.Recall(s.Site.Blobs, old.Messages)
+	if err != nil {
+		return "" // its work is in the files anyway
+	}
+	var texts []string
+	for _, m := range slices.Backward(said) {
+		if m.From == llm.Assistant && strings.TrimSpace(m.Text()) != "" && len(texts) < lateTexts {
+			texts = append(texts, m.Text())
+		}
+	}
+	slices.Reverse(texts)
+	return legible.Cut(strings.Join(texts, "\n\n"), lateBytes)
+}
