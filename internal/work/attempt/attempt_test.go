@@ -359,6 +359,7 @@ func TestOnlyOwnTestsAreRed(t *testing.T) {
 		{"a test that came with it", "--- FAIL: TestNew (0.00s)\n    new_test.go:3: no\nFAIL\nFAIL\tm\t0.1s\n", true},
 		{"a test that was there", "--- FAIL: TestOld (0.00s)\n    old_test.go:3: no\nFAIL\nFAIL\tm\t0.1s\n", false},
 		{"something else", "one:1:1: no\n", false},
+		{"a test file that does not compile", "# m [m.test]\n./new_test.go:3:2: undefined: add\nFAIL\tm [build failed]\nFAIL\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, map[string]string{"old_test.go": "package m\n", "go.mod": "module m\n"}, gate.Gate{Name: "test", Format: "go", Args: []string{"sh", "-c", "test -e one || exit 0; printf '%b' '" + strings.ReplaceAll(strings.ReplaceAll(c.says, "\n", `\n`), "\t", `\t`) + "'; exit 1"}})
