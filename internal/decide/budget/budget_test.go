@@ -98,7 +98,8 @@ func TestPressureOfTheDay(t *testing.T) {
 // TestSpares holds how much stays free for calls in flight that cost more than
 // they may: half of what is set aside, but for the smallest of them, of each cap.
 func TestSpares(t *testing.T) {
-	big, small := nexus.BudgetReserved{ID: "a", Task: "T1", Money: 40}, nexus.BudgetReserved{ID: "b", Task: "T2", Money: 4}
+	big := nexus.BudgetReserved{ID: "a", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: 40}
+	small := nexus.BudgetReserved{ID: "b", Task: "T2", Role: nexus.Reviewer, Model: "two/x", Money: 4}
 	for name, c := range map[string]struct {
 		limits  nexus.Limits
 		asked   nexus.Money
@@ -109,6 +110,10 @@ func TestSpares(t *testing.T) {
 		"is itself the smallest": {nexus.Limits{RunMoney: 67}, 2, ""},                   // 46 are, 23 but for 2
 		"fits the task":          {nexus.Limits{RunMoney: 1000, TaskMoney: 65}, 10, ""}, // 50 are, 25 but for 10
 		"nor that":               {nexus.Limits{RunMoney: 1000, TaskMoney: 64}, 10, "task"},
+		"fits the role":          {nexus.Limits{RunMoney: 1000, RoleMoney: map[nexus.Role]nexus.Money{nexus.Coder: 65}}, 10, ""},
+		"nor the role":           {nexus.Limits{RunMoney: 1000, RoleMoney: map[nexus.Role]nexus.Money{nexus.Coder: 64}}, 10, "role"},
+		"fits the provider":      {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"one": 65}}, 10, ""},
+		"nor the provider":       {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"one": 64}}, 10, "provider"},
 		"fits the day":           {nexus.Limits{RunMoney: 1000, DayMoney: 77}, 10, ""},
 		"nor the day":            {nexus.Limits{RunMoney: 1000, DayMoney: 76}, 10, "day"},
 	} {
@@ -116,7 +121,7 @@ func TestSpares(t *testing.T) {
 		l.Cap(c.limits, 0)
 		l.Reserve(big)
 		l.Reserve(small)
-		got, refused := l.Check(nexus.BudgetReserved{ID: "c", Task: "T1", Money: c.asked})
+		got, refused := l.Check(nexus.BudgetReserved{ID: "c", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: c.asked})
 		if refused != (c.refused != "") || got.Cap != c.refused {
 			t.Errorf("%s: %+v, %v", name, got, refused)
 		}
@@ -127,5 +132,21 @@ func TestSpares(t *testing.T) {
 	l.Reserve(small)
 	if own, grace := l.Claim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
 		t.Errorf("claims %d, with a grace of %d", own, grace)
+	}
+}
+
+// TestTokensOfCallsThatReserveSome counts what calls used only where they set
+// tokens aside: a call of another limit uses none of the run's.
+func TestTokensOfCallsThatReserveSome(t *testing.T) {
+	var l budget.Ledger
+	l.Cap(nexus.Limits{RunMoney: 1000, RunTokens: 100}, 0)
+	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
+	l.Settle(nexus.BudgetSpent{ID: "a", Money: 1, Usage: nexus.Usage{Input: 90}})
+	l.Reserve(nexus.BudgetReserved{ID: "b", Money: 1, Tokens: 50})
+	l.Settle(nexus.BudgetSpent{ID: "b", Money: 1, Usage: nexus.Usage{Input: 30}})
+	for asked, want := range map[int64]bool{70: false, 71: true} {
+		if got, refused := l.Check(nexus.BudgetReserved{ID: "c", Money: 1, Tokens: asked}); refused != want {
+			t.Errorf("%d tokens of the 70 that are left: refused %v, %+v", asked, refused, got)
+		}
 	}
 }

@@ -83,6 +83,9 @@ func TestAlerts(t *testing.T) {
 		"failures": {"@0s call.delayed session=T1.1/coder.1 try=1 why=overloaded\n@5s attempt.broken attempt=T2.1 why=x\n@6s call.delayed session=T1.1/coder.1 try=0 why=near\n? @7s\n@8s attempt.ended attempt=T3.1 outcome=no-progress why=y\n? @8s", []string{
 			"8s failures: 3 failures within a minute, the last: y",
 		}},
+		"what a provider said": {"@0s attempt.broken attempt=T1.1 why=x\n@1s attempt.broken attempt=T2.1 why=x\n@2s call.delayed session=T1.1/coder.1 try=1 why=overloaded said=full\n? @3s", []string{
+			"3s failures: 3 failures within a minute, the last: overloaded: full",
+		}},
 		"accepted and stopped are no failures": {strings.Repeat("@0s attempt.ended attempt=T1.1 outcome=accepted\n@0s attempt.ended attempt=T1.1 outcome=stopped\n", 5) + "? @1s", nil},
 		"rounds of a task, over its attempts": {
 			begins + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n", 2) + "? @1s\n@2s attempt.ended attempt=T1.1 outcome=exhausted\n@3s attempt.started attempt=T1.2 task=T1 tier=fast\n@3s round.started attempt=T1.2 round=1 role=coder\n? @3s\n@4s round.started attempt=T1.2 round=2 role=coder\n? @4s",

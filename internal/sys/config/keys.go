@@ -168,7 +168,7 @@ func gateKeys() []Key {
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.ui", kind.Texts(), "patterns of files of a user interface, whose change the gate e2e judges, and no other; one without a slash is of a name, ** stands for any directories, and * is any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
 		one("regression.sample", kind.Whole(0, 100), "number of criteria of earlier runs to check again on the base before a run starts; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
-		one("regression.time", kind.Span(), "time for all of them; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Regression.Time }),
+		one("regression.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
 		one("mutation.mode", kind.Words("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
 		one("mutation.sample", kind.Whole(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		one("mutation.time", kind.Span(), "time for all of them; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),

@@ -320,7 +320,7 @@ func Markdown(q Quality) string {
 	}
 	for _, x := range q.Flaky {
 		if x.Quarantine != "" {
-			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine: %s\n", cell(x.Test), x.Failed, x.Runs, cell(x.Quarantine))
+			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine %s\n", cell(x.Test), x.Failed, x.Runs, cell(x.Quarantine))
 			continue
 		}
 		fmt.Fprintf(&b, "- %s failed in %d of %d runs; to quarantine it, see nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
