@@ -1,5 +1,5 @@
-// Package accept says of each criterion of a run's tasks whether it is met on
-// the tree that landed, and by which evidence.
+// Package accept decides for each criterion of a run's tasks whether it is met
+// on the tree that landed, and by which evidence.
 //
 // A claim never meets a criterion: without evidence for that very tree it is
 // unknown. A person may waive one with a reason, which does not make it met, or

@@ -1,4 +1,4 @@
-// Package policy says what an agent may do: allow, ask or deny, with the rule
+// Package policy decides what an agent may do: allow, ask or deny, with the rule
 // and the reason.
 //
 // It is advice in depth and not the wall: the sandbox is. What it cannot judge
