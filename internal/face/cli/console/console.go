@@ -1,4 +1,4 @@
-// Package console is what every command stands in: streams and how to draw on
+// Package console provides what every command uses: streams and how to draw on
 // them, help, exit codes, settings, and the repository with its journal.
 //
 // Nothing is built before a command asks for it, so that the small commands

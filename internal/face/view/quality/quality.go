@@ -1,4 +1,4 @@
-// Package quality says how well a run went: what each gate cost in tries, how
+// Package quality reports how well a run went: what each gate cost in tries, how
 // often work was sent back, and what was found in the end.
 package quality
 
