@@ -1,6 +1,6 @@
-// Package external has the conversations of a session that another maker's agent
-// does: Nexus writes the task, the agent works in the worktree, and the gates
-// judge what the tree holds. Nothing that the agent says counts.
+// Package external runs sessions with coding agents of other makers, such as
+// Claude Code: Nexus writes the task, the agent works in the worktree, and the
+// gates judge what the tree holds. Nothing that the agent says counts.
 //
 //	reserve ─▶ prompt ─▶ what it does, as facts ─▶ how it ended ─▶ done, again, or over
 //
