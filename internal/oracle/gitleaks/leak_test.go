@@ -1,5 +1,5 @@
-// Package gitleaks compares the secrets that the program finds with those that
-// gitleaks finds.
+// Package gitleaks compares the secrets that the program finds with those
+// that gitleaks finds.
 package gitleaks
 
 import (
