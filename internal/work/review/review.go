@@ -6,7 +6,8 @@
 // to be read at once in parts. A review that cannot be read is no review, and
 // no review never approves. A verdict that cannot be read is none: then the
 // gates' own run decides, as it decides in any case whether tests pass. So a
-// verdict can refuse a tree that is green, and never make one pass that is not.
+// verdict can refuse a tree that is green, and never make one pass that is
+// not.
 package review
 
 import (

@@ -1,6 +1,6 @@
 // Package worker provides what the attempts of a run work with: Sessions run
-// the conversations of agents with models, the Judge runs gates on trees and on
-// the trees that these were made from, and Trees are the worktrees. Other
+// the conversations of agents with models, the Judge runs gates on trees and
+// on the trees that these were made from, and Trees are the worktrees. Other
 // packages decide in which order they are used.
 package worker
 
