@@ -1,6 +1,5 @@
 // Package proc finds, watches and kills the processes that a command started,
-// also those that
-// tried to detach from it.
+// also those that tried to detach from it.
 package proc
 
 import "time"
