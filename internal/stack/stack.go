@@ -1,10 +1,10 @@
-// Package stack holds what Nexus knows of languages and their tools. Each is one
-// value in one file: from which files it is told, which commands build, lint and
-// test it, what these print, how its packages are installed, and what its tests
+// Package stack describes languages and their tools. Each is one value in one
+// file: which files show that it is used, which commands build, lint and test
+// it, what these print, how its packages are installed, and what its tests
 // look like. Everything else asks for it here.
 //
-// The package is pure. It reads trees through [fs.FS] and runs nothing. To add
-// a language, see docs/decisions/0043, and copy elixir.go.
+// The package is pure. It reads trees through [fs.FS] and runs nothing. To
+// add a language, see docs/decisions/0043, and copy elixir.go.
 package stack
 
 import (

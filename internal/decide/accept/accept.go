@@ -1,9 +1,9 @@
-// Package accept says of each criterion of a run's tasks whether it is met on
-// the tree that landed, and by which evidence.
+// Package accept decides for each criterion of a run's tasks whether it is
+// met on the tree that landed, and by which evidence.
 //
 // A claim never meets a criterion: without evidence for that very tree it is
-// unknown. A person may waive one with a reason, which does not make it met, or
-// sign one off that no machine can judge.
+// unknown. A person may waive one with a reason, which does not make it met,
+// or sign one off that no machine can judge.
 //
 // It also makes the note that a landed commit carries, and names what earlier
 // runs showed of their criteria, which is tried again before a run ends.

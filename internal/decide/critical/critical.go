@@ -1,6 +1,6 @@
-// Package critical says which files a person should look at when a change
+// Package critical lists the files that a person should look at when a change
 // touches them, and why: those that decide what is installed, what runs by
-// itself, or what others are told. It forbids nothing.
+// itself, or what is sent to others. It forbids nothing.
 package critical
 
 import (

@@ -1,6 +1,6 @@
-// Package escalate reports on a task that waits for a person, or failed, or that
-// landed and whose criterion is not met all the same, what was tried, what went
-// wrong last, and what could be done next.
+// Package escalate reports what was tried on a task, what went wrong last,
+// and what could be done next. It does so for a task that waits for a person,
+// that failed, or that landed although its criterion is not met.
 package escalate
 
 import (

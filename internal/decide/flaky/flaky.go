@@ -1,8 +1,8 @@
-// Package flaky tells from facts which tests could not be trusted: those that
-// failed and passed on one and the same tree, how often, and in which runs. It
-// also holds the quarantine: tests whose failure does not count for a while, which,
-// why, since when and until when. People keep it, in a file of the repository; it
-// judges agents, so they never write it.
+// Package flaky finds in the facts the tests that cannot be trusted: those
+// that failed and passed on one and the same tree, how often, and in which
+// runs. It also holds the quarantine: tests whose failure does not count for
+// a while, which, why, since when and until when. People keep it, in a file
+// of the repository; it judges agents, so they never write it.
 //
 // A day is a day of UTC, which callers bring along.
 package flaky

@@ -1,6 +1,6 @@
-// Package people says why people are asked, how serious each question is, and
-// what happens without an answer; what waits for a person in the runs of a
-// repository; and which request an answer is.
+// Package people defines why people are asked, how serious each question is,
+// and what happens without an answer. It lists what waits for a person in the
+// runs of a repository, and turns an answer into a request.
 //
 // What waits is folded from events, so every face that asks people asks the
 // same, also after its process died.

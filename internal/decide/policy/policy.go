@@ -1,9 +1,9 @@
-// Package policy says what an agent may do: allow, ask or deny, with the rule
-// and the reason.
+// Package policy decides what an agent may do: allow, ask or deny, with the
+// rule and the reason.
 //
-// It is advice in depth and not the wall: the sandbox is. What it cannot judge
-// it does not allow. A run without a person takes ask as a refusal and tells
-// the model why.
+// It is advice in depth and not the wall: the sandbox is. What it cannot
+// judge it does not allow. A run without a person takes ask as a refusal and
+// tells the model why.
 package policy
 
 import (

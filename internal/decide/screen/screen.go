@@ -1,7 +1,7 @@
-// Package screen says which commands wait for a person at a terminal, such as
-// an editor or a prompt, and what to do instead. There is no terminal where
-// agents run commands, so each of them would fail, or hang until its time is
-// up. What is not known not to, may run.
+// Package screen recognises commands that wait for a person at a terminal,
+// such as an editor or a prompt, and suggests what to do instead. There is no
+// terminal where agents run commands, so each of them would fail, or hang
+// until its time is up. What is not known not to, may run.
 package screen
 
 import (

@@ -1,4 +1,5 @@
-// Package gitleaks holds what the program finds of secrets against gitleaks.
+// Package gitleaks compares the secrets that the program finds with those
+// that gitleaks finds.
 package gitleaks
 
 import (

@@ -1,5 +1,5 @@
-// Package sdk holds what the program sends to providers and makes of their
-// answers against their official SDKs.
+// Package sdk compares what the program sends to providers, and how it reads
+// their answers, with their official SDKs.
 package sdk
 
 import (

@@ -1,5 +1,6 @@
-// Package local does what was decided on this machine: it plans, attempts,
-// lands and publishes with the worktrees, the sandbox and the models here.
+// Package local carries out the decisions of a run on this machine: it plans,
+// attempts, lands and publishes with the worktrees, the sandbox and the
+// models here.
 package local
 
 import (

@@ -1,4 +1,4 @@
-// Package apikey says where the key of a provider comes from: the environment,
+// Package apikey finds the key of a provider: the environment,
 // a file that nobody else can read, or the desktop's keyring, in this order.
 //
 // A place that is not there is passed over in silence; a file that others

@@ -1,5 +1,5 @@
-// Package daybudget keeps the money of a day that all runs of a person share,
-// whatever process and repository they are in.
+// Package daybudget keeps the daily budget that all runs of a person share,
+// in whatever process and repository they are.
 //
 // There is one small file a day, changed under a lock. It holds what each run
 // has spent and set aside on that day. A run whose process died keeps what it

@@ -1,4 +1,4 @@
-// Package disk does with files what the standard library leaves to do: small
+// Package disk adds to the standard library's handling of files: small
 // writes, locks across processes, deletion of what resists it, and errors
 // that say what to do when a disk fails.
 package disk

@@ -1,4 +1,4 @@
-// Package egress is the way out for commands that have no network of their
+// Package egress runs the way out for commands that have no network of their
 // own: a proxy on the host's side that speaks HTTP and CONNECT, and reaches
 // only hosts and ports that are on a list.
 //

@@ -1,12 +1,12 @@
-// Package secret masks keys in what leaves the process: facts, blobs, what a
-// model is told, what is shown, and recorded traffic.
+// Package secret masks keys in what leaves the process: facts, blobs, what is
+// sent to a model, what is shown, and recorded traffic.
 //
 // It knows values, which it masks wherever they stand, whole or cut, and the
 // shapes that the keys of providers and clouds have. A masked key reads
 // [masked], whatever it was, so that the same text is masked in the same way
 // in a process that knows the value and in one that knows the shape alone.
-// Masking is idempotent, keeps valid UTF-8 and JSON as they are, and needs the
-// whole text: whoever cuts a text masks it before.
+// Masking is idempotent, keeps valid UTF-8 and JSON as they are, and needs
+// the whole text: whoever cuts a text masks it before.
 package secret
 
 import (

@@ -1,5 +1,5 @@
-// Package spelling says how much two names differ, to suggest the one that somebody
-// meant.
+// Package spelling measures how much two names differ, to suggest the one
+// that somebody meant.
 package spelling
 
 import "math"

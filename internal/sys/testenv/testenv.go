@@ -1,9 +1,9 @@
-// Package testenv says what a test needs of the machine that it runs on, and
-// skips the test where it is not there.
+// Package testenv declares what a test needs from the machine that it runs
+// on, and skips the test where that is missing.
 //
-// Each reason to skip starts with words of its own, by which the summary at the
-// end of make test counts what was left out. No other package skips a test for
-// a missing tool.
+// Each reason to skip starts with words of its own, by which the summary at
+// the end of make test counts what was left out. No other package skips a
+// test for a missing tool.
 package testenv
 
 import (

@@ -1,4 +1,4 @@
-// Package usercache shows commands what the user's tools have fetched before:
+// Package usercache lets commands read what the user's tools have fetched:
 // packages and registries that lie in the home, which a sandbox does not see.
 // Each is read through a layer of its own, so that a command may write there,
 // and nothing of that reaches the user, or any other command.

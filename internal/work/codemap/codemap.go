@@ -1,5 +1,5 @@
-// Package codemap draws a map of a repository, of what bears on a task, and
-// lists the commands that its files offer.
+// Package codemap draws a map of the parts of a repository that matter for a
+// task, and lists the commands that its files offer.
 package codemap
 
 import (

@@ -1,8 +1,8 @@
-// Package depend knows what projects need before anything in them can be
+// Package depend installs what projects need before anything in them can be
 // built or tested: the packages that their lock files name, installed by each
-// ecosystem's own command, and what else the configuration asks for. It makes
-// that once for each content of the lock file, in the sandbox, and lends it to
-// worktrees; see docs/environments.md.
+// ecosystem's own command, and what else the configuration asks for. It does
+// that once for each content of the lock file, in the sandbox, and lends it
+// to worktrees; see docs/environments.md.
 package depend
 
 import (

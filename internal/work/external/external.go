@@ -1,13 +1,13 @@
-// Package external has the conversations of a session that another maker's agent
-// does: Nexus writes the task, the agent works in the worktree, and the gates
-// judge what the tree holds. Nothing that the agent says counts.
+// Package external runs sessions with coding agents of other makers, such as
+// Claude Code: Nexus writes the task, the agent works in the worktree, and
+// the gates judge what the tree holds. Nothing that the agent says counts.
 //
 //	reserve ─▶ prompt ─▶ what it does, as facts ─▶ how it ended ─▶ done, again, or over
 //
-// Each of its messages and calls is recorded as those of our own agents are, so
-// that whoever shows a session shows these too. Its own conversation has an
-// identifier, which is a fact: the next round, and the process that continues
-// after a crash, resume it.
+// Each of its messages and calls is recorded as those of our own agents are,
+// so that whoever shows a session shows these too. Its own conversation has
+// an identifier, which is a fact: the next round, and the process that
+// continues after a crash, resume it.
 package external
 
 import (

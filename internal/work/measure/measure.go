@@ -1,13 +1,14 @@
-// Package measure reads what a change holds that the definition of done is
-// about: its lines, and the licences of the dependencies that it adds. It runs
-// nothing, and asks no network.
+// Package measure measures a change for the definition of done: its lines,
+// and the licences of the dependencies that it adds. It runs nothing, and
+// uses no network.
 //
 // Which lines tests went through is read from the reports that tools write:
-// LCOV, Cobertura, JaCoCo and the profiles of Go. A line of which a report says
-// nothing is unknown, and neither tested nor untested. Dependencies are those
-// that lock files and manifests name; what a file does not say is not known.
-// Licences are what lies on this machine: installed packages and the caches of
-// their managers. A package that is not here has none that is known.
+// LCOV, Cobertura, JaCoCo and the profiles of Go. A line of which a report
+// says nothing is unknown, and neither tested nor untested. Dependencies are
+// those that lock files and manifests name; what a file does not say is not
+// known. Licences are what lies on this machine: installed packages and the
+// caches of their managers. A package that is not here has none that is
+// known.
 package measure
 
 import (

@@ -1,4 +1,4 @@
-// Package prompt builds what is said to a model: the system prompt, which is
+// Package prompt builds what is sent to a model: the system prompt, which is
 // the same for every worker in a role, the brief that opens a conversation,
 // and the findings that are sent back.
 //

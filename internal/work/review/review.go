@@ -1,12 +1,13 @@
-// Package review says who reads a change, reads what they submit about it,
-// checks their findings against the tree, and makes one review of several. It
-// also reads the verdict of a verifier.
+// Package review chooses the reviewers of a change, parses their reviews,
+// checks their findings against the tree, and combines several reviews into
+// one. It also parses the verdict of a verifier.
 //
 // A change is read by each persona that was chosen, and one that is too large
 // to be read at once in parts. A review that cannot be read is no review, and
 // no review never approves. A verdict that cannot be read is none: then the
 // gates' own run decides, as it decides in any case whether tests pass. So a
-// verdict can refuse a tree that is green, and never make one pass that is not.
+// verdict can refuse a tree that is green, and never make one pass that is
+// not.
 package review
 
 import (

@@ -1,7 +1,7 @@
-// Package worker is what the attempts of a run work with: Sessions have the
-// conversations of agents with models, the Judge lets gates judge trees and the
-// trees that these were made from, and Trees are the worktrees. In which order
-// they are used is decided elsewhere.
+// Package worker provides what the attempts of a run work with: Sessions run
+// the conversations of agents with models, the Judge runs gates on trees and
+// on the trees that these were made from, and Trees are the worktrees. Other
+// packages decide in which order they are used.
 package worker
 
 import (

@@ -1,5 +1,5 @@
-// Package gitread says which uses of git only look: no option of theirs writes
-// a file, starts a program, or reads outside the worktree.
+// Package gitread recognises git commands that only read: none of their
+// options writes a file, starts a program, or reads outside the worktree.
 package gitread
 
 import (

@@ -1,6 +1,6 @@
-// Package place says where a path lies by its name alone: in the worktree, in
-// the system's directories, outside, or where secrets are kept. What links do
-// to it is for the opener to see.
+// Package place classifies a path by its name alone: in the worktree, in
+// the system's directories, outside, or where secrets are kept. Whoever opens
+// it has to check for links.
 package place
 
 import (

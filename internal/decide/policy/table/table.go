@@ -1,4 +1,5 @@
-// Package table holds what is known of programs and of variables, as data.
+// Package table lists, as data, what the policy knows about programs and
+// environment variables.
 package table
 
 import (

@@ -1,4 +1,4 @@
-// Package check holds the commands that say what is true about a tree: they
+// Package check holds the commands that check a tree: they
 // run its gates, read what tools print, and let models review a change, which
 // none of the others needs.
 package check

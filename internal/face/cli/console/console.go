@@ -1,5 +1,5 @@
-// Package console is what every command stands in: streams and how to draw on
-// them, help, exit codes, settings, and the repository with its journal.
+// Package console provides what every command uses: streams and how to draw
+// on them, help, exit codes, settings, and the repository with its journal.
 //
 // Nothing is built before a command asks for it, so that the small commands
 // answer at once.

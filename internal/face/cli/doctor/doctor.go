@@ -1,6 +1,6 @@
-// Package doctor looks whether what a run needs is there: all of it for nexus
-// doctor, and what is told at once before every run, so that it is refused
-// before anything is paid for.
+// Package doctor checks whether what a run needs is there: all of it for
+// nexus doctor, and the quick checks before every run, so that a run that
+// cannot work is refused before anything is paid for.
 package doctor
 
 import (

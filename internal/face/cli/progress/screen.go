@@ -1,6 +1,6 @@
-// Package progress takes a run to its end for a command: it shows the run while
-// it goes on, on the terminal of the process that conducts it, asks people, and
-// reports at the end.
+// Package progress takes a run to its end for a command: it shows the run
+// while it lasts, on the terminal of the process that conducts it, asks
+// people, and reports at the end.
 package progress
 
 import (

@@ -1,5 +1,5 @@
-// Package detail tells all there is about one task: its attempts, what was
-// found in each, and who talked.
+// Package detail shows everything about one task: its attempts, the findings
+// in each, and its sessions.
 package detail
 
 import (

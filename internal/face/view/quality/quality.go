@@ -1,5 +1,5 @@
-// Package quality says how well a run went: what each gate cost in tries, how
-// often work was sent back, and what was found in the end.
+// Package quality reports how well a run went: what each gate cost in tries,
+// how often work was sent back, and what was found in the end.
 package quality
 
 import (

@@ -1,5 +1,6 @@
-// Package verdict shows what gates say: as text for people, and as JUnit,
-// SARIF, annotations and a summary for the machines that check pull requests.
+// Package verdict shows the results of gates: as text for people, and as
+// JUnit, SARIF, annotations and a summary for the machines that check pull
+// requests.
 package verdict
 
 import (

@@ -1,5 +1,5 @@
-// Package audit keeps books on a run from its facts alone, apart from the
-// fold, and says what must never be.
+// Package audit checks a run, from its facts alone and without the fold, for
+// what must never happen.
 package audit
 
 import (

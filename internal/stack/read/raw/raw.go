@@ -1,5 +1,5 @@
-// Package raw holds what all parsers of tool output share: what they are
-// given, what they answer, text without colours, and the rules by which the
+// Package raw holds what all parsers of tool output share: their input, their
+// result, text without colours, and the rules by which the
 // findings and counts of a tool become a state.
 package raw
 

@@ -1,5 +1,5 @@
 // Package proc finds, watches and kills the processes that a command started,
-// also those that wanted to be forgotten.
+// also those that tried to detach from it.
 package proc
 
 import "time"

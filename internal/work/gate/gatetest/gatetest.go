@@ -1,4 +1,4 @@
-// Package gatetest lends tests the tools that .ci/deps installs.
+// Package gatetest gives tests the tools that .ci/deps installs.
 package gatetest
 
 import (

@@ -1,12 +1,13 @@
-// Package code offers agents what source code means: where a name is declared
-// and used, what is wrong with a file, a name changed everywhere, code found and
-// changed by its shape.
+// Package code gives agents a tool that understands source code: it finds
+// where a name is declared and used, reports what is wrong with a file,
+// renames, and finds and changes code by its shape.
 //
-// Language servers tell it, which run in the sandbox of the attempt, with a tree
-// that they may not write; each is started when it is asked first, and is dead
-// when the session ends. What they would change is written as the agent's own
-// edits are. Shapes of Go are looked for here, those of other languages by
-// ast-grep. The tool is offered only where there is somebody to ask.
+// The answers come from language servers, which run in the sandbox of the
+// attempt, with a tree that they may not write. Each starts when it is first
+// asked, and is stopped by the time the session ends. What they would change
+// is written as the agent's own edits are. Shapes of Go are looked for here,
+// those of other languages by ast-grep. The tool is offered only where there
+// is somebody to ask.
 package code
 
 import (

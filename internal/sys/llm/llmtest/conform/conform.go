@@ -1,6 +1,6 @@
-// Package conform holds every model to the same answers over every fault that
-// the scripted server knows. It stands apart from llmtest so that the program
-// does not carry the testing package.
+// Package conform tests that every model client gives the same answers, for
+// every fault that the scripted server can play. It stands apart from llmtest
+// so that the program does not carry the testing package.
 package conform
 
 import (

@@ -1,7 +1,7 @@
-// Package dialect says what a scripted model says in the words of each wire:
-// Anthropic's Messages, OpenAI's Chat Completions and Responses, and Google's
-// streamGenerateContent. It knows no faults of its own; whoever plays it
-// spoils what it says.
+// Package dialect encodes a scripted model's answers in the format of each
+// wire: Anthropic's Messages, OpenAI's Chat Completions and Responses, and
+// Google's streamGenerateContent. It knows no faults of its own; whoever
+// plays it spoils what it says.
 package dialect
 
 import (
