@@ -141,9 +141,9 @@ func loggedIn(c config.Config, p agentcli.Program, home string) bool {
 	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
 }
 
-// hire returns the agents that do the sessions of roles, nil where none does.
-func hire(p Parts, models *provider.Models) (func(nexus.Role) *worker.Hired, error) {
-	all := map[nexus.Role]*worker.Hired{}
+// externalAgents returns the agents that do the sessions of roles, nil where none does.
+func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.ExternalAgent, error) {
+	all := map[nexus.Role]*worker.ExternalAgent{}
 	for role, r := range p.Config.Roles {
 		if r.Agent == "" {
 			continue
@@ -154,24 +154,24 @@ func hire(p Parts, models *provider.Models) (func(nexus.Role) *worker.Hired, err
 				Hint: "Take it out, and set roles." + string(role) + ".model.",
 			}
 		}
-		h, err := hireOne(p, r.Agent, models)
+		h, err := externalAgent(p, r.Agent, models)
 		if err != nil {
 			return nil, err
 		}
 		all[role] = h
 	}
 	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // nobody is hired
+		return nil, nil //nolint:nilnil // no role has one
 	}
-	return func(role nexus.Role) *worker.Hired { return all[role] }, nil
+	return func(role nexus.Role) *worker.ExternalAgent { return all[role] }, nil
 }
 
-func hireOne(p Parts, name string, models *provider.Models) (*worker.Hired, error) {
+func externalAgent(p Parts, name string, models *provider.Models) (*worker.ExternalAgent, error) {
 	program, err := Program(p.Config, p.Env, name)
 	if err != nil {
 		return nil, err
 	}
-	h := &worker.Hired{Program: program, User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
+	h := &worker.ExternalAgent{Program: program, User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
 	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
 		return nil, &nexus.Error{

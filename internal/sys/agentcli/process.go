@@ -47,7 +47,7 @@ type Launch struct {
 
 const (
 	maxLine  = 32 << 20         // bytes of a line that is read; a longer one is skipped
-	farewell = 10 * time.Second // for a program to exit after its prompt is done
+	exitTime = 10 * time.Second // for a program to exit after its prompt is done
 )
 
 var (
@@ -131,7 +131,7 @@ func (s *talk) read() {
 // listen hears what the program prints until it has nothing more to say.
 func (s *talk) listen(ctx context.Context) error {
 	for {
-		wait, stop := s.patience()
+		wait, stop := s.silenceTimer()
 		select {
 		case line, ok := <-s.lines:
 			stop()
@@ -153,12 +153,12 @@ func (s *talk) listen(ctx context.Context) error {
 	}
 }
 
-// patience returns what ends when the program has been silent for too long.
-func (s *talk) patience() (<-chan time.Time, func()) {
+// silenceTimer returns what ends when the program has been silent for too long.
+func (s *talk) silenceTimer() (<-chan time.Time, func()) {
 	limit := s.Silence
 	switch {
 	case s.done:
-		limit = farewell
+		limit = exitTime
 	case len(s.open) > 0:
 		limit = s.Working
 	}

@@ -108,11 +108,10 @@ func Mark(draw func(string) uint64, name string) string {
 // refused returns the ending that a refusal to spend makes, nil for any other
 // error.
 func refused(err error) *ending {
-	e, ok := errors.AsType[*nexus.Error](err)
-	if !ok || e.Code != nexus.CodeBudget && e.Code != nexus.CodeLimit {
+	if !SpendingRefused(err) {
 		return nil
 	}
-	return &ending{outcome: nexus.Refused, why: e.Error(), refusal: err}
+	return &ending{outcome: nexus.Refused, why: err.Error(), refusal: err}
 }
 
 // call asks the model, and settles what was reserved, also when it fails.

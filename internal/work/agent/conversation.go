@@ -21,11 +21,7 @@ import (
 // after the session was cancelled.
 const recordTime = time.Minute
 
-var (
-	errTime   = errors.New("the session's time is up")
-	errTask   = errors.New("the task's time is up")
-	errRecord = errors.New("the turn could not be recorded in time")
-)
+var errRecord = errors.New("the turn could not be recorded in time")
 
 // conversation is one stretch of a session. One goroutine owns it.
 type conversation struct {
@@ -76,30 +72,13 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 	return end, err
 }
 
-// within bounds a step by what is left of the session's time, and of the
-// task's. Stop takes the step's time off; waiting for leave and for people
-// costs the session none.
+// within bounds what is done by what is left of the session's time and the
+// task's. The session's clock runs until stop.
 func (c *conversation) within(ctx context.Context) (step context.Context, stop func()) {
-	var ends []context.CancelFunc
-	if c.Limits.SessionTime > 0 {
-		own, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
-		ctx, ends = own, append(ends, func() {
-			if end, ok := own.Deadline(); ok {
-				c.left = time.Until(end)
-			}
-			cancel()
-		})
+	if c.Limits.SessionTime <= 0 {
+		return Within(ctx, nil, c.Left)
 	}
-	if c.Left != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Left(), errTask)
-		ends = append(ends, cancel)
-	}
-	return ctx, func() {
-		for _, end := range ends {
-			end()
-		}
-	}
+	return Within(ctx, &c.left, c.Left)
 }
 
 // open takes the session up: calls that a dead process left unanswered are
@@ -325,14 +304,11 @@ func (c *conversation) say(text, why string, request int64) error {
 // put keeps a message and adds it to the conversation as it is read back: a
 // store may mask keys, and the model is sent what is kept.
 func (c *conversation) put(m llm.Message) (hash string, err error) {
-	data, err := json.Marshal(m)
+	if hash, err = KeepMessage(c.store, m); err != nil {
+		return "", err
+	}
+	data, err := c.store.Get(hash)
 	if err != nil {
-		return "", fmt.Errorf("encode message: %w", err)
-	}
-	if hash, err = c.store.Put(data); err != nil {
-		return "", fmt.Errorf("keep message: %w", err)
-	}
-	if data, err = c.store.Get(hash); err != nil {
 		return "", fmt.Errorf("read message back: %w", err)
 	}
 	var kept llm.Message

@@ -31,11 +31,7 @@ const (
 	recordTime = time.Minute
 )
 
-var (
-	errTime   = errors.New("the session's time is up")
-	errTask   = errors.New("the task's time is up")
-	errRecord = errors.New("what the agent did could not be recorded in time")
-)
+var errRecord = errors.New("what the agent did could not be recorded in time")
 
 // call is a call that is not answered yet.
 type call struct {
@@ -88,8 +84,8 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 			return nil, err
 		}
 		text, id, err := c.reserve(ctx, next)
-		if end := refused(err); end != nil {
-			return c.close(ctx, end)
+		if agent.SpendingRefused(err) {
+			return c.close(ctx, &ending{outcome: nexus.Refused, why: err.Error(), refusal: err})
 		}
 		if err != nil {
 			return nil, err
@@ -158,36 +154,12 @@ func (c *conversation) reserve(ctx context.Context, text string) (whole, id stri
 	return text, id, c.record(ctx)
 }
 
-// refused returns the ending that a refusal to spend makes.
-func refused(err error) *ending {
-	e, ok := errors.AsType[*nexus.Error](err)
-	if !ok || e.Code != nexus.CodeBudget && e.Code != nexus.CodeLimit {
-		return nil
-	}
-	return &ending{outcome: nexus.Refused, why: e.Error(), refusal: err}
-}
-
 // within bounds a prompt by what is left of the session's time and the task's.
 func (c *conversation) within(ctx context.Context) (context.Context, func()) {
-	var ends []func()
-	if c.Limits.SessionTime > 0 {
-		own, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
-		ctx, ends = own, append(ends, func() {
-			if end, ok := own.Deadline(); ok {
-				c.left = time.Until(end)
-			}
-			cancel()
-		})
+	if c.Limits.SessionTime <= 0 {
+		return agent.Within(ctx, nil, c.Left)
 	}
-	if c.Left != nil {
-		own, cancel := context.WithTimeoutCause(ctx, c.Left(), errTask)
-		ctx, ends = own, append(ends, cancel)
-	}
-	return ctx, func() {
-		for _, end := range ends {
-			end()
-		}
-	}
+	return agent.Within(ctx, &c.left, c.Left)
 }
 
 // prompt has the agent work on one message, and settles what that cost.
@@ -210,7 +182,9 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 	step, stop := c.within(ctx)
 	ended, err := c.agent.Prompt(step, p)
 	stop()
-	if cause := context.Cause(step); err != nil && (errors.Is(cause, errTime) || errors.Is(cause, errTask)) && ctx.Err() == nil {
+	cause := context.Cause(step)
+	late := errors.Is(cause, agent.ErrSessionTime) || errors.Is(cause, agent.ErrTaskTime)
+	if err != nil && late && ctx.Err() == nil {
 		ended.Fault, ended.Why, err = nexus.FaultTime, cause.Error(), nil
 	}
 	return ended, errors.Join(err, c.settle(ctx, ended, id))
@@ -299,24 +273,12 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 
 // say adds a message of ours.
 func (c *conversation) say(text, why string, request int64) error {
-	hash, err := c.put(llm.Say(text))
+	hash, err := agent.KeepMessage(c.store, llm.Say(text))
 	if err != nil {
 		return err
 	}
 	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request})
 	return nil
-}
-
-func (c *conversation) put(m llm.Message) (string, error) {
-	data, err := json.Marshal(m)
-	if err != nil {
-		return "", fmt.Errorf("encode message: %w", err)
-	}
-	hash, err := c.store.Put(data)
-	if err != nil {
-		return "", fmt.Errorf("keep message: %w", err)
-	}
-	return hash, nil
 }
 
 // record appends the facts that have gathered.

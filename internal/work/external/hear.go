@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -54,7 +56,7 @@ func (c *conversation) said(ctx context.Context, e stream.Event) error {
 		c.calls[one.ID] = call{Call: one, as: as, at: c.Now()}
 		m.Parts = append(m.Parts, llm.Part{Call: &llm.Call{ID: as, Tool: one.Tool, Input: short(one.Input)}})
 	}
-	hash, err := c.put(m)
+	hash, err := agent.KeepMessage(c.store, m)
 	if err != nil {
 		return err
 	}
@@ -106,12 +108,7 @@ func (c *conversation) answered(ctx context.Context, e stream.Event) error {
 // answers adds the message with the results of the last turn. A call that was
 // never answered, because the agent was stopped, is answered so.
 func (c *conversation) answers() error {
-	ids := make([]string, 0, len(c.calls))
-	for id := range c.calls {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
 		was := c.calls[id]
 		c.results = append(c.results, llm.Part{Result: &llm.Result{ID: was.as, Text: "(no result was reported)", Failed: true}})
 		c.facts = append(c.facts, nexus.ToolAnswered{
@@ -123,7 +120,7 @@ func (c *conversation) answers() error {
 	if len(c.results) == 0 {
 		return nil
 	}
-	hash, err := c.put(llm.Message{From: llm.User, Parts: c.results})
+	hash, err := agent.KeepMessage(c.store, llm.Message{From: llm.User, Parts: c.results})
 	c.results = nil
 	c.facts = append(c.facts, nexus.ToolsAnswered{Session: c.Session, Message: hash})
 	return err

@@ -54,7 +54,7 @@ func TestEnds(t *testing.T) {
 		"codex reconnects for ever": {"codex", `{"type":"error","message":"Reconnecting... 5/5 (stream disconnected)"}`, "", 137, nexus.FaultOverload, ""},
 		"codex unknown argument":    {"codex", "", "error: unexpected argument '--full-auto' found", 2, nexus.FaultSetup, ""},
 		"gemini done":               {"gemini", `{"type":"init","session_id":"g","model":"m"}` + "\n" + `{"type":"message","role":"assistant","content":"Do","delta":true}` + "\n" + `{"type":"message","role":"assistant","content":"ne.","delta":true}` + "\n" + `{"type":"result","status":"success","stats":{"input_tokens":9,"output_tokens":2,"cached":4}}`, "", 0, "", "Done."},
-		"gemini no login":           {"gemini", "", "Please set an Auth method in your /root/.gemini/settings.json", 41, nexus.FaultLogin, ""},
+		"gemini no login":           {"gemini", "", "Please set an Auth method in your /home/ann/.gemini/settings.json", 41, nexus.FaultLogin, ""},
 		"gemini error":              {"gemini", `{"type":"result","status":"error","error":{"type":"x","message":"RESOURCE_EXHAUSTED"}}`, "", 1, nexus.FaultQuota, ""},
 		"opencode done":             {"opencode", `{"type":"text","sessionID":"o","part":{"text":"Done."}}` + "\n" + `{"type":"step_finish","sessionID":"o","part":{"reason":"stop","cost":0.5,"tokens":{"input":1,"output":2}}}`, "", 0, "", "Done."},
 		"opencode cut off":          {"opencode", `{"type":"step_finish","sessionID":"o","part":{"reason":"tool-calls"}}`, "", 0, nexus.FaultUnfinished, ""},

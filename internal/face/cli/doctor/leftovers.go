@@ -22,7 +22,7 @@ import (
 const settled = time.Minute
 
 // checkLeft looks for what dead processes left behind in the state directory,
-// and removes it if it is to be mended.
+// and removes it if fix is set.
 func checkLeft(ctx context.Context, a *console.Console, p *app.Place, runs []journal.Run, fix bool) []Check {
 	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
 	stale, err := p.Sweep(ctx, !fix)

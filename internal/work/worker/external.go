@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Hired is another maker's agent that does the sessions of a role.
-type Hired struct {
+// ExternalAgent is another maker's agent that does the sessions of a role.
+type ExternalAgent struct {
 	Program agentcli.Program
 	File    string        // its program
 	Seen    []string      // directories that have to be seen so that it runs
@@ -32,7 +32,7 @@ type Hired struct {
 }
 
 // model names it in the books.
-func (h Hired) model() string {
+func (h ExternalAgent) model() string {
 	model := h.Program.Model
 	if model == "" {
 		model = "default"
@@ -40,13 +40,13 @@ func (h Hired) model() string {
 	return h.Program.Name + "/" + model
 }
 
-// hired returns who does a session in our place. A session goes on with whom it
-// was begun.
-func (s *Sessions) hired(t Talk) *Hired {
-	if s.Hired == nil || t.Handin != nil {
+// externalAgent returns the agent that does a session in place of our own loop,
+// nil where none does. A session continues with the one that started it.
+func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
+	if s.External == nil || t.Handin != nil {
 		return nil
 	}
-	h := s.Hired(t.Role)
+	h := s.External(t.Role)
 	if old := t.Attempt.Session(t.Session); h == nil || old != nil && old.Model != h.model() {
 		return nil
 	}
@@ -61,8 +61,8 @@ Gates build, lint and test the tree after you, and a reviewer reads the change. 
 - There is no network but your own provider. Work in this directory only.
 - Where the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
 
-// employ has a stretch of a conversation done by another maker's agent.
-func (s *Sessions) employ(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h Hired, d Desk) (agent.Outcome, error) {
+// runExternal has a stretch of a conversation done by another maker's agent.
+func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, d Desk) (agent.Outcome, error) {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	e, free, err := s.reach(t, role, d, s.agree(ctx, t, d, halt))
@@ -80,8 +80,8 @@ func (s *Sessions) employ(ctx context.Context, t Talk, role agent.Role, tier nex
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Guide: s.Site.masked(strings.TrimSpace(guide + "\n\n" + s.Rules)), Next: t.Next, Why: t.Why, Old: old,
-		Earlier: func() string { return s.lately(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
-		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.settles(t, e, &undone),
+		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
+		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.tidyTree(t, e, &undone),
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
 		Snapshot: t.Snap, Now: s.Site.Now, Draw: s.Draw,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
@@ -89,25 +89,25 @@ func (s *Sessions) employ(ctx context.Context, t Talk, role agent.Role, tier nex
 	if h.Program.Metered {
 		b.Money = h.Money
 	}
-	o, err := external.Run(ctx, hand{l}, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs)
+	o, err := external.Run(ctx, program{l}, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs)
 	if err != nil || len(undone.Files()) == 0 {
 		return o, err
 	}
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
 }
 
-// hand is a program that is prompted from its command line.
-type hand struct{ agentcli.Launch }
+// program is a program that is prompted from its command line.
+type program struct{ agentcli.Launch }
 
 // NewID implements [external.Agent].
-func (h hand) NewID() string { return h.Program.NewID() }
+func (h program) NewID() string { return h.Program.NewID() }
 
 // Resumes implements [external.Agent].
-func (h hand) Resumes() bool { return h.Program.Resumes() }
+func (h program) Resumes() bool { return h.Program.Resumes() }
 
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
-func (s *Sessions) launch(t Talk, e tool.Env, h Hired) (agentcli.Launch, *egress.Way, func(), error) {
+func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (agentcli.Launch, *egress.Way, func(), error) {
 	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name)
 	secrets, err := h.Program.Home(home, h.User)
 	if err != nil {
@@ -143,9 +143,9 @@ func (s *Sessions) launch(t Talk, e tool.Env, h Hired) (agentcli.Launch, *egress
 // toolTime is how long a tool of an agent may be silent: a build, a test.
 const toolTime = 20 * time.Minute
 
-// settles puts a tree in order in which an agent worked: what its role may not
+// tidyTree puts a tree in order in which an agent worked: what its role may not
 // write is taken back.
-func (s *Sessions) settles(t Talk, e tool.Env, u *tool.UndoneFiles) func(context.Context) error {
+func (s *Sessions) tidyTree(t Talk, e tool.Env, u *tool.UndoneFiles) func(context.Context) error {
 	if !e.Writes {
 		return nil
 	}
@@ -174,12 +174,12 @@ func (s *Sessions) settles(t Talk, e tool.Env, u *tool.UndoneFiles) func(context
 }
 
 const (
-	lateTexts = 5
-	lateBytes = 4_000
+	maxTexts     = 5
+	maxTextBytes = 4_000
 )
 
-// lately returns what an agent said last, for a conversation that follows it.
-func (s *Sessions) lately(t Talk) string {
+// lastTexts returns what an agent said last, for a conversation that follows it.
+func (s *Sessions) lastTexts(t Talk) string {
 	old := t.Attempt.Session(t.Session)
 	if old == nil {
 		return ""
@@ -190,10 +190,10 @@ func (s *Sessions) lately(t Talk) string {
 	}
 	var texts []string
 	for _, m := range slices.Backward(said) {
-		if m.From == llm.Assistant && strings.TrimSpace(m.Text()) != "" && len(texts) < lateTexts {
+		if m.From == llm.Assistant && strings.TrimSpace(m.Text()) != "" && len(texts) < maxTexts {
 			texts = append(texts, m.Text())
 		}
 	}
 	slices.Reverse(texts)
-	return legible.Cut(strings.Join(texts, "\n\n"), lateBytes)
+	return legible.Cut(strings.Join(texts, "\n\n"), maxTextBytes)
 }

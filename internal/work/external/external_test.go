@@ -1,0 +1,282 @@
+package external_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
+	"github.com/nexus-ai-builder/nexus/internal/work/external"
+)
+
+// scripted is an agent that ends its prompts as it is told to, one after the
+// other, and keeps what it was prompted with. The last end is repeated.
+type scripted struct {
+	ends    []agentcli.Ended
+	mute    bool // it does nothing that is heard
+	edits   bool // it calls a tool that changes files, which is never answered
+	hangs   bool // it works until it is stopped
+	prompts []agentcli.Prompt
+}
+
+func (s *scripted) NewID() string { return fmt.Sprintf("new-%d", len(s.prompts)) }
+func (s *scripted) Resumes() bool { return true }
+
+func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ended, error) {
+	s.prompts = append(s.prompts, p)
+	end := s.ends[min(len(s.prompts), len(s.ends))-1]
+	if s.mute {
+		return end, nil
+	}
+	said := stream.Event{Kind: stream.Said, Text: "working"}
+	if s.edits {
+		said.Calls = []stream.Call{{ID: "c1", Tool: "Write", Input: json.RawMessage(`{"file_path":"a.txt"}`)}}
+	}
+	for _, e := range []stream.Event{{Kind: stream.Opened, ID: p.ID}, said} {
+		if err := p.Heard(ctx, e); err != nil {
+			return end, err
+		}
+	}
+	if s.hangs {
+		<-ctx.Done()
+		return end, context.Cause(ctx)
+	}
+	return end, nil
+}
+
+func fault(f nexus.Fault) agentcli.Ended {
+	return agentcli.Ended{End: stream.End{Fault: f, Why: "so"}}
+}
+
+func done(text string) agentcli.Ended { return agentcli.Ended{End: stream.End{Text: text}} }
+
+// run has the agent do a session, in virtual time.
+func run(t *testing.T, a *scripted, set func(*external.Brief)) (o agent.Outcome, d *agenttest.Recorder, took time.Duration, err error) {
+	t.Helper()
+	d = &agenttest.Recorder{}
+	synctest.Test(t, func(t *testing.T) {
+		b := external.Brief{
+			Agent: "claude", Session: "T1.1/coder.1", Attempt: "T1.1", Task: "T1", Role: nexus.Coder, Model: "claude/default",
+			Guide: "GUIDE", Next: "Do it.", Why: "brief", Now: time.Now, Draw: func(string) uint64 { return 7 },
+			Snapshot: func(context.Context) (nexus.TreeSnapshotted, error) {
+				return nexus.TreeSnapshotted{Attempt: "T1.1"}, nil
+			},
+		}
+		if set != nil {
+			set(&b)
+		}
+		start := time.Now()
+		o, err = external.Run(t.Context(), a, b, d, &agenttest.Store{})
+		took = time.Since(start)
+	})
+	return o, d, took, err
+}
+
+func kinds(d *agenttest.Recorder) string {
+	var all []string
+	for _, f := range d.Facts() {
+		all = append(all, nexus.Kind(f))
+	}
+	return strings.Join(all, " ")
+}
+
+// only returns the facts of a kind.
+func only[F nexus.Fact](d *agenttest.Recorder) []F {
+	var all []F
+	for _, f := range d.Facts() {
+		if f, ok := f.(F); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func TestSessionIsRecordedAsOurOwn(t *testing.T) {
+	a := &scripted{ends: []agentcli.Ended{done("All done.")}, edits: true}
+	o, d, _, err := run(t, a, nil)
+	if err != nil || o.Outcome != nexus.Accepted || o.Turns != 1 {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	want := "session.started prompt.sent budget.reserved agent.opened turn.taken tool.called " +
+		"tool.answered tools.answered tree.snapshotted budget.spent agent.ended session.ended"
+	if diff := cmp.Diff(want, kinds(d)); diff != "" {
+		t.Error(diff)
+	}
+	if got := only[nexus.ToolAnswered](d); len(got) != 1 || !got[0].Failed {
+		t.Errorf("a call that was never answered: %+v", got)
+	}
+	if p := a.prompts[0]; p.Text != "GUIDE\n\nDo it." || p.Resume || p.ID != "new-0" {
+		t.Errorf("prompted with %+v", p)
+	}
+}
+
+// TestFaults holds what follows from each way in which a prompt may end.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		fault   nexus.Fault
+		prompts int // that are made when it always ends so
+		outcome nexus.Outcome
+		code    nexus.Code
+		again   string // how the second prompt starts
+		resume  bool   // it goes to the same conversation
+	}{
+		{nexus.FaultSilent, 3, nexus.NoProgress, "", "Your program ended before", true},
+		{nexus.FaultGarbage, 3, nexus.NoProgress, "", "Your program ended before", true},
+		{nexus.FaultUnfinished, 3, nexus.NoProgress, "", "Your program ended before", true},
+		{nexus.FaultCrashed, 3, nexus.NoProgress, "", "Your program ended before", true},
+		{nexus.FaultOverload, 4, "", nexus.CodeNeedsPerson, "Your program ended before", true},
+		{nexus.FaultContext, 3, nexus.Exhausted, "", "GUIDE\n\nDo it.", false},
+		{nexus.FaultLost, 3, nexus.Exhausted, "", "GUIDE\n\nDo it.", false},
+		{nexus.FaultTurns, 1, nexus.Exhausted, "", "", false},
+		{nexus.FaultBudget, 1, nexus.Exhausted, "", "", false},
+		{nexus.FaultTime, 1, nexus.Exhausted, "", "", false},
+		{nexus.FaultLogin, 1, "", nexus.CodeAuth, "", false},
+		{nexus.FaultSetup, 1, "", nexus.CodeInvalidConfig, "", false},
+	} {
+		t.Run(string(c.fault), func(t *testing.T) {
+			a := &scripted{ends: []agentcli.Ended{fault(c.fault)}}
+			o, d, took, err := run(t, a, nil)
+			e, _ := errors.AsType[*nexus.Error](err)
+			if len(a.prompts) != c.prompts || o.Outcome != c.outcome || (c.code != "") != (err != nil) || e != nil && e.Code != c.code {
+				t.Fatalf("%d prompts, outcome %q, error %v", len(a.prompts), o.Outcome, err)
+			}
+			if c.prompts > 1 && (!strings.HasPrefix(a.prompts[1].Text, c.again) || a.prompts[1].Resume != c.resume) {
+				t.Errorf("then prompted with %q, resume %v", a.prompts[1].Text, a.prompts[1].Resume)
+			}
+			if ended := only[nexus.SessionEnded](d); (len(ended) == 1) != (c.outcome != "") {
+				t.Errorf("ends of the session: %+v", ended)
+			}
+			if waited := 35 * time.Second; (c.fault == nexus.FaultOverload) != (took == waited) || took > waited {
+				t.Errorf("took %s", took)
+			}
+		})
+	}
+}
+
+// TestQuotaParksTheAccount holds that the account waits until its window starts
+// anew, an hour where that is not known.
+func TestQuotaParksTheAccount(t *testing.T) {
+	for _, in := range []time.Duration{0, 3 * time.Hour} {
+		var now time.Time
+		a := &scripted{ends: []agentcli.Ended{fault(nexus.FaultQuota), done("ok")}}
+		o, d, _, err := run(t, a, func(b *external.Brief) {
+			now = time.Now()
+			if in > 0 {
+				a.ends[0].Until = now.Add(in)
+			}
+		})
+		hit := only[nexus.QuotaHit](d)
+		if err != nil || o.Outcome != nexus.Accepted || len(hit) != 1 || hit[0].Account != "claude" {
+			t.Fatalf("%+v, %v, hit %+v", o, err, hit)
+		}
+		want := time.Hour
+		if in > 0 {
+			want = in
+		}
+		if got := hit[0].Until.Sub(now); got != want {
+			t.Errorf("it waits %s, want %s", got, want)
+		}
+		if !strings.Contains(a.prompts[1].Text, "quota again") {
+			t.Errorf("then prompted with %q", a.prompts[1].Text)
+		}
+	}
+}
+
+// TestMoney holds what a prompt is said to have cost.
+func TestMoney(t *testing.T) {
+	const aside, counted = nexus.Money(200), nexus.Money(30)
+	used := nexus.Usage{Input: 5}
+	for name, c := range map[string]struct {
+		end   stream.End
+		mute  bool
+		money nexus.Money
+		want  nexus.Money
+		guess bool
+	}{
+		"by subscription":                     {stream.End{Money: counted, Usage: used}, false, 0, 0, false},
+		"as it counts":                        {stream.End{Money: counted, Usage: used}, false, aside, counted, false},
+		"tokens, by the table":                {stream.End{Usage: used}, false, aside, 50, true},
+		"stopped before it counted":           {stream.End{Fault: nexus.FaultTurns}, false, aside, aside, true},
+		"stopped before it did anything":      {stream.End{Fault: nexus.FaultTurns}, true, aside, 0, false},
+		"done, and counts neither of the two": {stream.End{}, false, aside, 0, false},
+	} {
+		a := &scripted{ends: []agentcli.Ended{{End: c.end}}, mute: c.mute}
+		_, d, _, err := run(t, a, func(b *external.Brief) {
+			b.Money = c.money
+			b.Price = func(_ string, u nexus.Usage) (nexus.Money, bool) { return nexus.Money(10 * u.Total()), true }
+		})
+		spent := only[nexus.BudgetSpent](d)
+		if err != nil || len(spent) != 1 || spent[0].Money != c.want || spent[0].Estimated != c.guess {
+			t.Errorf("%s: %+v, %v; want %d, estimated %v", name, spent, err, c.want, c.guess)
+		}
+		if reserved := only[nexus.BudgetReserved](d); len(reserved) != 1 || reserved[0].Money != c.money || reserved[0].ID != spent[0].ID {
+			t.Errorf("%s: reserved %+v", name, reserved)
+		}
+	}
+}
+
+// TestResumesAfterAKill holds that the next process continues the conversation,
+// or gives a new one what the old one said where it is lost.
+func TestResumesAfterAKill(t *testing.T) {
+	old := &state.Session{Turns: 4, Opened: nexus.AgentOpened{ID: "old"}, Closed: nexus.AgentEnded{Total: 100, Usage: nexus.Usage{Input: 10}}}
+	again := agentcli.Ended{End: stream.End{Money: 130, Usage: nexus.Usage{Input: 14}, Total: true}}
+	a := &scripted{ends: []agentcli.Ended{fault(nexus.FaultLost), done("ok")}}
+	resumed := &scripted{ends: []agentcli.Ended{again}}
+	set := func(b *external.Brief) {
+		b.Old, b.Next, b.Money, b.Earlier = old, "", 200, func() string { return "I was half way." }
+	}
+	if _, d, _, err := run(t, resumed, set); err != nil || only[nexus.BudgetSpent](d)[0].Money != 30 {
+		t.Errorf("what it used before is paid again: %+v, %v", only[nexus.BudgetSpent](d), err)
+	}
+	if p := resumed.prompts[0]; !p.Resume || p.ID != "old" || !strings.HasPrefix(p.Text, "Your program was stopped.") {
+		t.Errorf("resumed with %+v", p)
+	}
+	if _, _, _, err := run(t, a, set); err != nil {
+		t.Fatal(err)
+	}
+	if p := a.prompts[1]; p.Resume || !strings.HasPrefix(p.Text, "GUIDE\n\n") || !strings.Contains(p.Text, "I was half way.") {
+		t.Errorf("after its conversation was lost: %+v", p)
+	}
+}
+
+// TestTimeIsUp holds that an agent that works for longer than its session or
+// its task may is stopped, and its work kept.
+func TestTimeIsUp(t *testing.T) {
+	for name, set := range map[string]func(*external.Brief){
+		"the session's time is up": func(b *external.Brief) { b.Limits.SessionTime = time.Minute },
+		"the task's time is up":    func(b *external.Brief) { b.Left = func() time.Duration { return time.Minute } },
+	} {
+		o, d, took, err := run(t, &scripted{ends: []agentcli.Ended{fault(nexus.FaultStopped)}, edits: true, hangs: true}, set)
+		if err != nil || o.Outcome != nexus.Exhausted || !strings.Contains(o.Why, name) || took != time.Minute {
+			t.Errorf("%s: %+v, %v after %s", name, o, err, took)
+		}
+		if len(only[nexus.TreeSnapshotted](d)) == 0 {
+			t.Errorf("%s: its work is not pinned", name)
+		}
+	}
+}
+
+// TestRefusedMoneyEndsTheSession holds that an agent whose money is refused is
+// not prompted, and that this is no error of the machinery.
+func TestRefusedMoneyEndsTheSession(t *testing.T) {
+	a := &scripted{ends: []agentcli.Ended{done("ok")}}
+	d := &agenttest.Recorder{Leave: func(int) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "no money"} }}
+	o, err := external.Run(t.Context(), a, external.Brief{
+		Session: "T1.1/coder.1", Next: "Do it.", Now: time.Now, Draw: func(string) uint64 { return 7 },
+	}, d, &agenttest.Store{})
+	if err != nil || o.Outcome != nexus.Refused || len(a.prompts) != 0 || len(only[nexus.SessionEnded](d)) != 1 {
+		t.Errorf("%+v, %v, %d prompts", o, err, len(a.prompts))
+	}
+}
