@@ -21,10 +21,10 @@ import (
 // stage is where gates judge a working tree, which stays as it is: the tree in
 // its own place, under a layer that takes what they write, or a copy of it.
 type stage struct {
-	dir  string // where they run
-	from string // the working tree
-	over string // the layer; empty for a copy
-	base bool   // it is held against one
+	dir  string          // where they run
+	from string          // the working tree
+	over string          // the layer; empty for a copy
+	base bool            // it is held against one
 	look func() lookedAt // at the working tree
 	copy exact           // zero for a layer
 	done func()
