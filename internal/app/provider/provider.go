@@ -169,13 +169,10 @@ func (m *Models) Ready(p *nexus.Plan) error {
 			}
 		}
 	}
-	if p == nil {
+	if p == nil || m.config.Roles[nexus.Coder].Agent != "" {
 		return nil
 	}
 	for _, t := range p.Tasks {
-		if m.config.Roles[nexus.Coder].Agent != "" {
-			break
-		}
 		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
