@@ -108,11 +108,7 @@ type Agent struct {
 
 // Agents returns the agent programs that are known or set, in the order of their
 // names.
-func (a *App) Agents() ([]Agent, error) {
-	c, _, err := a.Settings()
-	if err != nil {
-		return nil, err
-	}
+func (a *App) Agents(c config.Config) ([]Agent, error) {
 	var all []Agent
 	for _, name := range agentNames(c) {
 		p, err := Program(c, a.Env, name)
@@ -143,6 +139,11 @@ func loggedIn(c config.Config, p agentcli.Program, home string) bool {
 	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
 }
 
+// Every reports whether the agent does the sessions of every role.
+func (one Agent) Every() bool {
+	return !slices.ContainsFunc(sessionRoles(), func(r nexus.Role) bool { return !slices.Contains(one.Roles, r) })
+}
+
 // sessionRoles are the roles whose sessions an agent program can do, in the order
 // in which they are needed.
 func sessionRoles() []nexus.Role {
@@ -170,7 +171,7 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNoProvider {
 		return c, nil //nolint:nilerr // whoever needs the model reports that
 	}
-	all, err := a.Agents()
+	all, err := a.Agents(c)
 	if err != nil {
 		return c, err
 	}
