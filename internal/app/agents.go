@@ -210,9 +210,12 @@ func untrusted(p agentcli.Program, state trust.State) error {
 	}
 }
 
+// readerPicker is [worker.Sessions.PickReader].
+type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error)
+
 // picksReaders returns what picks the model that reads an author's work. What
 // Claude Code wrote is Anthropic's: a model of Anthropic is not another maker's.
-func picksReaders(p Parts, models *provider.Models) func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
+func picksReaders(p Parts, models *provider.Models) readerPicker {
 	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
 		name, model, _ := strings.Cut(author, "/")
 		if by, err := Program(p.Config, p.Env, name); err == nil && by.Maker != "" && p.Config.Roles[nexus.Coder].Agent == name {
@@ -231,7 +234,7 @@ func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.
 		}
 		if !slices.Contains(sessionRoles(), role) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does the sessions of that role", role),
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does its sessions", role),
 				Hint: "Take it out, and set roles." + string(role) + ".model.",
 			}
 		}

@@ -70,7 +70,8 @@ func (c *conversation) submit(text string) (*ending, string, error) {
 		return &ending{outcome: nexus.Accepted, text: text, result: result}, "", nil
 	}
 	if c.unread++; c.unread >= tries {
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%s submitted nothing that can be read, %d times: %v", c.Agent, c.unread, err)}, "", nil
+		why := fmt.Sprintf("%s submitted nothing that can be read, %d times: %v", c.Agent, c.unread, err)
+		return &ending{outcome: nexus.NoProgress, why: why}, "", nil
 	}
 	return nil, fmt.Sprintf(sayUnread, err), nil
 }
