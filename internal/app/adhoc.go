@@ -250,7 +250,7 @@ func (f *forgetful) Get(hash string) ([]byte, error) {
 	if hash == f.hash {
 		return f.last, nil
 	}
-	return nil, NotFound("blob", hash, "A session outside of any run keeps none.")
+	return nil, NotFound("blob", hash, "A session outside a run keeps none.")
 }
 
 // till is the [agent.Recorder] of sessions outside of any run.

@@ -150,8 +150,8 @@ func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.
 		}
 		if role != nexus.Coder && role != nexus.Tester {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: agents do the sessions of coder and tester only", role),
-				Hint: "Take it out, and set roles." + string(role) + ".model.",
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: agents do only the sessions of coder and tester", role),
+				Hint: "Remove it, and set roles." + string(role) + ".model.",
 			}
 		}
 		h, err := externalAgent(p, r.Agent, models)
@@ -188,8 +188,8 @@ func externalAgent(p Parts, name string, models *provider.Models) (*worker.Exter
 	}
 	if judged[0].State != trust.Trusted {
 		return nil, &nexus.Error{
-			Code: nexus.CodeUntrusted, Message: fmt.Sprintf("nobody has agreed that %s works with a copy of your login (%s)", name, judged[0].State),
-			Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, and agree with nexus trust agent %s --yes.", name, name),
+			Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not yet trusted to work with a copy of your login (%s)", name, judged[0].State),
+			Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, then trust it with nexus trust agent %s --yes.", name, name),
 		}
 	}
 	if !loggedIn(p.Config, program, h.User) {

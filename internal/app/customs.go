@@ -59,7 +59,7 @@ func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err err
 func read(root *os.Root, name string) (string, error) {
 	info, err := root.Stat(name)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxCustom) {
-		err = fmt.Errorf("it is no file of at most %d bytes", maxCustom)
+		err = fmt.Errorf("it is not a file of at most %d bytes", maxCustom)
 	}
 	var data []byte
 	if err == nil {

@@ -45,7 +45,7 @@ func renew(ctx context.Context, ttl time.Duration, again func(context.Context) e
 		case !now.Before(expires):
 			return &nexus.Error{
 				Code: nexus.CodeLeaseLost, Message: fmt.Sprintf("the lease on the run ran out: it could not be renewed for %s", ttl), Cause: err,
-				Hint: "Nothing that was recorded is lost; Run nexus resume once the journal can be written.",
+				Hint: "Nothing that was recorded is lost. Run nexus resume once the journal can be written.",
 			}
 		default:
 			wait = min(hiccup, expires.Sub(now))

@@ -69,7 +69,7 @@ func (a *App) leave(t provider.Tap) {
 	if n > 1 {
 		answers = strconv.Itoa(n) + " answers"
 	}
-	a.say(answers + " of the recording went to requests that show another tree than then, as when tasks land in another order; the first: " + legible.Show(first))
+	a.say(answers + " of the recording went to requests that show a different tree, for example because tasks land in a different order; the first: " + legible.Show(first))
 }
 
 // dice returns what draws from the order's seed: the same numbers of a name

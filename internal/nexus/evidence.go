@@ -108,14 +108,14 @@ type Evidence struct {
 	Why       string        `json:"why,omitzero"`       // why a state other than pass or fail
 	Findings  []Finding     `json:"findings,omitempty"`
 	All       string        `json:"all,omitzero"`      // blob with all findings, where these are not all
-	Flaky     []Flake       `json:"flaky,omitempty"`   // tests whose failure is not held against the tree
+	Flaky     []Flake       `json:"flaky,omitempty"`   // tests whose failure does not count against the tree
 	Unsure    []string      `json:"unsure,omitempty"`  // tests that were red on the base, whose failure cannot be told from that one
-	Old       []string      `json:"old,omitempty"`     // tests, and other findings, that are as they were on the base: not held against the tree, and no pass of theirs
+	Old       []string      `json:"old,omitempty"`     // tests, and other findings, that are as they were on the base: they do not count against the tree, and do not pass either
 	Missing   []string      `json:"missing,omitempty"` // tests that showed criteria and that the runner, which names those that pass, does not name
 	Named     string        `json:"named,omitzero"`    // blob with each test and how it ended, where the runner says so
 	Base      string        `json:"base,omitzero"`     // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`      // blob with the evidence as it was before that
-	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: no pass, and not held against the tree where others judge it
+	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: no pass, but it does not count against the tree if others judge it
 
 	Apart bool `json:"apart,omitzero"` // it was not run, because the change does not concern it
 

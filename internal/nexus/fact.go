@@ -350,7 +350,7 @@ type (
 	AttemptLost struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Counted bool      `json:"counted"` // its process died; a clean stop is not held against it
+		Counted bool      `json:"counted"` // its process died; a clean stop does not count against it
 	}
 	// AttemptBroken says that the machinery failed, not the work.
 	AttemptBroken struct {
@@ -394,8 +394,8 @@ type (
 		Handin  string           `json:"handin"` // blob: what named them
 		Checks  []CriterionCheck `json:"checks"`
 	}
-	// RedSeen says what fails on the base of an attempt, held against what its
-	// task names. It stands before anybody works.
+	// RedSeen says what fails on the base of an attempt, compared with what its
+	// task names. It is recorded before anybody works.
 	RedSeen struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`             // of the base
@@ -405,7 +405,7 @@ type (
 		Others  []string  `json:"others,omitempty"` // tests that fail and that the task does not mean
 	}
 	// CriteriaWeighed says of each criterion whose check is a gate what bears on
-	// it, on a tree that the gates let through. It stands before their verdict.
+	// it, on a tree that the gates let through. It is recorded before their verdict.
 	CriteriaWeighed struct {
 		Attempt  AttemptID        `json:"attempt"`
 		Tree     string           `json:"tree"`
@@ -418,7 +418,7 @@ type (
 		Files   []string  `json:"files"`
 	}
 	// TamperSuspected says what a change does to what judges it, for a verifier
-	// to explain. It stands before the verdict of the same tree.
+	// to explain. It is recorded before the verdict of the same tree.
 	TamperSuspected struct {
 		Attempt  AttemptID `json:"attempt"`
 		Tree     string    `json:"tree"`

@@ -60,9 +60,9 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 	case s.Status.Ended() && !o.Reopen && (!o.Deliver || len(s.Requests) == 0):
 		return c, nil
 	case s.Status.Ended():
-		f := nexus.RunReopened{Why: "taken up again"}
+		f := nexus.RunReopened{Why: "resumed"}
 		if o.Deliver && len(s.Landings) > 0 {
-			f = nexus.RunReopened{Why: "what landed is to be delivered", Deliver: true}
+			f = nexus.RunReopened{Why: "what landed is to be published", Deliver: true}
 		}
 		if err := c.record(ctx, f); err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (c *Core) bygone() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
 		if r.Verb == nexus.VerbPause || r.Verb == nexus.VerbStop || r.Verb == nexus.VerbResume {
-			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was taken up again since"})
+			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was resumed since"})
 		}
 	}
 	return facts

@@ -25,7 +25,7 @@ func (c *Core) Return(ctx context.Context, w Work, facts []nexus.Fact, err error
 		return err
 	}
 	if err == nil {
-		err = errors.New("its worker ended without a word")
+		err = errors.New("its worker ended without a result")
 	}
 	return c.record(ctx, append(c.verdict(w, err), c.left(w)...)...)
 }

@@ -136,7 +136,7 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	c, _ := Find(s, f.Criterion)
 	t := nexus.Task{
 		ID: nexus.TaskID(f.Task), Title: fmt.Sprintf("Make %s true again", f.Criterion), Kind: nexus.CodeTask, Minutes: fixMinutes,
-		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which was seen red",
+		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which failed before",
 	}
 	if f.Kind == nexus.FaultStale {
 		t.Strategy, t.Reason = nexus.TestAfter, ""
@@ -153,20 +153,20 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	t.Files = slices.Compact(t.Files)
 	if f.Kind == nexus.FaultStale {
 		t.Title = fmt.Sprintf("Make %s true as it reads now", f.Criterion)
-		t.Brief = fmt.Sprintf("%s has landed, and after that one of its criteria was revised. It says now: %s\nWhat checked it before is in %s, and asks for what it said then. ", own, c.Text, strings.Join(f.Judges, ", ")) +
-			"Change the work where it does not do what the criterion says now, and tests where they ask for what it no longer says. Where the work does it already, change nothing. A tester writes the new check after you."
+		t.Brief = fmt.Sprintf("%s has landed, and one of its criteria was revised after that. It now says: %s\nIts old check is in %s, and asks for the old text. ", own, c.Text, strings.Join(f.Judges, ", ")) +
+			"Change the work if it does not do what the criterion says now, and tests that ask for what it no longer says. If the work does it already, change nothing. A tester writes the new check after you."
 		return t
 	}
-	order := "The work is wrong, and the check is right. Change the work, so that what landed since stays true as well."
+	order := "The work is wrong, and the check is right. Change the work so that everything that landed since still works."
 	switch f.Kind {
 	case nexus.FaultInTest:
 		t.Title = fmt.Sprintf("Fix the check of %s", f.Criterion)
-		order = "The check is wrong, and the work is right. Change the check so that it asks what the criterion says, no less, and leave the work as it is. A verifier reads why."
+		order = "The check is wrong, and the work is right. Change the check so that it tests all that the criterion says, and leave the work as it is. A verifier reads your reason."
 		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !stack.ServesTests(name) }) {
 			t.Kind, t.Strategy, t.Reason = nexus.TestTask, "", ""
 		}
 	case nexus.FaultInBoth:
-		order = "The work is wrong, and its check too. Change both: the check so that it asks what the criterion says, no less. A verifier reads why."
+		order = "The work is wrong, and so is its check. Change both. The new check must test all that the criterion says. A verifier reads your reason."
 	default: // source, and what nobody said
 		t.Keep = f.Judges
 	}
@@ -176,7 +176,7 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 
 func brief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.TaskID) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has landed, and this is not true of what all tasks came to: %s\n", own, c.Text)
+	fmt.Fprintf(&b, "%s has landed, but this is not true of the result of all tasks: %s\n", own, c.Text)
 	gate, _ := Gate(c)
 	e := judged(s, gate)
 	fmt.Fprintf(&b, "Its check: %s\n", cmp.Or(c.Check, e.Command))

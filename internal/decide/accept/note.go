@@ -33,7 +33,7 @@ type NoteGate struct {
 	Exit      int             `json:"exit"`
 	Counts    *nexus.Counts   `json:"counts,omitzero"` // nil where it runs no tests
 	Findings  int             `json:"findings,omitzero"`
-	Flaky     int             `json:"flaky,omitzero"` // tests whose failure was not held against it
+	Flaky     int             `json:"flaky,omitzero"` // tests whose failure did not count against it
 	Toolchain string          `json:"toolchain,omitzero"`
 	Output    string          `json:"output,omitzero"` // digest of what it printed
 	Base      string          `json:"base,omitzero"`   // tree that it was weighed against

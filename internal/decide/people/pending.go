@@ -62,7 +62,7 @@ func (i Item) Request(answer, by string) (nexus.Request, error) {
 		choice, why, _ := strings.Cut(answer, ":")
 		choice = strings.ToLower(strings.TrimSpace(choice))
 		if !slices.Contains(i.Choices, choice) || why != "" && choice != "no" {
-			return refuse("%q is none of the choices", legible.Cut(answer, 40))
+			return refuse("%q is not one of the choices", legible.Cut(answer, 40))
 		}
 		if answer = choice; strings.TrimSpace(why) != "" {
 			answer += ": " + strings.TrimSpace(why)
@@ -245,7 +245,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	}
 	r := b.index[id]
 	if r == nil {
-		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no question of that name waits for an answer", Hint: "nexus status lists the questions."}
+		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
 	}
 	said := r.steered(nexus.TaskID(name))
 	if q := r.Question(name); q != nil {
@@ -260,7 +260,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	if t := r.Task(nexus.TaskID(name)); t != nil {
 		return Item{}, &LateError{"", string(t.Status)}
 	}
-	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no question of that name waits for an answer", Hint: "nexus status lists the questions."}
+	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
 }
 
 // LateError says that something does not wait for an answer any more.

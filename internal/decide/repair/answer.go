@@ -221,7 +221,7 @@ func disagree(a *state.Attempt, cause string) (Step, bool) {
 		}
 		return Step{
 			Move: End, Outcome: nexus.GaveUp, Category: nexus.Disputed,
-			Why: fmt.Sprintf("the author and the %s disagree, and said so twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), why),
+			Why: fmt.Sprintf("the author and the %s disagreed twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), why),
 		}, true
 	}
 	return Step{}, false

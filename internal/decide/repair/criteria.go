@@ -88,7 +88,7 @@ func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session,
 	case !back && r.Verdict.State == nexus.Fail && facts.Refuted:
 		return again(t, a, l)
 	case !back && r.Verdict.State != nexus.Pass:
-		return forgo("the tree is red with it: " + because(r.Verdict))
+		return forgo("the tree fails with it: " + because(r.Verdict))
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
 	default:

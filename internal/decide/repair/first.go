@@ -23,9 +23,9 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	r := a.Last()
 	switch {
 	case r == nil && a.From != "" && !facts.Tested:
-		return Step{Move: Afresh, Why: "it has no tests, which come first now"}
+		return Step{Move: Afresh, Why: "it has no tests, and tests come first now"}
 	case r == nil && a.From != "" && a.Proof != nil && !proven(a):
-		return Step{Move: Afresh, Why: "its tests do not fail without the work as it is now: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
+		return Step{Move: Afresh, Why: "its tests do not fail without the work in its current form: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
 	case r == nil && !facts.Tested:
 		return write(t, a, l, Step{Role: nexus.Tester})
 	case r == nil && a.Proof == nil, r != nil && r.Proof == nil && !broke(a, r):
@@ -34,7 +34,7 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		b := r.Broken[len(r.Broken)-1]
 		return Step{
 			Move: End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation,
-			Why: fmt.Sprintf("the %s changed more than tests, which was undone: %s", b.Role, strings.Join(b.Files, ", ")),
+			Why: fmt.Sprintf("the %s changed more than tests, and that was undone: %s", b.Role, strings.Join(b.Files, ", ")),
 		}
 	case a.Proof.Proof == nexus.ProofRed:
 		return write(t, a, l, Step{Role: nexus.Coder})
@@ -106,7 +106,7 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	case !v.Read && (r.Suspect != nil || stands):
 		why := "it changes its own tests or gates, and no verifier approved that"
 		if stands {
-			why = "a verifier refused the work, and none has said that it is right now"
+			why = "a verifier rejected the work, and none has approved it since"
 		}
 		return Step{
 			Move: End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected,

@@ -31,13 +31,13 @@ func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved 
 		p.Proof, p.Why = nexus.ProofUnsure, s.unsure
 	case len(s.broken) > 0:
 		p.Proof, p.Findings = nexus.ProofBroken, s.broken
-		p.Why = "the new tests fail for a reason of their own, which no work on the task would take away"
+		p.Why = "the new tests fail because of a mistake of their own, which no work on the task can fix"
 	case s.red:
 		p.Proof, p.Tests = nexus.ProofRed, s.tests
 	case !s.ran:
-		p.Proof, p.Why = nexus.ProofBroken, "no test ran, though test files were written: put them where the test command finds them"
+		p.Proof, p.Why = nexus.ProofBroken, "test files were written, but no test ran: put them where the test command finds them"
 	default:
-		p.Proof, p.Why = nexus.ProofGreen, "the new tests pass though the work that they are to judge is not there"
+		p.Proof, p.Why = nexus.ProofGreen, "the new tests pass without the work that they test"
 	}
 	return p
 }
@@ -60,7 +60,7 @@ func (s *sum) add(e nexus.Evidence) {
 	case nexus.Fail, nexus.Flaky:
 		s.ran = true
 		if len(e.Findings) == 0 && e.State == nexus.Fail {
-			s.red = true // it says no more than that
+			s.red = true // it closed its output than that
 		}
 		for _, f := range e.Findings {
 			s.failure(e.Gate, f)

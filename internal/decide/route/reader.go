@@ -24,5 +24,5 @@ func Reader(author string, can []string) (name, why string) {
 	if other != "" {
 		return other, "it is another model"
 	}
-	return author, "no other model is set that could; another provider's key, or another model of a tier, adds one"
+	return author, "no other model is set up; add one with another provider's key or another model for a tier"
 }

@@ -33,7 +33,7 @@ func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
 	case s.Drain != nil && (m.LetGo || tooOften(s, m)):
 		return nil
 	case tooOften(s, m):
-		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was cut off %d times: %s", t.ID, m.Losses, m.Why)})
+		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
 	default:
 		return facts(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
 	}

@@ -313,14 +313,14 @@ func (b *Alerts) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRais
 	}
 	for _, w := range b.work {
 		if a.Stuck > 0 && !held && w.waits == "" && !w.told && !now.Before(w.due(l)) {
-			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", w.due(l).Sub(w.at))})
+			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("it has been silent for %s", w.due(l).Sub(w.at))})
 		}
 	}
 	for _, gate := range b.hangs {
 		if !slices.Contains(b.hung, gate) {
 			all = append(all, nexus.AlertRaised{
 				Kind: nexus.AlertHangs, Of: gate,
-				Why: "it does not end, and did not before the work began; tasks are judged by the tests that they concern and by their criteria alone, and those that have neither wait for a person",
+				Why: "it does not end, also without the work; tasks are judged only by the tests of what they change and by their criteria, and tasks with neither wait for a person",
 			})
 		}
 	}
@@ -335,7 +335,7 @@ func (b *Alerts) help(l nexus.Limits) []nexus.AlertRaised {
 		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
 			all = append(all, nexus.AlertRaised{
 				Kind: nexus.AlertRounds, Of: string(id),
-				Why: fmt.Sprintf("%d rounds did not get it done; nexus show %s says what was tried, nexus tell %s TEXT helps it along", n, id, id),
+				Why: fmt.Sprintf("it is not done after %d rounds; nexus show %s says what was tried, nexus tell %s TEXT can help it", n, id, id),
 			})
 		}
 	}

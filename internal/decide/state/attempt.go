@@ -298,7 +298,7 @@ func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 	}
 	if s := a.Session(f.Session); s != nil {
 		s.Model, s.Foreign, s.Compact.Row = f.To, len(s.Messages), 0
-		s.Doing = fmt.Sprintf("goes on with %s (%s)", f.To, f.Why)
+		s.Doing = fmt.Sprintf("continues with %s (%s)", f.To, f.Why)
 	}
 }
 
@@ -436,7 +436,7 @@ func (a *Attempt) answers(f nexus.SessionEnded) {
 // shorten puts what a session was compacted to in the place of its messages.
 func (a *Attempt) shorten(f nexus.SessionCompacted) {
 	if s := a.Session(f.Session); s != nil {
-		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
+		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts the conversation"
 		if s.Foreign > 0 {
 			s.Foreign = len(s.Messages)
 		}

@@ -25,7 +25,7 @@ const (
 )
 
 // Unchanged is why an attempt ends that changed nothing.
-const Unchanged = "nothing was changed, and the gates pass as they did before"
+const Unchanged = "nothing was changed, and the gates pass as before"
 
 // Ending is how an attempt ended, for those who try again.
 type Ending struct {

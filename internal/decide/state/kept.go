@@ -25,12 +25,12 @@ func (r Reach) String() string {
 	case Green:
 		return "the gates passed"
 	case Unclear:
-		return "nothing was red, and a gate could not tell"
+		return "nothing failed, but a gate gave no result"
 	case Begun:
-		return "nothing was red but its own tests and checks"
+		return "nothing failed except its own tests and checks"
 	case Unjudged, Lost:
 	}
-	return "no gate has judged it"
+	return "no gate judged it"
 }
 
 // Tree is what a round came to. The zero Tree is none.

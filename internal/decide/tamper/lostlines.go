@@ -86,7 +86,7 @@ func (m *merge) missing(f Sides, all []absent) {
 		}
 		added := "which " + side + " added"
 		if side == "before both sides" {
-			added = "which neither side took away"
+			added = "which neither side removed"
 		}
 		text := fmt.Sprintf("%s, %s:\n%s", count(n, "line is missing", "lines are missing"), added, strings.Join(texts, "\n"))
 		if n > told {

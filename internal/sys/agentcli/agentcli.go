@@ -76,7 +76,7 @@ func Find(command, path string) (file string, seen []string, err error) {
 		file = filepath.Join(filepath.SplitList(path)[i], command)
 	}
 	if !runs(file) {
-		return "", nil, fmt.Errorf("%s is no program", file)
+		return "", nil, fmt.Errorf("%s is not a program", file)
 	}
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {

@@ -37,17 +37,17 @@ func readFile(path string) (map[string]string, error) {
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, unsafe(path, reason(err), "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, reason(err), "Remove it and set the keys again: nexus config key set PROVIDER.")
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, unsafe(path, "it is not a plain file", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, "it is not a plain file", "Remove it and set the keys again: nexus config key set PROVIDER.")
 	case !mine(info):
-		return nil, unsafe(path, "it belongs to somebody else", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, "it belongs to somebody else", "Remove it and set the keys again: nexus config key set PROVIDER.")
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, unsafe(path, fmt.Sprintf("others may read or change it: its mode is %04o", info.Mode().Perm()), "Run chmod 600 "+path+"; if others had access, let the provider make new keys.")
+		return nil, unsafe(path, fmt.Sprintf("others may read or change it: its mode is %04o", info.Mode().Perm()), "Run chmod 600 "+path+"; if others had access, replace the keys at the provider.")
 	case info.Size() > maxFile:
-		return nil, unsafe(path, "it is too large", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, "it is too large", "Remove it and set the keys again: nexus config key set PROVIDER.")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {

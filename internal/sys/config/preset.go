@@ -86,7 +86,7 @@ func (l *loader) nearest() {
 func approves(before nexus.Approval, to any) error {
 	now, _ := to.(string)
 	if a := nexus.Approval(now); !a.Holds(before) {
-		return fmt.Errorf("the project's file may not let less wait for you than %s: approval = %s", before, kind.Quoted(now))
+		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.Quoted(now))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func Reference() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration
 
-Settings come from five places; each wins over the ones before it: the defaults below, your own
+Settings come from five places, and later places override earlier ones: the defaults below, your own
 ` + "`~/.config/nexus/config.toml`, the project's `nexus.toml`, the environment, and flags." + `
 
 The project's file is repository content. It may not set what would send money, keys or files

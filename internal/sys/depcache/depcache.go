@@ -314,6 +314,6 @@ func (s *Store) Sets() []Set {
 func refused(path, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeEnvironment, Message: fmt.Sprintf("%s cannot be put into a worktree: %s", path, why),
-		Hint: "Take it out of environment.link, or out of git.",
+		Hint: "Remove it from environment.link or from git.",
 	}
 }

@@ -82,7 +82,7 @@ func PathOK(path string, mode uint32) error {
 		name := fold(part)
 		switch {
 		case part == "" || part == "." || part == "..":
-			return fmt.Errorf("path %q is no path in a tree", path)
+			return fmt.Errorf("path %q is not a path in a tree", path)
 		case name == ".git" || name == "git~1":
 			return fmt.Errorf("path %q holds a name that git keeps for itself", path)
 		case mode == ModeLink && (name == ".gitmodules" || strings.HasPrefix(name, "gitmod~") || strings.HasPrefix(name, "gi7eba~")):

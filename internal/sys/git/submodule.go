@@ -136,7 +136,7 @@ func kept(name, dir string) SubmodulePlace {
 // no program that the submodule's names is run.
 func (l Submodule) Lay(ctx context.Context, dir, aside string) error {
 	if !l.Had() {
-		return fmt.Errorf("nobody fetched the submodule %s", l.Path)
+		return fmt.Errorf("the submodule %s was not fetched", l.Path)
 	}
 	at, err := os.MkdirTemp(aside, "submodule-")
 	if err != nil {

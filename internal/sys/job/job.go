@@ -120,7 +120,7 @@ func (j *Jobs) running() int {
 	return n
 }
 
-// Find returns a job, nil where there is none of that name.
+// Find returns a job, nil where none has that name.
 func (j *Jobs) Find(id string) *Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()

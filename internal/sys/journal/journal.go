@@ -102,7 +102,7 @@ func (j *Journal) find(ctx context.Context, readOnly bool) error {
 	if readOnly {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("no journal at %s", j.path),
-			Hint: "Nothing was run here yet; nexus run begins.",
+			Hint: "Nothing was run here yet; start with nexus run GOAL.",
 		}
 	}
 	return create(ctx, j.path)

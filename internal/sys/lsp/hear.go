@@ -47,7 +47,7 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 		"workspace/diagnostic/refresh", "workspace/semanticTokens/refresh", "workspace/inlayHint/refresh", "workspace/codeLens/refresh":
 		_ = conn.Reply(ctx, r.ID, nil)
 	default:
-		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "nobody does that here"})
+		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this is not supported"})
 	}
 }
 

@@ -278,7 +278,7 @@ func (w *wire) count(n int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.messages++; w.messages > maxMessages || w.bytes+n > maxBytes {
-		w.err = errors.New("it says too much")
+		w.err = errors.New("it prints too much")
 	}
 	w.bytes += n
 	return w.err
@@ -311,7 +311,7 @@ func (w *wire) ReadObject(from *bufio.Reader, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return w.fail(errors.New("it says what is no message"))
+		return w.fail(errors.New("it sends something that is not a message"))
 	}
 	return nil
 }

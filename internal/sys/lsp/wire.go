@@ -15,7 +15,7 @@ func length(from *bufio.Reader) (int, error) {
 	for {
 		line, err := from.ReadSlice('\n')
 		if read += len(line); read > maxHead || errors.Is(err, bufio.ErrBufferFull) {
-			return 0, errors.New("it says what is no message")
+			return 0, errors.New("it sends something that is not a message")
 		}
 		if err != nil {
 			return 0, err

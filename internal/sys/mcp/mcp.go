@@ -69,7 +69,7 @@ var (
 	// ErrSilent says that a call made no progress for too long.
 	ErrSilent = errors.New("the server did not answer in time")
 	errTotal  = errors.New("the call took too long")
-	errBegin  = errors.New("the server did not begin in time")
+	errBegin  = errors.New("the server did not start in time")
 	errClosed = errors.New("the connection was closed")
 )
 

@@ -159,7 +159,7 @@ func idOK(id string) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("id %q cannot name a worktree", id),
-		Hint: "Use letters, digits, dots and dashes, and not the name train: it is the ref that lands.", Cause: err,
+		Hint: "Use letters, digits, dots and dashes, but not the name train, which is reserved.", Cause: err,
 	}
 }
 

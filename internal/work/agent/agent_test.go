@@ -413,7 +413,7 @@ func TestStopRules(t *testing.T) {
 		},
 		{name: "cut with a call", turns: append(many(1, llmtest.Turn{Fault: llmtest.Length, Calls: again.Calls}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
 		{name: "refuses", turns: many(1, llmtest.Turn{Fault: llmtest.Refuse}), want: nexus.GaveUp, why: "I cannot help with that."},
-		{name: "hand-in does not fit", turns: many(9, bad), want: nexus.NoProgress, why: "4 hand-ins were refused"},
+		{name: "hand-in does not fit", turns: many(9, bad), want: nexus.NoProgress, why: "4 submissions were refused"},
 		{name: "hand-in mended", turns: append(many(3, bad), done()), want: nexus.Accepted},
 		{
 			name: "blocked", want: nexus.GaveUp, why: "no such file",

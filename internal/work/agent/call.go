@@ -199,20 +199,20 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 	if !ok {
 		return nil, fmt.Errorf("call %s: %w", c.Model, err)
 	}
-	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "nexus resume goes on where the run stopped."}
+	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "Run nexus resume to continue where the run stopped."}
 	switch do := e.Class.Reaction().Do; {
 	case do == llm.Shorten:
 		return c.overflow(ctx)
 	case do == llm.GiveUp:
-		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " will not answer this"}, nil)
+		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
 	case e.Class == llm.Billing:
-		said.Code, said.Hint = nexus.CodeAuth, "The provider wants to be paid; settle that, or use another model, and run nexus resume."
+		said.Code, said.Hint = nexus.CodeAuth, "Pay the provider or use another model, then run nexus resume."
 	case do == llm.Person:
 		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
 	case e.Passes():
 		c.exhausted(said, e)
 	case e.Class == llm.Invalid && e.Status == 404:
-		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; it is written provider/model."
+		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; its form is provider/model."
 	}
 	return nil, said
 }

@@ -79,7 +79,7 @@ func (c *conversation) takeUp() {
 		c.use(c.Choices[i])
 		return
 	}
-	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is not set any more"})
+	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is no longer set"})
 	c.Foreign, c.Compact.Row = len(c.messages), 0
 }
 
@@ -87,7 +87,7 @@ func (c *conversation) takeUp() {
 func (c *conversation) turnTo(ctx context.Context, name, why string) error {
 	i := findChoice(c.Choices, name)
 	if i < 0 {
-		return fmt.Errorf("there is no model %s to go on with", name)
+		return fmt.Errorf("the model %s, to continue with, is not available", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
 	c.drop() // it was for the other model

@@ -57,7 +57,7 @@ func (c *conversation) room() int64 {
 
 // overflow compacts a conversation that the provider found too long.
 func (c *conversation) overflow(ctx context.Context) (*ending, error) {
-	again, end, err := c.compact(ctx, c.Model+" can hold no more")
+	again, end, err := c.compact(ctx, "the context of "+c.Model+" is full")
 	if !again && end == nil && err == nil {
 		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
 	}

@@ -199,7 +199,7 @@ func (c *conversation) spent() *ending {
 	case c.track.Malformed > maxMalformed:
 		return malformed(c.track.Malformed)
 	case c.track.Refused > maxRefused:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.Refused)}
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
 	case c.Tally.Over(c.Limits, c.lately) != "":
 		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
 	case c.track.Stuck():

@@ -15,7 +15,7 @@ type hurriedError struct{ why error }
 
 // Error implements error.
 func (e *hurriedError) Error() string {
-	return "the model said nothing, and there is no time: " + e.why.Error()
+	return "the model did not answer in time: " + e.why.Error()
 }
 
 // Unwrap returns why there is no time.

@@ -27,7 +27,7 @@ func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err
 	}
 	why := "does not merge with what landed since: " + strings.Join(m.Conflicts, ", ")
 	if w.a.From == "" || w.a.Asked {
-		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: "what it was to start from " + why}}, nil
+		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: "the work that it was to start from " + why}}, nil
 	}
 	return w.a.Base, nil, w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: "it " + why})
 }

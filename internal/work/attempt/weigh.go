@@ -257,10 +257,10 @@ func (w *work) seenBefore() string {
 	}
 	text := ""
 	if len(f.Meant) > 0 {
-		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
+		text += "\n\nThis fails now and must pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
 	}
 	if len(f.Green) > 0 {
-		text += "\n\nThe task names this, and it does not fail now, so it shows nothing: it passes, or it is not there yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+		text += "\n\nThe task names this, but it does not fail now, so it cannot show that the task is done: it passes, or it does not exist yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
 	}
 	if len(f.Aside) > 0 {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")

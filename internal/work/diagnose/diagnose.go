@@ -108,7 +108,7 @@ func (w *search) look(ctx context.Context, x *subject) error {
 		return err
 	}
 	if green < 0 {
-		x.fault.Why = fmt.Sprintf("Its check does not pass on what %s itself landed either.", own)
+		x.fault.Why = fmt.Sprintf("Its check fails on what %s itself landed, too.", own)
 		return nil
 	}
 	first, err := w.first(ctx, x, green, last)

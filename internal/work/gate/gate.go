@@ -246,11 +246,11 @@ func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
 	if len(files) == 0 {
 		return e
 	}
-	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it judged, so it did not judge the tree as it is", count(len(files), "file"))
+	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it ran, so its result does not apply to the tree", count(len(files), "file"))
 	for _, name := range files[:min(len(files), mostRewritten)] {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: e.Gate, File: name, Severity: nexus.Minor, Code: raw.CodeRewrote, Message: "the gate changed this file",
-			Advice: "Run its command, look at what it changed, and keep that; or give the gate a command that only looks.",
+			Advice: "Run its command and keep what it changes, or give the gate a command that changes nothing.",
 		})
 	}
 	return e

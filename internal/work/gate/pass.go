@@ -109,7 +109,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		return e, base, false, err
 	}
 	if hangs, err := r.hangsToo(ctx, g, base, raw); hangs || err != nil {
-		raw.State, raw.Why = nexus.NotRun, "timeout, as on the base: "+raw.Why
+		raw.State, raw.Why = nexus.NotRun, "timeout, also on the base: "+raw.Why
 		raw.Findings = nil
 		return raw, base, cached, err
 	}
@@ -167,7 +167,7 @@ func (r Runner) base(g Gate) nexus.Evidence {
 
 // blocking returns what is more than a warning among the findings of a gate
 // that is red for more than warnings: of a tool that lets warnings pass, new
-// ones are not held against a tree that has old errors.
+// ones do not count against a tree that has old errors.
 func blocking(e nexus.Evidence) []nexus.Finding {
 	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
 		return e.Findings

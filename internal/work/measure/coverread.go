@@ -22,7 +22,7 @@ type CoverReport struct {
 	Files []*CoveredFile
 }
 
-// CoverSums is what tests go through in several files. What no file tells of is
+// CoverSums is what tests run in several files. What no file tells of is
 // unknown.
 type CoverSums struct {
 	Lines, Branches, Functions, Statements nexus.Share

@@ -57,7 +57,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 			return "", err
 		}
 		if wrong := tried.Wrong(); len(wrong) > 0 && sentBack(out.Messages) < maxBack {
-			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks do not fit")
+			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.Mark(p.Tasks)
 		return "", nil
@@ -124,7 +124,7 @@ func sentBack(messages []llm.Message) int {
 // unfit says of checks why they do not fit, a line each.
 func unfit(wrong accept.Trials) string {
 	var b strings.Builder
-	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These do not fit:\n")
+	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These are wrong:\n")
 	for _, r := range wrong {
 		fmt.Fprintf(&b, "- %s\n", r)
 	}

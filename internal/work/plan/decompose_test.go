@@ -122,7 +122,7 @@ func TestDecompose(t *testing.T) {
 		{name: "mended, then split", turns: []llmtest.Turn{hand(lost), hand(large), expecting(hand(fine), split)}, tasks: 1},
 		{name: "not after the schema", turns: []llmtest.Turn{
 			{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"plan": "do it"}}}},
-			expecting(hand(fine), "not right"),
+			expecting(hand(fine), "not valid"),
 		}, tasks: 1},
 		{
 			name: "nothing to do", code: nexus.CodeNothingProposed, want: "no task: it is there already",

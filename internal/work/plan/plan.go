@@ -48,7 +48,7 @@ func Schema() json.RawMessage {
 // [Check] found wrong, so that it can be shown.
 func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if len(data) > maxFile {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the most is %d", len(data), maxFile))
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
 	}
 	var p nexus.Plan
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
@@ -85,7 +85,7 @@ func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
 func read(data []byte) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
-		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the most is %d", len(data), maxHandin))
+		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h handin
 	if problems := agent.Decode(data, handinSchema, &h); len(problems) > 0 {
@@ -130,7 +130,7 @@ func CheckGoal(text string) error {
 		}
 	case len(text) > maxGoal:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the most is %d", len(text), maxGoal),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the maximum is %d", len(text), maxGoal),
 			Hint: "Say in a few sentences what you want, and commit long material to the repository, where the agents can read it.",
 		}
 	default:
@@ -210,7 +210,7 @@ func badPath(file string) string {
 	case strings.Contains(file, `\`):
 		return "has a backslash; paths have slashes"
 	case strings.ContainsFunc(file, hidden):
-		return "has a character that cannot be seen"
+		return "has an invisible character"
 	case len(file) > 1_000:
 		return "is too long"
 	case path.Clean(file) == ".":
@@ -221,7 +221,7 @@ func badPath(file string) string {
 		case part == "..":
 			return "leaves the repository"
 		case name == ".git" || strings.HasPrefix(name, "git~"):
-			return "is git's own"
+			return "belongs to git"
 		}
 	}
 	return ""

@@ -48,7 +48,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 	}
 	switch n := len(p.Tasks); {
 	case n < least || n > q.Parts:
-		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d parts, and %d to %d are asked for; submit none and the reason where no cut would help", n, least, q.Parts))
+		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d tasks, not %d to %d; if splitting would not help, submit none and the reason", n, least, q.Parts))
 	case n == 1 && p.Tasks[0].Brief == whole.Brief && slices.Equal(p.Tasks[0].Files, whole.Files):
 		return nil, refuse(nexus.CodeInvalidPlan, "it is the same task again")
 	}

@@ -74,7 +74,7 @@ func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
 		r.Approved = false
 		r.Findings = append(slices.Clip(r.Findings), nexus.Finding{
 			Gate: Gate, File: f.File, Severity: nexus.Major, Category: "scope", Name: f.Name,
-			Message: fmt.Sprintf("the review does not agree to %s, which the change explains so: %s", f.Name, f.Explained),
+			Message: fmt.Sprintf("the review does not agree to %s, for which the author gives this reason: %s", f.Name, f.Explained),
 			Advice:  "Put it back, or explain it better.",
 		})
 	}

@@ -39,7 +39,7 @@ func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
 	r.Findings = findings
 	if !r.Approved && lost > 0 && grounds == 0 {
 		r.Reviewed = false
-		r.Summary = "not reviewed: every finding that rejects the change names what is not there: " + r.Summary
+		r.Summary = "not reviewed: every finding that rejects the change points at something that does not exist: " + r.Summary
 	}
 	return r
 }
@@ -61,7 +61,7 @@ func held(f nexus.Finding, text Text) nexus.Finding {
 			if _, was := find(before, f.Quote, f.Line); was {
 				return f // the change deleted it
 			}
-			f.Unverified = "what it quotes does not stand in the file"
+			f.Unverified = "what it quotes is not in the file"
 			return f
 		}
 		f.Line = at

@@ -26,7 +26,7 @@ func (e Env) kept(path string) (text string, ok bool, err error) {
 	}
 	data, err := e.Blob.Get(hash)
 	if err != nil {
-		return "", true, fmt.Errorf("%s is not kept any more; run what printed it again", path)
+		return "", true, fmt.Errorf("%s is no longer stored; run the command again", path)
 	}
 	return string(data), true, nil
 }

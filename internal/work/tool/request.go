@@ -33,7 +33,7 @@ func requestContext(e Env) Tool {
 	given := e.Given
 	return Tool{
 		Name:        "request_context",
-		Description: "Be shown code at once: kind definition, symbol or usages of a name, search for words, a file by its path.",
+		Description: "Get code at once: kind definition, symbol or usages of a name, search for words, a file by its path.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"kind":{"enum":["definition","symbol","usages","search","file"]},` +
 			`"query":{"type":"string","minLength":1,"maxLength":300},"reason":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"required":["kind","query","reason"],"additionalProperties":false}`),
@@ -46,7 +46,7 @@ func requestContext(e Env) Tool {
 			defer mu.Unlock()
 			left := allContext - given
 			if left <= 0 {
-				return Output{}, errors.New("what you may request is used up: use read_file and search_code")
+				return Output{}, errors.New("no requests are left in this session: use read_file and search_code")
 			}
 			text, err := e.find(ctx, in.Kind, in.Query)
 			if err != nil {
@@ -198,7 +198,7 @@ func body(tree *files.Tree, name string, line int) (string, error) {
 func requestReplan(e Env) Tool {
 	return Tool{
 		Name:        "request_replan",
-		Description: "Hand the task back because its plan is wrong. Ends the session.",
+		Description: "Return the task because its plan is wrong. Ends the session.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","minLength":1,"maxLength":2000},"suggestion":{"type":"string","maxLength":2000},` +
 			`"blockers":{"type":"array","maxItems":10,"description":"what only a person can give","items":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"files":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":500}}},"required":["reason"],"additionalProperties":false}`),
@@ -211,12 +211,12 @@ func requestReplan(e Env) Tool {
 				return Output{}, err
 			}
 			if e.Replan == nil {
-				return Output{}, errors.New("there is no plan here: say what is wrong with finish, status blocked")
+				return Output{}, errors.New("there is no plan here: call finish with status blocked and say what is wrong")
 			}
 			if err := e.Replan(ctx, nexus.ReplanAsked{Reason: in.Reason, Suggestion: in.Suggestion, Blockers: in.Blockers, Files: in.Files}); err != nil {
 				return Output{}, err
 			}
-			return Output{Text: "given back", Finished: blocked(in.Reason)}, nil
+			return Output{Text: "returned", Finished: blocked(in.Reason)}, nil
 		},
 	}
 }

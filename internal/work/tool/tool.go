@@ -322,7 +322,7 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	}
 	object, input, err := check(t.Name, schema, c.Input)
 	if err != nil {
-		return Output{}, fmt.Errorf("the input of %s is not right, nothing was done: %w", t.Name, err)
+		return Output{}, fmt.Errorf("the input of %s is not valid, nothing was done: %w", t.Name, err)
 	}
 	if t.Take != nil {
 		return t.Take(ctx, object)

@@ -54,7 +54,7 @@ func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, 
 	if err == nil && answer == nexus.Unapproved {
 		err = &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: text,
-			Hint: "Nobody was there to agree. nexus status names the question; nexus approve agrees to it, at any time.",
+			Hint: "Nobody answered. nexus status shows the question; nexus approve agrees to it at any time.",
 		}
 	}
 	return answer, err

@@ -55,10 +55,10 @@ func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
 
 // guide is what another maker's agent is told of where it works.
 const guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
-Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say of them.
+Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say about them.
 - Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.
 - Build and test before you end. Do not commit, stash, switch branches or change git's configuration. Files that git ignores are not kept.
-- There is no network but your own provider. Work in this directory only.
+- There is no network except your own provider. Work in this directory only.
 - Where the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
 
 // runExternal has a stretch of a conversation done by another maker's agent.

@@ -24,7 +24,7 @@ import (
 type Case struct {
 	Tree   *worktree.Tree
 	Hash   string // git tree that stands in it
-	Base   string // commit whose failures are not held against it; empty for none
+	Base   string // commit whose failures do not count against it; empty for none
 	Task   nexus.Task
 	Paid   bool                                    // work that was accepted waits for it
 	Wanted []string                                // tests, by their names, that must pass whatever they were on the base

@@ -175,7 +175,7 @@ func TestEnvironment(t *testing.T) {
 	for _, want := range []string{
 		"2026-11-24. Scratch files go to $TMPDIR", "- No network", "  - build: `true`\n", "  - lint: `no-such-linter run`, cannot run here: no-such-linter is not installed\n",
 		"  - test: `true test` in web, usually 3 minutes\n", "One test: `cd web && true --only=NAME FILE`.", "what they changed: `true -w`.",
-		"a test must notice each.", "65 % of the new lines", "- `make`: docs.", "60 answers a session, 50 submissions, 60 minutes for the task",
+		"a test must catch each.", "65 % of the new lines", "- `make`: docs.", "60 answers a session, 50 submissions, 60 minutes for the task",
 	} {
 		if !strings.Contains(coder, want) {
 			t.Errorf("%q is missing in:\n%s", want, coder)

@@ -87,7 +87,7 @@ func (p *party) look(ctx context.Context, n int, question string, again bool) (j
 	old := a.Session(t.Session)
 	switch {
 	case again:
-		t.Next, t.Why = "Your report says nothing that answers the question. Submit what you found, or where you looked and did not find it.", "repair"
+		t.Next, t.Why = "Your report does not answer the question. Submit what you found, or where you looked without finding it.", "repair"
 	case old == nil || len(old.Messages) == 0:
 		t.Next = prompt.Brief{Session: t.Session, Task: nexus.Task{ID: t.Task.ID, Title: t.Task.Title, Brief: question}}.Text()
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// base is the commit that a working tree is held against, in a directory of
+// base is the commit that a working tree is compared with, in a directory of
 // its own.
 type base struct {
 	at, tree string // what is removed in the end, and what was checked out there

@@ -79,7 +79,7 @@ func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
 // tests in quarantine leave it as it is.
 func doubt(e nexus.Evidence, base string) nexus.Evidence {
 	if base != "" || !strings.HasPrefix(e.Why, "flaky: ") {
-		return e // it was held against that, or the tool tried again by itself, as the project told it to
+		return e // it was compared with that, or the tool itself tried again, as the project configures it
 	}
 	for _, x := range e.Flaky {
 		if x.Quarantine != "" {

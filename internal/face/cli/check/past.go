@@ -33,7 +33,7 @@ func (c comparison) String() string {
 	}
 }
 
-// pastRecord is evidence of a run, as it was before it was held against a base.
+// pastRecord is evidence of a run, as it was before it was compared with a base.
 type pastRecord struct {
 	Run      nexus.RunID
 	Evidence nexus.Evidence

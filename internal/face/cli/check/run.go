@@ -227,7 +227,7 @@ type judged struct {
 	all    []nexus.Evidence
 	turned []verdict.Turned
 	before []nexus.Finding // that the base has too
-	base   string          // what it was held against, for people
+	base   string          // what it was compared with, for people
 	taken  measure.Taken
 	looked lookedAt // the working tree before the gates; zero where none judged
 }

@@ -147,7 +147,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestUnweighed returns what a gate said before it was held against a base, if
+// TestUnweighed returns what a gate said before it was compared with a base, if
 // that is of the same gate.
 func TestUnweighed(t *testing.T) {
 	m := outputs{}

@@ -192,5 +192,5 @@ func starter(gates []gate.Gate, note string) string {
 const nexusDir = `What Nexus reads in this project. Commit it.
 
 - nexus.schema.json: the schema of nexus.toml, for editors.
-- roles/coder.md and so on: replaces the prompt of a role; see the ones that Nexus brings along for the form.
+- roles/coder.md and so on: replaces the prompt of a role; the built-in roles show the form.
 `

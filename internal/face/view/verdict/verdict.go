@@ -23,8 +23,8 @@ type Verdict struct {
 	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
 	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration switches off
 	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
-	Base   string           `json:"base,omitempty"`   // commit that it was held against; empty for none
-	Before []nexus.Finding  `json:"before,omitempty"` // what the base has too, and is not held against the tree
+	Base   string           `json:"base,omitempty"`   // commit that it was compared with; empty for none
+	Before []nexus.Finding  `json:"before,omitempty"` // what the base has too, which does not count against the tree
 
 	told     int      // how many of the last gates only tell something, and decide nothing
 	replaced []string // gates that were not run, and in whose place others judged

@@ -140,12 +140,12 @@ func (c *common) Close(exit int, stderr string) End {
 	switch e.Fault = Classify(said); {
 	case e.Fault != "" && (c.failed != "" || exit != 0 || c.objects == 0):
 	case c.objects == 0 && c.lost != "":
-		e.Fault, e.Why = nexus.FaultGarbage, "its output is not the stream that was asked for: "+brief(c.lost)
+		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+brief(c.lost)
 	case exit != 0 || c.failed != "":
 		e.Fault = nexus.FaultCrashed
 		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, brief(said)), ": ")
 	default:
-		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 and never reported that it is done"
+		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 without reporting that it is done"
 	}
 	return e
 }

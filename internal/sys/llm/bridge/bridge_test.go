@@ -202,7 +202,7 @@ func TestParse(t *testing.T) {
 		`{}`:                         "it is empty",
 		``:                           "write {",
 		`[]`:                         "write {",
-		`{"text": "x"} {}`:           "something follows",
+		`{"text": "x"} {}`:           "text after the answer",
 		`{"txt": "x"}`:               `unknown field "txt"`,
 		`{"calls": [{"input": {}}]}`: "call 1: it names no tool",
 		`{"calls": [{"tool": "a"}, {"tool": "b", "input": []}]}`: "call 2: input of b is not an object",

@@ -129,7 +129,7 @@ func Parse(data []byte) (Call, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(data, &v); err != nil {
-		return Call{}, fmt.Errorf("it is no recording: %w", err)
+		return Call{}, fmt.Errorf("it is not a recording: %w", err)
 	}
 	if v.Version != Version {
 		return Call{}, fmt.Errorf("its version is %d, and this Nexus reads version %d", v.Version, Version)
@@ -138,7 +138,7 @@ func Parse(data []byte) (Call, error) {
 	d.DisallowUnknownFields()
 	var c Call
 	if err := d.Decode(&c); err != nil {
-		return Call{}, fmt.Errorf("it is no recording: %w", err)
+		return Call{}, fmt.Errorf("it is not a recording: %w", err)
 	}
 	switch _, err := d.Token(); {
 	case !errors.Is(err, io.EOF):

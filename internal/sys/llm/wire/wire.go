@@ -23,7 +23,7 @@ import (
 
 // The reasons to give up on a call.
 var (
-	errIdle  = errors.New("the model fell silent")
+	errIdle  = errors.New("the model stopped answering")
 	errLong  = errors.New("the answer took too long")
 	errBytes = errors.New("the answer is too large")
 	errDone  = errors.New("the call is over")

@@ -131,8 +131,8 @@ func taken(commands map[string]string) error {
 	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
 		if commands[name] != "" {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "gates." + name + " has a name that means something else here",
-				Hint: "Call the gate otherwise, such as own-" + name + ".",
+				Code: nexus.CodeInvalidConfig, Message: "gates." + name + " has a reserved name",
+				Hint: "Give the gate another name, such as own-" + name + ".",
 			}
 		}
 	}
@@ -159,8 +159,8 @@ func unknownOrder(order []string, gates []gate.Gate, set map[string]string) erro
 		_, configured := set[name]
 		if !configured && !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Name == name }) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "gates.order names " + name + ", which is no gate",
-				Hint: "Give the gate a command in nexus.toml, or take it out of the order.",
+				Code: nexus.CodeInvalidConfig, Message: "gates.order names " + name + ", which is not a gate",
+				Hint: "Give the gate a command in nexus.toml, or remove it from the order.",
 			}
 		}
 	}

@@ -166,7 +166,7 @@ func (s *survey) classes(g gate.Gate) Choice {
 		}
 		for _, plugin := range picks.FindAllString(s.read(f), -1) {
 			if rules.MatchString(plugin) {
-				return every("%s chooses the classes of tests itself", f)
+				return every("%s selects test classes itself", f)
 			}
 		}
 	}
