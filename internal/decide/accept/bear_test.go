@@ -95,7 +95,7 @@ func TestWeigh(t *testing.T) {
 		"tests, and none more":          {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", "", ""},
 		"tests, and code was asked for": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "sizes are printed", "test", "", ""},
 		"a test was changed":            {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed, w.Altered = []string{"a_test.go"}, true }), "there are tests for sizes", "test", nexus.NewBearing, ""},
-		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, and none"},
+		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, but none"},
 		"behaviour stays, covered":      {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "behaviour stays", "test", nexus.CoversBearing, "3 of 4 lines"},
 		"behaviour stays, not measured": {both(said(9), said(9)), "behaviour stays", "test", "", ""},
 		"new behaviour, covered":        {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "sizes are printed", "test", "", ""},

@@ -98,8 +98,8 @@ func TestChecklist(t *testing.T) {
 func TestNothingIsGuessed(t *testing.T) {
 	const head, row = "# Checklist of run r1\n", "- [x] T1/AC-2 (0123456789ab) it is nice\n"
 	for text, want := range map[string]string{
-		"":                                       "no line begins",
-		row:                                      "no line begins",
+		"":                                       "no line starts",
+		row:                                      "no line starts",
 		head + head:                              "two runs",
 		head + row + row:                         "twice",
 		head + strings.Replace(row, "x", "?", 1): "unknown mark",

@@ -62,7 +62,7 @@ func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err er
 		return "", nil, fmt.Errorf("line %d: %w", n, err)
 	}
 	if r.run == "" {
-		return "", nil, fmt.Errorf("no line begins with %q", heading)
+		return "", nil, fmt.Errorf("no line starts with %q", heading)
 	}
 	return r.run, r.answers, nil
 }

@@ -17,7 +17,7 @@ func TestTry(t *testing.T) {
 	}
 	text := func(m string) nexus.Finding { return nexus.Finding{Code: "exit", Message: m} }
 	failed := func(test string) nexus.Finding { return nexus.Finding{Code: "test", Test: test, Message: "got 1"} }
-	silent := said(nexus.Fail, 1, text("exit code 1 without a word"))
+	silent := said(nexus.Fail, 1, text("exit code 1 without a message"))
 	why := func(e nexus.Evidence, why string) nexus.Evidence { e.Why = why; return e }
 	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"), failed("m.lengths"))}
 

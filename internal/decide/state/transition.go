@@ -83,7 +83,7 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.SplitSought:
 		if e := s.Splits.Of(f.Task); e != nil && (e.Attempt != f.Attempt || !e.Open()) {
-			return fmt.Errorf("%s was to be split before", f.Task)
+			return fmt.Errorf("%s was already to be split", f.Task)
 		}
 	case nexus.TaskSplit:
 		return s.admitSplit(f)

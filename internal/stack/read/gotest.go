@@ -290,7 +290,7 @@ func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
 		}
 		for _, name := range l.in.Expect(u.pkg) {
 			if t := l.units[[2]string{u.pkg, name}]; t == nil || t.state == "" {
-				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test is there and did not run"})
+				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test exists and did not run"})
 			}
 		}
 	}
@@ -373,7 +373,7 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 
 const unexplained = "every test passed, yet go test failed"
 
-const wordless = "failed without a word"
+const wordless = "failed without a message"
 
 // disaster names what ended a test other than its own judgement.
 func disaster(line string) string {

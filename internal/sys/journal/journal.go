@@ -115,7 +115,7 @@ func exists(path string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-			return corrupt(path, "is missing, but the log beside it is there")
+			return corrupt(path, "is missing, but its log is there")
 		}
 		return err
 	case err != nil:

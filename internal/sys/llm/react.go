@@ -50,7 +50,7 @@ func Reactions() []Reaction {
 		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same text is not sent again"},
 		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error says what the provider said"},
 		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error says to check the key; nexus doctor says which is set and whether the provider accepts it"},
-		{Billing, "The account has to be paid for.", Person, Person, "the error says so"},
+		{Billing, "The account must be paid.", Person, Person, "the error says so"},
 		{Fatal, "The certificate is not trusted, or the caller has gone.", Halt, Halt, "the error names the reason"},
 	}
 }

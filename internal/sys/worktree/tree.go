@@ -244,7 +244,7 @@ func (t *Tree) resume(ctx context.Context) error {
 // MarkRound lets the ref of the n-th round, from 1, name a snapshot, whatever
 // it named before. Only the one who holds the run may call it.
 func (t *Tree) MarkRound(n int, commit string) error {
-	return disk.Fail("name what a round came to", t.s.objects.Put(Round(t.Run, t.ID, n), commit))
+	return disk.Fail("name the result of a round", t.s.objects.Put(Round(t.Run, t.ID, n), commit))
 }
 
 // adopt makes a tree that is there ready for use.

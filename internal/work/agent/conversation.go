@@ -283,7 +283,7 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why, Needs: end.needs, Answers: end.answers}
 		if end.handin != nil {
 			if ended.Result, err = c.store.Put(end.handin); err != nil {
-				return nil, fmt.Errorf("keep hand-in: %w", err)
+				return nil, fmt.Errorf("store the submission: %w", err)
 			}
 		}
 		c.facts = append(c.facts, ended)

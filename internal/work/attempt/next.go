@@ -22,7 +22,7 @@ type Upcoming struct {
 	Why     string // brief, repair; empty where a conversation goes on
 	Offer   worker.Offer
 	Said    []prompt.Part // the conversation so far; only what was not answered has a text
-	Parts   []prompt.Part // what is said next; none where the conversation goes on
+	Parts   []prompt.Part // what is said next; none where the conversation continues
 }
 
 // Next returns what an attempt would send to a role now, or, for an empty role,

@@ -45,7 +45,7 @@ type Survey struct {
 // knows of files that are the same is not read again; it may be nil.
 func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
 	if !git.ID(commit) {
-		return nil, fmt.Errorf("map of %q: it is no commit's name", commit)
+		return nil, fmt.Errorf("map of %q: it is not the name of a commit", commit)
 	}
 	s := &Survey{commit: commit, repo: repo, langs: languages()}
 	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)

@@ -204,7 +204,7 @@ func (g Goal) Message() string {
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
 		{
-			Title: "Red before", Body: list(g.Red), Rank: 1,
+			Title: "Failed before", Body: list(g.Red), Rank: 1,
 			Lead: "Earlier runs met these criteria, but they fail before any work on this goal. That counts against no task. Plan a task that fixes one only if the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))

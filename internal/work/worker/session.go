@@ -107,7 +107,7 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 		b.Messages = said
 		opened, err := agent.Reopen(s.Site.Blobs, old.Prompt)
 		if err != nil {
-			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
+			return agent.Outcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
 		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally

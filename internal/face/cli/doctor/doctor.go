@@ -198,7 +198,7 @@ func (l *look) changes(ctx context.Context) []Check {
 	text := strings.Join(words, ", ") + ": runs do not see uncommitted changes"
 	switch {
 	case err != nil:
-		text = "cannot be told: " + err.Error()
+		text = "unknown: " + err.Error()
 	case c.Unknown:
 		text = "unknown: git's index is not version 2"
 	case c.None() && l.Run:

@@ -109,7 +109,7 @@ func plain(root *os.Root, name string) error {
 		if err != nil || at != name && info.IsDir() || at == name && info.Mode().IsRegular() {
 			continue
 		}
-		what := "no plain file"
+		what := "not a plain file"
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
 			what = "a link"

@@ -93,7 +93,7 @@ func (v sent) draw(s view.Style) string {
 	}
 	figures := []string{string(v.Tier), "about " + size}
 	if v.Why == "" {
-		figures = append(figures, "the conversation goes on")
+		figures = append(figures, "the conversation continues")
 	}
 	b.WriteString(s.Fit(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
 	var rows [][]string

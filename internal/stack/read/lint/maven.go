@@ -146,7 +146,7 @@ func MavenLost(in raw.Input, all []string) []nexus.Finding {
 		found = append(found, lost("", "Maven ended before its build did: a call of System.exit in its own process"))
 	}
 	if class := unended(all); in.Exit == 0 && len(found) == 0 && !in.Cut && class != "" {
-		found = append(found, lost(class, "it began and did not say how it ended"))
+		found = append(found, lost(class, "it started and did not report how it ended"))
 	}
 	return found
 }

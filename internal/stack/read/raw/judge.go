@@ -200,7 +200,7 @@ func unfetched(before []string, f nexus.Finding) nexus.Finding {
 
 // Missing is the finding that a tool is not installed.
 func Missing(tool, said string) nexus.Finding {
-	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + Hint(tool) + ", or switch the gate off in nexus.toml."}
+	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + Hint(tool) + ", or turn the gate off in nexus.toml."}
 }
 
 func missingTool() []*regexp.Regexp {

@@ -11,7 +11,7 @@ import (
 )
 
 // Begun begins the message of a test that began and did not end.
-const Begun = "the test began and never ended"
+const Begun = "the test started and never ended"
 
 // Unrun reports whether a finding of a test runner says that tests did not run:
 // a file or a package of tests could not be loaded or built, or tests were

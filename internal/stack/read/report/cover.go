@@ -20,7 +20,7 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	case c.Lines.Total == 0 && c.Branches.Total == 0:
 		r.State, r.Why = nexus.Unverifiable, "it says nothing of any line"
 	case !whole:
-		r.State, r.Why = nexus.Unverifiable, "the report is not whole"
+		r.State, r.Why = nexus.Unverifiable, "the report is incomplete"
 	default:
 		r.Why = fmt.Sprintf("%.1f%% of %d lines", 100*float64(c.Lines.Covered)/float64(max(1, c.Lines.Total)), c.Lines.Total)
 	}

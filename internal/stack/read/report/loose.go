@@ -36,7 +36,7 @@ func JSON(in raw.Input) raw.Report {
 	}
 	r := in.Check(l.found, values > 0 && whole)
 	if r.State == nexus.Unverifiable && values > 0 {
-		r.Why = "its JSON is not whole"
+		r.Why = "its JSON is incomplete"
 	}
 	return r
 }

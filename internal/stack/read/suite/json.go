@@ -243,7 +243,7 @@ func inFile(in raw.Input, file, title string) string {
 
 // finding says what a failed try of a test says.
 func (p playResult) finding(in raw.Input, name, file string) nexus.Finding {
-	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a word"}
+	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a message"}
 	if p.Status == "timedOut" {
 		f.Code = raw.CodeTimeout
 	}

@@ -84,7 +84,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 		f := nexus.Finding{Code: raw.CodeTest, Test: m[1]}
 		panicked(in, &f, said[m[1]])
 		if f.Message == "" {
-			f.Message = "failed without a word"
+			f.Message = "failed without a message"
 		}
 		found = append(found, f)
 		delete(said, m[1])
@@ -92,7 +92,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 	for test, lines := range said { // with --quiet there is no line for each
 		f := nexus.Finding{Code: raw.CodeTest, Test: test}
 		if panicked(in, &f, lines); quiet {
-			f.Message = cmp.Or(f.Message, "failed without a word")
+			f.Message = cmp.Or(f.Message, "failed without a message")
 			found = append(found, f)
 		}
 	}

@@ -246,7 +246,7 @@ func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
 			}
 		}
 		r.State, r.Why = nexus.Environmental, "a browser of Playwright is not installed"
-		r.Findings = []nexus.Finding{{Code: raw.CodeMissing, Message: strings.SplitN(r.Findings[0].Message, "\n", 2)[0], Advice: "Run npx playwright install, where gates can see what it installs, or switch the gate off in nexus.toml."}}
+		r.Findings = []nexus.Finding{{Code: raw.CodeMissing, Message: strings.SplitN(r.Findings[0].Message, "\n", 2)[0], Advice: "Run npx playwright install, where gates can see what it installs, or turn the gate off in nexus.toml."}}
 		return r
 	}
 }

@@ -150,7 +150,7 @@ func Parse(data []byte) (Call, error) {
 	case c.Response.Status == 0 && c.Response.Failed == "":
 		return Call{}, errors.New("it has no response")
 	case c.Response.Status != 0 && (c.Response.Status < 100 || c.Response.Status > 999):
-		return Call{}, fmt.Errorf("%d is no status", c.Response.Status)
+		return Call{}, fmt.Errorf("%d is not a status", c.Response.Status)
 	}
 	return c, nil
 }

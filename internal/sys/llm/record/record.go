@@ -60,7 +60,7 @@ func (r *Recorder) Close() error {
 	if r.err == nil {
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeStorage, Message: "the recording is not whole", Cause: r.err, Hint: "Check the disk that holds " + r.dir + " and record again."}
+	return &nexus.Error{Code: nexus.CodeStorage, Message: "the recording is incomplete", Cause: r.err, Hint: "Check the disk that holds " + r.dir + " and record again."}
 }
 
 // Transport returns next with everything that goes through it recorded as a

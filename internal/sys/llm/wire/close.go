@@ -129,7 +129,7 @@ func inputFlaw(input []byte) string {
 		return "its input is not whole JSON, it ends too early: " + quote(input)
 	}
 	if rest := input[d.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
-		return "its input has text behind the JSON: " + quote(rest)
+		return "its input has text after the JSON: " + quote(rest)
 	}
 	if first[0] != '{' {
 		return "its input is JSON, but not an object: " + quote(first)

@@ -144,7 +144,7 @@ func badPattern(patterns []string) error {
 	for _, p := range patterns {
 		if !doublestar.ValidatePattern(p) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "gates.ui: " + strconv.Quote(p) + " is no pattern",
+				Code: nexus.CodeInvalidConfig, Message: "gates.ui: " + strconv.Quote(p) + " is not a valid pattern",
 				Hint: "Close what it opens: [...] and {...}.",
 			}
 		}
