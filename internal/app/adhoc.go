@@ -137,7 +137,7 @@ type Message struct {
 	Session nexus.SessionID // begins with the attempt that it is said to be of
 	Dir     string          // where it works; empty: the working directory
 	Text    string          // what it is told first
-	Handin  json.RawMessage // JSON Schema of what it hands in; nil: a summary
+	Handin  json.RawMessage // JSON Schema of what it submits; nil: a summary
 	Failed  string          // model that is not asked again, where there is another
 }
 

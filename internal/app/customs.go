@@ -16,7 +16,7 @@ import (
 const maxCustom = 1 << 20
 
 // Casting reads what a repository says to agents, and puts on top of it what the
-// configuration says of roles.
+// configuration says about roles.
 func Casting(dir string, c config.Config) (map[nexus.Role]agent.Role, string, error) {
 	roles, rules, err := customs(dir)
 	if err != nil {

@@ -66,7 +66,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // forward hands requests of any process to the conductor until the context
 // ends. A journal that cannot be read is read again; when that does not help
-// the error is returned, since a run that hears no stop must not go on.
+// the error is returned, since a run that hears no stop must not continue.
 func forward(ctx context.Context, follow func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error], requests chan<- nexus.Event) error {
 	var last int64
 	for failed := 1; ; failed++ {

@@ -50,7 +50,7 @@ func (a *App) Servers(dir string) (all []Server, err error) {
 }
 
 // ServerItems returns what somebody has to agree to: the repository's servers, and
-// what servers said of their tools when they were last met.
+// what servers said about their tools when they were last met.
 func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 	all, err := a.Servers(dir)
 	if err != nil {

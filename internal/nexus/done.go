@@ -11,7 +11,7 @@ const (
 	BoundOff   BoundMode = "off"
 	BoundWarn  BoundMode = "warn"  // it is told, and fails nothing
 	BoundBlock BoundMode = "block" // it goes back to whoever wrote it
-	BoundAuto  BoundMode = "auto"  // of coverage: what a run comes to is measured where the stack says how, and told
+	BoundAuto  BoundMode = "auto"  // of coverage: the result of a run is measured where the stack says how, and told
 )
 
 // The bounds.
@@ -34,7 +34,7 @@ type DoneBound struct {
 	Mode BoundMode // by default
 	Doc  string    // what passes it
 	Task bool      // the work on a task is held to it
-	Run  bool      // what a run comes to is
+	Run  bool      // the result of a run is
 }
 
 // DoneBounds returns all that there are.

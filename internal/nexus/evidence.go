@@ -58,7 +58,7 @@ type Finding struct {
 	// What a reviewer adds.
 	Category   string `json:"category,omitzero"`   // correctness, security, tests, ...
 	Persona    string `json:"persona,omitzero"`    // who found it, where several read; with commas where several did
-	Quote      string `json:"quote,omitzero"`      // what stands there
+	Quote      string `json:"quote,omitzero"`      // what is there
 	Unverified string `json:"unverified,omitzero"` // why it does not block: what it names is not there
 }
 
@@ -83,7 +83,7 @@ type Reply string
 const (
 	Fixed     Reply = "fixed"
 	Contested Reply = "disputed" // it is wrong: the judge is to judge it, with the reason in view
-	NotMine   Reply = "not_mine" // the author may not mend it
+	NotMine   Reply = "not_mine" // the author may not fix it
 )
 
 // Counts are the tests that a gate saw.
@@ -188,7 +188,7 @@ func (v Verdict) Findings() []Finding {
 	var all []Finding
 	for _, e := range v.Evidence {
 		if e.State == Pass {
-			continue // what it remarks on is nobody's to mend
+			continue // what it remarks on is nobody's to fix
 		}
 		all = append(all, e.Findings...)
 	}

@@ -135,7 +135,7 @@ func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 }
 
 // priced says how to tell what a model costs: lines that can be pasted at the end
-// of the file, whatever stands before them.
+// of the file, whatever is before them.
 func (m *Models) priced(name string) string {
 	return fmt.Sprintf("set its prices, in dollars per million tokens, at the end of %s:\n"+
 		"[pricing.%q]\ninput = 0\noutput = 0\n", m.file(), name)

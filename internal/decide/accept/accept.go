@@ -48,7 +48,7 @@ type Row struct {
 	Evidence    *Evidence             `json:"evidence,omitempty"`
 	Waived      *Waiver               `json:"waived,omitempty"`
 	Rejected    *Waiver               `json:"rejected,omitempty"` // a person looked, and it is not met
-	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
+	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // what a verifier said about it, which is no evidence
 	Fixes       []Fix                 `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
 }
 
@@ -139,7 +139,7 @@ func Waivers(events []nexus.Event) map[string]Waiver {
 	for _, e := range events {
 		f, ok := e.Fact.(nexus.RequestMade)
 		if ok && f.Request.Verb == nexus.VerbRevise {
-			delete(all, f.Request.ID) // that was said of another text
+			delete(all, f.Request.ID) // that was said about another text
 		}
 		if !ok || f.Request.Verb != nexus.VerbApprove && f.Request.Verb != nexus.VerbReject {
 			continue
@@ -218,7 +218,7 @@ func (t Table) Open() (unmet, unknown int) {
 	return unmet, unknown
 }
 
-// hear takes what a person said of a criterion. A yes makes it no more met than
+// hear takes what a person said about a criterion. A yes makes it no more met than
 // it was; after a no, one that nothing shows is unmet.
 func (r *Row) hear(w Waiver) {
 	if !w.Rejected {
@@ -360,7 +360,7 @@ func first(e nexus.Evidence) string {
 	return strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// said returns what the last verifier of a task's work said of a criterion.
+// said returns what the last verifier of a task's work said about a criterion.
 func said(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
 	var last *nexus.CriterionMet
 	for _, a := range task.Attempts {

@@ -19,12 +19,12 @@ type Work struct {
 	Task    nexus.Task
 	Changed []string         // files that differ from the base
 	Altered bool             // one of them is a test that was there before
-	Base    []nexus.Evidence // what the gates said of the base, weighed against nothing
-	Now     []nexus.Evidence // what they say of the tree
+	Base    []nexus.Evidence // what the gates said about the base, weighed against nothing
+	Now     []nexus.Evidence // what they say about the tree
 	// Ended returns how the tests that a gate named ended, by their names: pass,
 	// fail, skip. Nil, and a nil map: the runner does not say which passed.
 	Ended func(e nexus.Evidence) map[string]string
-	// Again is what gates said of the base when they ran once more: a test that
+	// Again is what gates said about the base when they ran once more: a test that
 	// passed then did not need the change. Empty: nobody looked.
 	Again []nexus.Evidence
 	// Undone says that the change takes tests away or keeps some from running: then
@@ -39,7 +39,7 @@ type Work struct {
 	Renamed bool
 }
 
-// Weigh says of each criterion whose check is a gate what shows it. That a gate
+// Weigh says about each criterion whose check is a gate what shows it. That a gate
 // passes because nothing got worse lets a change land, and shows nothing: only
 // what bears on the criterion does. See docs/acceptance.md for the rules.
 func Weigh(w Work) []nexus.CriterionShown {

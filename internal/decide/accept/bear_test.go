@@ -21,7 +21,7 @@ func said(passed int, failed ...string) nexus.Evidence {
 	return e
 }
 
-// old is what it says of a tree on which some fail as before.
+// old is what it says about a tree on which some fail as before.
 func old(passed int, tests ...string) nexus.Evidence {
 	e := said(passed)
 	e.Old, e.Counts.Failed = tests, len(tests)
@@ -256,7 +256,7 @@ func TestUnshown(t *testing.T) {
 	}
 }
 
-// TestBears holds what showed a criterion to the tree that landed, and says of
+// TestBears holds what showed a criterion to the tree that landed, and says about
 // a run that recorded nothing that nothing is known.
 func TestBears(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -301,7 +301,7 @@ func TestBears(t *testing.T) {
 	}
 }
 
-// TestSee lists what fails before the work by what the task says of it.
+// TestSee lists what fails before the work by what the task says about it.
 func TestSee(t *testing.T) {
 	task := func(text string, criteria ...nexus.Criterion) nexus.Task {
 		return nexus.Task{ID: "T1", Title: text, Criteria: append([]nexus.Criterion{{Text: text, Check: "test"}}, criteria...)}

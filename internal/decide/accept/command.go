@@ -85,7 +85,7 @@ func (w Work) same(b Before) string {
 	return why
 }
 
-// Quiet reports whether what a command says of the base alone does not tell
+// Quiet reports whether what a command says about the base alone does not tell
 // whether it shows its criterion.
 func Quiet(c nexus.Criterion, base nexus.Evidence) bool {
 	return base.Passed() && !c.Red && standing(c) == ""

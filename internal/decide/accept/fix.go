@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Fix is a task that was to mend a criterion.
+// Fix is a task that was to fix a criterion.
 type Fix struct {
 	nexus.CriterionFault
 	Status nexus.TaskStatus `json:"status,omitzero"` // empty: it was not planned
@@ -20,7 +20,7 @@ type Fix struct {
 
 // Faults returns the criteria that a check of their own finds unmet on what
 // landed, each check once. One that is red as it was when somebody looked
-// before is left out: mending it made no progress.
+// before is left out: fixing it made no progress.
 func Faults(s *state.State) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	seen := map[string]bool{}
@@ -63,7 +63,7 @@ func stale(s *state.State, n int) []nexus.CriterionFault {
 }
 
 // shown returns a task with the checks that show its criteria now: what its work
-// brought along, and what was written anew for one that was revised after that.
+// brought along, and what was written again for one that was revised after that.
 func shown(s *state.State, t *state.Task) nexus.Task {
 	task := t.Shown()
 	for i := range task.Criteria {
@@ -95,7 +95,7 @@ func Open(s *state.State, f nexus.CriterionFault) bool {
 	})
 }
 
-// judged returns what a gate said of the tree that was judged last.
+// judged returns what a gate said about the tree that was judged last.
 func judged(s *state.State, gate string) nexus.Evidence {
 	if s.Result == nil {
 		return nexus.Evidence{}
@@ -109,7 +109,7 @@ func judged(s *state.State, gate string) nexus.Evidence {
 	return last
 }
 
-// next names the next task that mends something, n after those that there
+// next names the next task that fixes something, n after those that there
 // are.
 func next(s *state.State, n int) string {
 	for i := 1; ; i++ {
@@ -129,7 +129,7 @@ const (
 	fixBytes    = 300 // of a finding
 )
 
-// Mend returns the task that mends a fault. What judges the criterion may be
+// Mend returns the task that fixes a fault. What judges the criterion may be
 // changed where the check is at fault, and nowhere else.
 func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	own, _, _ := ParseID(f.Criterion)

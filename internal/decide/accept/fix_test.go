@@ -249,7 +249,7 @@ func TestRevised(t *testing.T) {
 	}
 }
 
-// TestRevisedWaiver holds a person's word for the text that it was said of.
+// TestRevisedWaiver holds a person's word for the text that it was said about.
 func TestRevisedWaiver(t *testing.T) {
 	ask := func(verb nexus.Verb, text string) nexus.Event {
 		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: "T1/AC-3", Text: text, By: "ann"}}}

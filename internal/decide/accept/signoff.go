@@ -40,7 +40,7 @@ func TryCommand(run nexus.RunID, t Table) string {
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOff is what a person says of a criterion. The zero Says is nothing.
+// SignOff is what a person says about a criterion. The zero Says is nothing.
 type SignOff string
 
 // What people say.
@@ -49,7 +49,7 @@ const (
 	Rejected  SignOff = "no"
 )
 
-// SignOffAnswer is what a person says of one criterion, and why.
+// SignOffAnswer is what a person says about one criterion, and why.
 type SignOffAnswer struct {
 	ID    string  `json:"criterion"`
 	Print string  `json:"-"` // the criterion's fingerprint, as they had it before them
@@ -90,7 +90,7 @@ const (
 	shortest = 100
 )
 
-// SignOffPlan returns a plan that mends what people found wrong, and false where they
+// SignOffPlan returns a plan that fixes what people found wrong, and false where they
 // found nothing. Gates are those that judge the repository.
 func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers []SignOffAnswer, gates []string) (nexus.Plan, bool) {
 	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Fix what people found wrong in what run %s landed", run)}

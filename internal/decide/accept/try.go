@@ -28,11 +28,11 @@ type Trial struct {
 // Around is what is known beside the evidence of a trial.
 type Around struct {
 	Tests func(command string) bool // reports whether a command runs tests, and has to say how many
-	Old   []nexus.Evidence          // what the gates said of the same tree
+	Old   []nexus.Evidence          // what the gates said about the same tree
 	Short bool                      // it was given less time than a gate has
 }
 
-// Try judges what the command of a criterion said of the tree that its task is
+// Try judges what the command of a criterion said about the tree that its task is
 // planned for. To fail is right: for an assertion, and for what is not there
 // yet, be it a name, a file or a test. To pass is wrong, unless the criterion
 // asks for something that is to stay. So is a failure that no work on the task
@@ -74,7 +74,7 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	return r
 }
 
-// came says in a few words what a command came to.
+// came says in a few words the result of a command.
 func came(e nexus.Evidence) string {
 	switch {
 	case e.Passed():

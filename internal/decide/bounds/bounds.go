@@ -29,7 +29,7 @@ type Measured struct {
 	Whole   bool     // the patch was read to its end
 	Planned []string // files that the task's plan names; nil: there is no plan
 	Deps    []Dependency
-	Run     bool   // it is what a run came to, and not the work on one task
+	Run     bool   // it is the result of a run, and not the work on one task
 	Cover   *Cover // nil: nobody measured it
 	Audit   *Audit // nil: nobody looked
 
@@ -58,7 +58,7 @@ type Cover struct {
 	How         []string // the tools that measured it
 	Command     string   // that did, where people set one
 
-	Measured *nexus.Coverage // which lines it is; nil: nobody knows
+	Measured *nexus.Coverage // which lines it is; nil: unknown
 }
 
 // Dependency is one that a change adds.
@@ -66,7 +66,7 @@ type Dependency struct {
 	Name    string // and version
 	File    string // that names it
 	Line    int    // 0 is unknown
-	Licence string // SPDX; empty: nobody knows
+	Licence string // SPDX; empty: unknown
 }
 
 // most is how many findings one bound tells.

@@ -21,7 +21,7 @@ import (
 //go:embed schema.json
 var Schema []byte
 
-// Report is what a person needs to go on with a task.
+// Report is what a person needs to continue with a task.
 type Report struct {
 	Version     int              `json:"version"` // 1
 	Run         nexus.RunID      `json:"run"`

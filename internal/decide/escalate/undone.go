@@ -11,7 +11,7 @@ import (
 )
 
 // undone returns the report of a task that landed in a run that is over, one
-// of whose criteria tasks were to mend and did not; nil where there is none.
+// of whose criteria tasks were to fix and did not; nil where there is none.
 func undone(s *state.State, t *state.Task) *Report {
 	if !s.Status.Ended() {
 		return nil

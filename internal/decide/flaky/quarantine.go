@@ -19,7 +19,7 @@ import (
 const QuarantineFile = ".nexus/quarantine.toml"
 
 // MaxDays is the most days that a test may be in quarantine without somebody
-// saying anew why.
+// giving the reason again.
 const MaxDays = 90
 
 // Bounds of the record.
@@ -36,7 +36,7 @@ type Entry struct {
 	Reason string `json:"reason"`         // why its failure does not count
 	Since  Day    `json:"since"`          // the first day
 	Until  Day    `json:"until"`          // the last day
-	Owner  string `json:"owner,omitzero"` // who mends it
+	Owner  string `json:"owner,omitzero"` // who fixes it
 	Issue  string `json:"issue,omitzero"` // where that is followed
 }
 
@@ -97,7 +97,7 @@ func (l Quarantine) Of(gate, test string, day Day) (Entry, bool) {
 	return found, ok
 }
 
-// wire is an entry as it stands in the file: a day may be a date or a text.
+// wire is an entry as it is in the file: a day may be a date or a text.
 type wire struct {
 	Test   string `toml:"test"`
 	Gate   string `toml:"gate"`

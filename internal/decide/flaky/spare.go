@@ -77,7 +77,7 @@ func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test stri
 }
 
 // Look judges the record itself: what is over, and what is for no test that is
-// there. There tells whether there is a test of a name; nil: nobody knows. It
+// there. There tells whether there is a test of a name; nil: unknown. It
 // is ok where there is nothing to say.
 func (r QuarantineOn) Look(there func(test string) bool) (found []nexus.Finding) {
 	for _, e := range r.List {

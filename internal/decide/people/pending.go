@@ -121,7 +121,7 @@ func (b *Inbox) Apply(e nexus.Event) {
 }
 
 // Items returns what waits for a person, the oldest first: open questions, and
-// tasks that were left in runs that go on, and in the latest. What somebody
+// tasks that were left in runs that continue, and in the latest. What somebody
 // has answered does not wait, though its run may still have to be taken up.
 func (b *Inbox) Items() []Item {
 	var all []Item
@@ -265,7 +265,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 
 // LateError says that something does not wait for an answer any more.
 type LateError struct {
-	By   string // who answered; empty where it went on by itself, "fallback" where nobody did in time
+	By   string // who answered; empty where it continued by itself, "fallback" where nobody did in time
 	Text string
 }
 

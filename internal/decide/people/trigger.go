@@ -22,8 +22,8 @@ type Severity string
 
 // The severities.
 const (
-	Green  Severity = "green"  // the work goes on with the fallback that the asker named
-	Yellow Severity = "yellow" // the task is left, and the rest goes on
+	Green  Severity = "green"  // the work continues with the fallback that the asker named
+	Yellow Severity = "yellow" // the task is left, and the rest continues
 	Red    Severity = "red"    // nothing is done without an answer: security, money, conflicts, what others see, and what nobody knows
 )
 
@@ -33,7 +33,7 @@ type Fall string
 // What may follow. The zero Fall is none of them.
 const (
 	FallContinue Fall = "continue" // with the fallback that the asker named
-	FallSkip     Fall = "skip"     // the task stays as it is, and the others go on
+	FallSkip     Fall = "skip"     // the task stays as it is, and the others continue
 	FallAbort    Fall = "abort"    // it is not done: the task is parked, or nothing is published
 )
 
@@ -61,7 +61,7 @@ func Triggers() []Trigger {
 }
 
 // FindTrigger returns the trigger of that name. The empty one is that of questions
-// from before there were any, which agents asked; one that nobody knows is
+// from before there were any, which agents asked; one that is unknown is
 // red, and wants a yes or a no.
 func FindTrigger(name string) Trigger {
 	if name == "" {

@@ -157,7 +157,7 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 	return nil
 }
 
-// after returns what stands behind the variables that env sets.
+// after returns what follows the variables that env sets.
 func after(args []shell.Word) []shell.Word {
 	i := slices.IndexFunc(args, func(w shell.Word) bool { return !strings.Contains(w.Text, "=") })
 	return args[max(i, 0):]

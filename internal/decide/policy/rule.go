@@ -98,7 +98,7 @@ type judgement struct {
 	rules      Rules
 	whole      string      // the command line
 	at         syntax.Node // what is judged just now; nil: all of it
-	piece      string      // a word of that, as it stands there; empty for all of it
+	piece      string      // a word of that, as it is there; empty for all of it
 	depth      int
 	sum        Decision
 	parts      int

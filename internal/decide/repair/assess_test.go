@@ -52,7 +52,7 @@ func TestAssess(t *testing.T) {
 		{"a gate back", []*state.Round{judged("a", "lint", "x"), judged("b", "build", "y")}, nil, 0, repair.CourseStruggling, repair.GoOn, "fails again"},
 		{"green", []*state.Round{judged("a", "test", "x"), judged("b", "")}, nil, 75, repair.CourseWorking, repair.GoOn, "pass"},
 		{"red again", []*state.Round{judged("a", ""), judged("b", "test", "x")}, nil, 25, repair.CourseStruggling, repair.GoOn, "fails again"},
-		{"as much", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "z", "y")}, nil, 33, repair.CourseStruggling, repair.GoOn, "2 findings of test, and 2 before"},
+		{"as much", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "z", "y")}, nil, 33, repair.CourseStruggling, repair.GoOn, "2 findings of test, 2 before"},
 		{"the same", []*state.Round{judged("a", "test", "x"), judged("b", "test", "x")}, nil, 33, repair.CourseStuck, repair.Another, "the same test failure"},
 		{"more and more", []*state.Round{judged("a", "test", "1"), judged("b", "test", "2", "3"), judged("c", "test", "4", "5", "6")}, nil, 33, repair.CourseWrong, repair.Another, "2 times in a row"},
 		{"turned down", []*state.Round{turnedDown("a"), turnedDown("b")}, nil, 75, repair.CourseWrong, repair.Another, "rejected it 2 times"},

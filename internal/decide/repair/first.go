@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ProofGate is the cause of a round that mends tests that prove nothing, and
-// VerifyGate of one that mends what a verifier names.
+// ProofGate is the cause of a round that fixes tests that prove nothing, and
+// VerifyGate of one that fixes what a verifier names.
 const (
 	ProofGate  = "proof"
 	VerifyGate = "verify"
@@ -56,7 +56,7 @@ func broke(a *state.Attempt, r *state.Round) bool {
 	return false
 }
 
-// proveAgain lets a role mend tests that prove nothing, while that is of use.
+// proveAgain lets a role fix tests that prove nothing, while that is of use.
 // Nobody is asked for a test more than twice.
 func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role) Step {
 	p := a.Proof
@@ -148,7 +148,7 @@ func unverified(a *state.Attempt) int {
 	return n
 }
 
-// failed returns the category of a session that did not hand in. A tester that
+// failed returns the category of a session that did not submit. A tester that
 // cannot write tests without touching code is no worse than one that did.
 func failed(a *state.Attempt, r *state.Round, s *state.Session) nexus.Category {
 	switch o := s.Outcome; {

@@ -19,7 +19,7 @@ func liteTags() []string { return []string{"ui", "layout", "cli", "integration",
 
 // ChooseStrategy returns the strategy of a task of the complexity, and why. What the
 // plan says wins, then what the run says. Of itself it takes the strict one
-// where a fault would be dear: for what is complex, and for what touches
+// where a fault would be expensive: for what is complex, and for what touches
 // security or a public API, and none for what only renames.
 func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
 	risk := route.Risk(t)

@@ -9,7 +9,7 @@ const MaxElse = 2
 // a model does not see its own mistakes as well as another one does, and what
 // one provider trained alike errs alike. It takes the first of those that can
 // do it whose provider is another, else the first other model, else the author
-// itself. They stand in the order in which tiers prefer them.
+// itself. They are in the order in which tiers prefer them.
 func Reader(author string, can []string) (name, why string) {
 	maker, _, _ := strings.Cut(author, "/")
 	other := ""

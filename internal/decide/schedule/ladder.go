@@ -186,7 +186,7 @@ func closed(s *state.State, tier nexus.Tier) bool {
 	return capped && limit <= 0
 }
 
-// replan says for a person why an agent wants its task to be planned anew.
+// replan says for a person why an agent wants its task to be planned again.
 func replan(f nexus.ReplanAsked) string {
 	text := "it needs a new plan: " + f.Reason
 	for _, b := range f.Blockers {

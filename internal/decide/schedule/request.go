@@ -61,7 +61,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 }
 
 // answer takes what a person says to an open question. The task that was left
-// for want of it goes on.
+// for want of it continues.
 func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	q := s.Question(r.ID)
 	if q == nil || q.By != "" {

@@ -50,7 +50,7 @@ func routes(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// judgeAgain goes on with asking a model, unless that was cut off too often:
+// judgeAgain continues with asking a model, unless that was cut off too often:
 // then the tasks are routed without it.
 func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexus.Fact {
 	if tooOften(s, a) {

@@ -47,12 +47,12 @@ type Alerts struct {
 	work   []worker
 	usage  map[string]int64 // tokens of a session, and of all without a price under ""
 	calls  map[string]nexus.BudgetReserved
-	told   []string // whose tokens were told of
+	told   []string // whose tokens were told about
 	tasks  map[nexus.AttemptID]nexus.TaskID
 	rounds map[nexus.TaskID]int // how often somebody wrote for a task
 	offers []string             // tasks that people were told may need help
 	hangs  []string             // gates that do not end, and did not before the work began
-	hung   []string             // those of them that were told of
+	hung   []string             // those of them that were told about
 }
 
 // worker is an attempt that has one.
@@ -187,7 +187,7 @@ func (b *Alerts) hear(id string, at time.Time) {
 	}
 }
 
-// wake lets the time of all begin anew: they were held.
+// wake lets the time of all begin again: they were held.
 func (b *Alerts) wake(at time.Time) {
 	for i := range b.work {
 		b.hear(b.work[i].id, at)

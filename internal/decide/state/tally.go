@@ -11,7 +11,7 @@ import (
 type Tally struct {
 	Calls  int
 	Failed int
-	Row    int            // that failed one after the other, last
+	Row    int            // that failed in a row, last
 	Tools  map[string]int // calls of each; never changed in place
 }
 

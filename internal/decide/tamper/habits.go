@@ -79,7 +79,7 @@ func (h *habits) languageOf(file string) language {
 	return h.languages[len(h.languages)-1]
 }
 
-// subject is what lines of a configuration say of the checks.
+// subject is what lines of a configuration say about the checks.
 type subject struct {
 	runs    *regexp.Regexp // what is run
 	narrows *regexp.Regexp // that less is

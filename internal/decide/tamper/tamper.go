@@ -30,7 +30,7 @@ const (
 	Skipped     = "tamper.skipped"     // it is there and does not run, or keeps others from it
 	Loosened    = "tamper.loosened"    // it looks less closely
 	Expectation = "tamper.expectation" // it expects something else
-	Snapshot    = "tamper.snapshot"    // what it compares with was written anew
+	Snapshot    = "tamper.snapshot"    // what it compares with was written again
 	Swallowed   = "tamper.swallowed"   // a failure is no failure any more
 	Mocked      = "tamper.mocked"      // what is to be tested is replaced
 	Command     = "tamper.command"     // another command runs the tests, or with another configuration

@@ -18,7 +18,7 @@ type goText struct {
 }
 
 // readGoText reads what go build, go vet and the compiler print. A line that
-// is indented goes on with the finding before it.
+// is indented continues with the finding before it.
 func readGoText(in Input, all []string, code string) goText {
 	var t goText
 	pos := goPositions()

@@ -109,7 +109,7 @@ func (l *testLog) event(e event) {
 }
 
 // output takes a line that a test or package wrote. What a test prints itself
-// arrives in the same way as what the testing package says of it; but when a
+// arrives in the same way as what the testing package says about it; but when a
 // process ends within a test, whatever was printed, what the go command says
 // of the package arrives as that test's output too.
 func (l *testLog) output(u *unit, text string) {
@@ -312,7 +312,7 @@ func (l *testLog) tests() ([]Test, map[string]string) {
 }
 
 // lost says why tests of a package never ended. What ended the package, a
-// panic or the clock, stands in the output of the test that ran then.
+// panic or the clock, is in the output of the test that ran then.
 func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
 	var all []nexus.Finding
 	for _, u := range append([]*unit{pkg}, units...) {

@@ -206,7 +206,7 @@ func (p Program) NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Resumes reports whether the program can go on with a conversation.
+// Resumes reports whether the program can continue with a conversation.
 func (p Program) Resumes() bool { return p.Speaks != "text" }
 
 // args returns the arguments for a prompt.

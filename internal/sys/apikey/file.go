@@ -57,7 +57,7 @@ func readFile(path string) (map[string]string, error) {
 }
 
 // parse reads lines such as: anthropic = "sk-ant-...". No error shows what
-// stands there.
+// is there.
 func parse(path string, data []byte) (map[string]string, error) {
 	var kept map[string]string
 	if err := toml.Unmarshal(data, &kept); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Environment says what worktrees get besides the files of their commit.
 type Environment struct {
-	Commands  map[string]string // install and init; empty: switched off; absent: as detected
+	Commands  map[string]string // install and init; empty: turned off; absent: as detected
 	Link      []string          // paths of the checkout, as patterns, that git ignores and trees get
 	EnvFiles  []string          // files of the checkout whose variables commands get
 	Variables []string          // of the user's environment that commands get
@@ -61,7 +61,7 @@ func paths() kind.Kind {
 	})
 }
 
-// Project returns what a project's own file says of the environment.
+// Project returns what a project's own file says about the environment.
 func Project(root string) (Environment, error) {
 	c, _, err := Load(Sources{Project: filepath.Join(root, "nexus.toml")})
 	return c.Worktree, err

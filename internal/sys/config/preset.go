@@ -67,7 +67,7 @@ func (l *loader) preset(s Sources) error {
 }
 
 // nearest gives a tier without a model that of the nearest weaker one that
-// has one. A weaker tier never gets a dearer model this way.
+// has one. A weaker tier never gets a more expensive model this way.
 func (l *loader) nearest() {
 	last := ""
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {

@@ -33,7 +33,7 @@ type Target struct {
 	Port uint16
 }
 
-// String returns the target as it stands in a URL.
+// String returns the target as it is in a URL.
 func (t Target) String() string {
 	if strings.Contains(t.Host, ":") {
 		return "[" + t.Host + "]:" + strconv.Itoa(int(t.Port))

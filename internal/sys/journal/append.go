@@ -131,7 +131,7 @@ type end struct {
 	lastHash []byte
 }
 
-// insert links the rows to the end of the chain. It refuses to go on from an
+// insert links the rows to the end of the chain. It refuses to continue from an
 // end that is not what the head says, which would bury the damage.
 func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 	var e end

@@ -68,7 +68,7 @@ func (p place) dead(other nexus.Process, at string) bool {
 	}
 	boot, space, _ := strings.Cut(at, " ")
 	if boot != p.boot {
-		return boot != "" && p.boot != "" // the machine was started anew
+		return boot != "" && p.boot != "" // the machine was started again
 	}
 	if space != p.space {
 		return false

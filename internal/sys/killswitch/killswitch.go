@@ -42,7 +42,7 @@ type Standing struct {
 }
 
 // Thrown returns the first file that is there, nil when none is. What cannot
-// be looked at counts as there: who cannot tell must not go on.
+// be looked at counts as there: who cannot tell must not continue.
 func (s Switch) Thrown() *Standing {
 	for _, dir := range s {
 		path := filepath.Join(dir, Name)

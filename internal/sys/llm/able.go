@@ -106,7 +106,7 @@ func (t Traits) fit(r Request) Request {
 	return r
 }
 
-// plead puts the force of a request into words. They stand at the end of the
+// plead puts the force of a request into words. They are at the end of the
 // system prompt: a conversation that is forced is so from its beginning to its
 // end, so that each request extends the one before, and siblings begin alike.
 func plead(r Request) Request {

@@ -24,7 +24,7 @@ type Remedy string
 // The remedies. All but the first end the call.
 const (
 	Again   Remedy = "again"   // the same call again, after a wait, until its tries are used up
-	Shorten Remedy = "shorten" // the conversation is compacted and goes on; the session ends where that does not help
+	Shorten Remedy = "shorten" // the conversation is compacted and continues; the session ends where that does not help
 	GiveUp  Remedy = "give up" // the session ends: this model will not do this
 	Person  Remedy = "person"  // the run stops until a person has settled it
 	Halt    Remedy = "stop"    // the run stops, because nobody can say what would help

@@ -51,7 +51,7 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 	}
 }
 
-// hear takes down what a server says of files and of its work.
+// hear takes down what a server says about files and of its work.
 func (c *Session) hear(method string, params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

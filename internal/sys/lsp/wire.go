@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// length reads what stands before a message, and returns how long that is.
+// length reads what is before a message, and returns how long that is.
 // Lines that are no header, as a server may print when it begins, are skipped.
 func length(from *bufio.Reader) (int, error) {
 	found, read := -1, 0

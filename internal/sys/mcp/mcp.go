@@ -46,7 +46,7 @@ type Server struct {
 	Name string
 
 	// Start starts its program and returns its input and output; closing that
-	// ends it. Said is what it said on standard error, nil where nobody knows.
+	// ends it. Said is what it said on standard error, nil if unknown.
 	Start func(ctx context.Context) (io.ReadWriteCloser, error)
 	Said  func() string
 	Root  string // directory that it is told to work in; empty for none
@@ -87,7 +87,7 @@ type Session struct {
 	heard map[string]func(Progress) // by token
 }
 
-// Progress is what a server says of a call that goes on.
+// Progress is what a server says about a call that continues.
 type Progress struct {
 	Message     string
 	Done, Total float64 // 0 where unknown

@@ -233,7 +233,7 @@ func inside(t *testing.T) Server {
 	}}
 }
 
-// TestProgressGivesTime lets a call go on for as long as it says so, and no
+// TestProgressGivesTime lets a call continue for as long as it says so, and no
 // longer than any call.
 func TestProgressGivesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

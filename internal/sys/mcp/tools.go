@@ -30,7 +30,7 @@ type Hints struct {
 	Open        bool `json:"openWorld,omitzero"`
 }
 
-// Text is everything that a server says of the tool which a model is told, in
+// Text is everything that a server says about the tool which a model is told, in
 // one way of writing it: what a person agrees to.
 func (t Tool) Text() string {
 	data, err := json.MarshalIndent(t, "", "  ")

@@ -207,7 +207,7 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 }
 
 // resume makes the refs of the tree. A snapshot of an earlier tree with this
-// id and base is where the new one goes on; with another base it is kept
+// id and base is where the new one continues; with another base it is kept
 // under a name of its own.
 func (t *Tree) resume(ctx context.Context) error {
 	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
@@ -302,7 +302,7 @@ func (t *Tree) reload(ctx context.Context) error {
 }
 
 // learn notes changes of the files that are known to have been made, with
-// what an index says of them, at a time.
+// what an index says about them, at a time.
 func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 	for _, c := range changes {
 		mode, err := c.Bits()

@@ -28,7 +28,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// usual is a session that reads two files at once, writes and hands in.
+// usual is a session that reads two files at once, writes and submits.
 func usual() []llmtest.Turn {
 	return []llmtest.Turn{
 		{Think: "hm", Say: "I look first.", Calls: []llmtest.Call{
@@ -261,7 +261,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 	}
 }
 
-// TestFirstPromptOfTheCoderIsSmall bounds what stands before a coder's brief.
+// TestFirstPromptOfTheCoderIsSmall bounds what is before a coder's brief.
 // Of the 7 KB, 1 KB is the environment: it costs as much as one command that
 // asks for what it says, and saves several.
 func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
@@ -286,7 +286,7 @@ func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
 	}
 }
 
-// TestCrashAnywhereLosesNothing lets every append fail once and goes on from
+// TestCrashAnywhereLosesNothing lets every append fail once and continues from
 // what was recorded.
 func TestCrashAnywhereLosesNothing(t *testing.T) {
 	whole := newBench(t, nexus.Coder, script(usual()...))
@@ -574,7 +574,7 @@ func TestCancelReturnsItsCauseAndKeepsWhatWasPaid(t *testing.T) {
 }
 
 // TestCancelInAToolLeavesTheCallsToBeRunAgain ends a session, or lets it go,
-// while a command runs: nothing is said about it, and the session goes on with
+// while a command runs: nothing is said about it, and the session continues with
 // it.
 func TestCancelInAToolLeavesTheCallsToBeRunAgain(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) { endInATool(t, true) })
@@ -661,7 +661,7 @@ func callsIn(m llm.Message) (ids []string) {
 	return ids
 }
 
-// TestBatchesThatWriteRunInOrder runs writes, and a hand-in among others.
+// TestBatchesThatWriteRunInOrder runs writes, and a submission among others.
 func TestBatchesThatWriteRunInOrder(t *testing.T) {
 	hand := call("finish", map[string]any{"summary": "s", "status": "done"})
 	write := func(s string) llmtest.Call {

@@ -47,7 +47,7 @@ func (c *conversation) force() string {
 	}
 }
 
-// reserve asks leave for the next call, records what was done before it, and
+// reserve asks for permission for the next call, records what was done before it, and
 // delivers what people said. The
 // ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
@@ -59,7 +59,7 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 	return c.request(), id, c.record(ctx)
 }
 
-// leave asks leave for a call, and reports whether people said something.
+// leave asks for permission for a call, and reports whether people said something.
 func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
 	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: OtherChoices(c.Choices, c.Model)}

@@ -164,7 +164,7 @@ func cutSummary(text string) string {
 // fromPerson reports whether a tool's results are what people said.
 func fromPerson(name string) bool { return name == "ask" }
 
-// lasting reports whether a turn hands in or asks people.
+// lasting reports whether a turn submits or asks people.
 func lasting(m llm.Message) bool {
 	return slices.ContainsFunc(callsOf(m), func(c llm.Call) bool { return c.Tool == "finish" || fromPerson(c.Tool) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// recordTime bounds the record of a turn that was paid for, which goes on
+// recordTime bounds the record of a turn that was paid for, which continues
 // after the session was cancelled.
 const recordTime = time.Minute
 
@@ -252,7 +252,7 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 	}
 }
 
-// report is the hand-in of roles without a schema of their own.
+// report is the submission of roles without a schema of their own.
 type report struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
@@ -261,7 +261,7 @@ type report struct {
 	Needs nexus.Needs `json:"needs,omitzero"`
 }
 
-// handedIn returns the ending that a hand-in makes.
+// handedIn returns the ending that a submission makes.
 func (c *conversation) handedIn(handin json.RawMessage) *ending {
 	end := &ending{outcome: nexus.Accepted, handin: handin}
 	var r report

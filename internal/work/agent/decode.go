@@ -18,7 +18,7 @@ const (
 )
 
 // Decode decodes JSON that a model or a person submitted into v, so that it
-// means the same to every reader: no key stands there twice, and every key is
+// means the same to every reader: no key is there twice, and every key is
 // one that the JSON Schema names, letter by letter. It
 // returns what is wrong, a sentence each; then v is not to be used.
 func Decode(data, schema []byte, v any) []string {

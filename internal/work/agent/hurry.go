@@ -22,7 +22,7 @@ func (e *hurriedError) Error() string {
 func (e *hurriedError) Unwrap() error { return e.why }
 
 // hurry ends a call that says nothing for a moment, once the process is told
-// to end soon. One that goes on saying something is waited for. Each call of
+// to end soon. One that keeps saying something is waited for. Each call of
 // alive is such a sign; stop must follow.
 func (c *conversation) hurry(ctx context.Context) (_ context.Context, alive, stop func()) {
 	if c.Hurry == nil {

@@ -105,7 +105,7 @@ func parks(e *llm.Error, wait time.Duration) bool {
 	return e.Class == llm.Quota && (wait > short || e.Empty)
 }
 
-// park records until when the account takes no calls. Who asks leave for one
+// park records until when the account takes no calls. Who asks for permission for one
 // then waits, in this process or the next.
 func (c *conversation) park(ctx context.Context, e *llm.Error, wait time.Duration) error {
 	account, _, _ := strings.Cut(c.Model, "/")

@@ -23,7 +23,7 @@ import (
 //go:embed roles/*.md
 var builtin embed.FS
 
-// finishTool is the tool that hands in.
+// finishTool is the tool that submits.
 const finishTool = "finish"
 
 const (
@@ -61,7 +61,7 @@ func (s Scope) Rule() func(name string) error {
 			}
 			return nil
 		}
-	default: // one that nobody knows allows nothing
+	default: // one that is unknown allows nothing
 		return func(name string) error {
 			return fmt.Errorf("%s is refused (role.reads): this role may only read", name)
 		}
@@ -78,7 +78,7 @@ type Role struct {
 	Turns     int    // model calls in a session; 0 leaves it to the run's limits
 	MaxTokens int64  // most tokens of one answer; 0 means 8,192
 	Map       bool   // it is shown a map of the repository
-	Force     bool   // it must call a tool in each answer, as what it hands in is all that it is for
+	Force     bool   // it must call a tool in each answer, as what it submits is all that it is for
 	Answers   bool   // its first message that calls no tool is its answer and ends the session; it has no tool to submit
 	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
 	Prompt    string
@@ -120,7 +120,7 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	return roles, nil
 }
 
-// readRoles reads the roles of a directory. What a file does not say of a
+// readRoles reads the roles of a directory. What a file does not say about a
 // switch is as usual.
 func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, error) {
 	names, err := fs.Glob(files, "*.md")

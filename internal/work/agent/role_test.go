@@ -80,16 +80,16 @@ func TestOrders(t *testing.T) {
 				return (own == nil || own(file) == nil || repair.WidensRule(s, role)) && (rule == nil || rule(file) == nil)
 			}
 			for part, want := range map[string]bool{
-				"Change test files only":       role == nexus.Tester && !repair.WidensRule(s, role),
-				"Change only tests and their data":  role == nexus.Tester && repair.WidensRule(s, role) && !may("a.go"),
-				"add the smallest stubs":       role == nexus.Tester && may("a.go"),
-				"cannot change a test file":    role == nexus.Coder && !may("a_test.go"),
-				"test what you add":            role == nexus.Coder && s == nexus.TestAfter,
-				"Write the tests first":        role == nexus.Coder && s == nexus.TDDSimple,
-				"The code is written":          role == nexus.Tester && !s.Sessions(),
-				"the code does not exist yet":    role == nexus.Tester && s.Sessions(),
-				"The tests are written":        role == nexus.Coder && s.Sessions(),
-				"The tests were written first": role == nexus.Verifier && s.Sessions(),
+				"Change test files only":           role == nexus.Tester && !repair.WidensRule(s, role),
+				"Change only tests and their data": role == nexus.Tester && repair.WidensRule(s, role) && !may("a.go"),
+				"add the smallest stubs":           role == nexus.Tester && may("a.go"),
+				"cannot change a test file":        role == nexus.Coder && !may("a_test.go"),
+				"test what you add":                role == nexus.Coder && s == nexus.TestAfter,
+				"Write the tests first":            role == nexus.Coder && s == nexus.TDDSimple,
+				"The code is written":              role == nexus.Tester && !s.Sessions(),
+				"the code does not exist yet":      role == nexus.Tester && s.Sessions(),
+				"The tests are written":            role == nexus.Coder && s.Sessions(),
+				"The tests were written first":     role == nexus.Verifier && s.Sessions(),
 			} {
 				if says(part) != want {
 					t.Errorf("%s with %s says %q: %v", role, s, part, !want)

@@ -28,20 +28,20 @@ var (
 var errWaitedEnough = errors.New("waited for long enough")
 
 // Investigate lets the scout with a number look into a question, from its beginning
-// or from where another process left it, and returns what it handed in, which
+// or from where another process left it, and returns what it submitted, which
 // fits [SubagentSchema]. The why is why there is none. With again it is told that its
 // report was empty. An error, too,
 // is why there is none.
 type Investigate func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
 
-// SubagentSchema returns the JSON Schema of what a scout hands in.
+// SubagentSchema returns the JSON Schema of what a scout submits.
 func SubagentSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{"report":{"type":"string","minLength":1,"maxLength":8000,"description":"the answer, and how sure it is"},` +
 		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of the evidence for the answer"}},` +
 		`"required":["report"],"additionalProperties":false}`)
 }
 
-// SubagentReport is what a scout hands in.
+// SubagentReport is what a scout submits.
 type SubagentReport struct {
 	Report string   `json:"report"`
 	Places []string `json:"places"`
@@ -83,7 +83,7 @@ func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
 	return s
 }
 
-// Known says what a scout came to that was sent before.
+// Known says the result of a scout that was sent before.
 func (s *Subagents) Known(n int, question string, handin json.RawMessage, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Subagents) Known(n int, question string, handin json.RawMessage, why st
 	c.report, c.why = readReport(handin, why)
 }
 
-// Resume lets a scout go on that another process sent.
+// Resume lets a scout continue that another process sent.
 func (s *Subagents) Resume(n int, question string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

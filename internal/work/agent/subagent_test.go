@@ -165,7 +165,7 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	})
 }
 
-// TestTakenUp is a session that goes on in another process.
+// TestTakenUp is a session that continues in another process.
 func TestTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSubagents(t.Context(), 3, after)

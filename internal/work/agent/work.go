@@ -16,7 +16,7 @@ import (
 
 // The tools that mean something to the loop.
 const (
-	finish = "finish" // hands in
+	finish = "finish" // submits
 	ask    = "ask"    // waits for a person
 	shell  = "shell"  // runs a command
 	job    = "job"    // runs one in the background

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// claimed returns the blob of a tester's hand-in that may name checks of
+// claimed returns the blob of a tester's submission that may name checks of
 // criteria and was not looked at yet; empty for none.
 func (w *work) claimed() string {
 	s := w.a.Of(nexus.Tester)
@@ -49,7 +49,7 @@ func (w *work) unproved() []int {
 	return slices.Compact(all)
 }
 
-// settled returns the tests of earlier hand-ins that show a criterion, and the
+// settled returns the tests of earlier submissions that show a criterion, and the
 // reasons why nothing can.
 func (w *work) settled() []nexus.CriterionCheck {
 	var all []nexus.CriterionCheck

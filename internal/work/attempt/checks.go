@@ -99,11 +99,11 @@ func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart boo
 }
 
 const (
-	maxHandin    = 1 << 20 // bytes of a hand-in
+	maxHandin    = 1 << 20 // bytes of a submission
 	maxCheckText = 500
 )
 
-// readChecks returns what a hand-in says of the criteria of a task that nothing
+// readChecks returns what a submission says about the criteria of a task that nothing
 // shows, each once. What cannot be meant is left out, and what cannot be run
 // says why in Why.
 func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {

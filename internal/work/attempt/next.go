@@ -19,7 +19,7 @@ import (
 type Upcoming struct {
 	Role    nexus.Role
 	Session nexus.SessionID
-	Why     string // brief, repair; empty where a conversation goes on
+	Why     string // brief, repair; empty where a conversation continues
 	Offer   worker.Offer
 	Said    []prompt.Part // the conversation so far; only what was not answered has a text
 	Parts   []prompt.Part // what is said next; none where the conversation continues

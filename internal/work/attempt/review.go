@@ -36,7 +36,7 @@ func (w *work) review(ctx context.Context) error {
 	return w.record(ctx, given)
 }
 
-// reviews returns what was said of the attempt so far.
+// reviews returns what was said about the attempt so far.
 func (w *work) reviews() []nexus.ReviewGiven {
 	var all []nexus.ReviewGiven
 	for _, r := range w.a.Rounds {

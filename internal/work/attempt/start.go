@@ -53,7 +53,7 @@ func (w *work) open(ctx context.Context, start string) error {
 	return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
 }
 
-// afresh puts aside what earlier attempts came to.
+// afresh puts aside the result of earlier attempts.
 func (w *work) afresh(ctx context.Context, why string) error {
 	if err := w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: why}); err != nil {
 		return err

@@ -223,7 +223,7 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for first := range parts { // without what stands before it in the repository: a module's or a crate's name
+	for first := range parts { // without what is before it in the repository: a module's or a crate's name
 		rest := strings.Join(parts[first:], "/")
 		for _, root := range []string{"", "src/"} {
 			if i, ok := x.whole[root+rest]; ok {
@@ -234,7 +234,7 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for last := len(parts); last >= 2; last-- { // within what stands before it here: src/main/java
+	for last := len(parts); last >= 2; last-- { // within what is before it here: src/main/java
 		if dir := x.dirs[strings.Join(parts[:last], "/")]; dir != "" {
 			if i, ok := x.whole[path.Join(append([]string{dir}, parts[last:]...)...)]; ok {
 				return i, ""

@@ -27,7 +27,7 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-// Opinion is what somebody says of a criterion.
+// Opinion is what somebody says about a criterion.
 type Opinion struct {
 	Criterion string          `json:"criterion"`
 	Kind      nexus.FaultKind `json:"kind"`
@@ -36,7 +36,7 @@ type Opinion struct {
 
 const maxSize = 1 << 20 // bytes of a diagnosis
 
-// Parse reads a diagnosis. What is said of criteria that nobody asked about is
+// Parse reads a diagnosis. What is said about criteria that nobody asked about is
 // the caller's to leave out.
 func Parse(data []byte) ([]Opinion, error) {
 	var said struct {
@@ -61,7 +61,7 @@ func Parse(data []byte) ([]Opinion, error) {
 	return said.Faults, nil
 }
 
-// ask lets a verifier say of what evidence could not decide where the fault
+// ask lets a verifier say about what evidence could not decide where the fault
 // lies. An answer that cannot be read leaves the check as it is.
 func (w *search) ask(ctx context.Context, open []*subject) error {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, nexus.Verifier))

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// AgainstBase weighs what a gate says now against what it said of the base: only
+// AgainstBase weighs what a gate says now against what it said about the base: only
 // what got worse counts. Two findings are the same when gate, code, file, test
 // and message agree; lines, addresses and durations may differ. Where nothing
 // is new the gate has passed, and Why says what was there before.

@@ -88,7 +88,7 @@ func TestDoubt(t *testing.T) {
 			if tt.green && was.State != nexus.Pass {
 				t.Fatalf("the base is %s: %v", was.State, was.Findings)
 			}
-			if !tt.green && !strings.Contains(tt.was, "'a'") { // else it goes on counting
+			if !tt.green && !strings.Contains(tt.was, "'a'") { // else it keeps counting
 				_ = os.Remove(count)
 			}
 			weighing := r

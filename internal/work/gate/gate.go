@@ -57,7 +57,7 @@ type Gate struct {
 	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 	Again   string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
-	Reads   bool          // it is to look, and to change nothing: what it says of files that it wrote is no judgement
+	Reads   bool          // it is to look, and to change nothing: what it says about files that it wrote is no judgement
 }
 
 // Command returns the command as people write it.

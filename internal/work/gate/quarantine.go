@@ -80,9 +80,9 @@ func QuarantineIn(dir string) (flaky.Quarantine, error) {
 	return flaky.ParseQuarantine(data)
 }
 
-// TestsIn returns what tells whether a test of a name stands in the files of a
+// TestsIn returns what tells whether a test of a name is in the files of a
 // directory, by the last word of it: test files, and sources of languages whose
-// tests stand there. In doubt it does.
+// tests are there. In doubt it does.
 func TestsIn(dir string) func(test string) bool {
 	var files []string
 	for _, f := range stack.Files(os.DirFS(dir)) {

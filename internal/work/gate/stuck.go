@@ -33,7 +33,7 @@ func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) 
 	return hangs, err
 }
 
-// some returns what a gate that runs some of another's tests says of them: it is
+// some returns what a gate that runs some of another's tests says about them: it is
 // idle where they told nothing. That they could not be loaded tells something
 // where the other's tests ran on the base.
 func some(g Gate, base, raw nexus.Evidence) nexus.Evidence {

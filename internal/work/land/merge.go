@@ -221,7 +221,7 @@ func names(found []nexus.Finding) []string {
 	return all
 }
 
-// fewer returns what gates say of tests that ran on the tip and not now, unless
+// fewer returns what gates say about tests that ran on the tip and not now, unless
 // the change itself was found to run fewer.
 func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
 	if r := l.a.Last(); r != nil && r.Suspect != nil && len(change.Fewer([]nexus.Evidence{{State: nexus.Pass, Tree: l.a.Tree, Findings: r.Suspect.Findings}})) > 0 {

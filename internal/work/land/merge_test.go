@@ -33,7 +33,7 @@ func (r *train) conflicted() state.View {
 	return v
 }
 
-// resolved lets a merger have handed in files on top of both sides in its n-th
+// resolved lets a merger have submitted files on top of both sides in its n-th
 // round, and a reviewer have read them.
 func (r *train) resolved(v state.View, n int, files map[string]string, o nexus.Outcome, reviewed any) {
 	r.t.Helper()

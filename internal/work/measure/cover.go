@@ -66,7 +66,7 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 }
 
 // Last puts what measures a tree behind the gates that judge it. Rows are the
-// gates of the tree, among which are its tests. What measures already goes on.
+// gates of the tree, among which are its tests. What measures already continues.
 func (m *Meter) Last(gates, rows []gate.Gate, run bool) []gate.Gate {
 	own := m.gates(rows, run)
 	if len(own) == 0 {

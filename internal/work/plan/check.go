@@ -122,7 +122,7 @@ func (c *checker) ids(tasks []nexus.Task) {
 	}
 }
 
-// task checks one task for what no split would mend.
+// task checks one task for what no split would fix.
 func (c *checker) task(t nexus.Task) {
 	switch {
 	case t.Title == "":
@@ -184,7 +184,7 @@ func (c *checker) criteria(t nexus.Task) {
 	}
 }
 
-// size checks what a split would mend.
+// size checks what a split would fix.
 func (c *checker) size(t nexus.Task) {
 	text := utf8.RuneCountInString(t.Brief)
 	for _, k := range t.Criteria {

@@ -18,7 +18,7 @@ var complexitySchema []byte
 // maxWhy is the most characters of a reason that are kept.
 const maxWhy = 300
 
-// ComplexitySchema returns the JSON Schema of what a router hands in.
+// ComplexitySchema returns the JSON Schema of what a router submits.
 func ComplexitySchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, complexitySchema) != nil { // a test reads it
@@ -27,8 +27,8 @@ func ComplexitySchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// ParseComplexity reads what a router handed in of the tasks. What it says of
-// others is left out, and so is what it says of a task a second time.
+// ParseComplexity reads what a router submitted of the tasks. What it says about
+// others is left out, and so is what it says about a task a second time.
 func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	if len(data) > maxHandin {
 		return nil, unusable(fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin))

@@ -22,7 +22,7 @@ const Version = 1
 
 const (
 	maxFile   = 16 << 20  // bytes of a plan file
-	maxHandin = 1 << 20   // bytes of what a planner hands in
+	maxHandin = 1 << 20   // bytes of what a planner submits
 	maxGoal   = 100 << 10 // bytes of a goal
 )
 
@@ -35,7 +35,7 @@ var handinSchema []byte
 // FileSchema returns the JSON Schema of a plan file.
 func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
 
-// Schema returns the JSON Schema of what a planner hands in.
+// Schema returns the JSON Schema of what a planner submits.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, handinSchema) != nil { // a test reads it
@@ -65,13 +65,13 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return p, Check(p, most)
 }
 
-// handin is what a planner hands in.
+// handin is what a planner submits.
 type handin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
 }
 
-// Parse reads what a planner handed in and checks it. The plan has no goal
+// Parse reads what a planner submitted and checks it. The plan has no goal
 // yet. It is also returned with what [Check] found wrong.
 func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
 	p, err := read(data)
@@ -81,7 +81,7 @@ func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return p, Check(p, most)
 }
 
-// read reads what a planner handed in.
+// read reads what a planner submitted.
 func read(data []byte) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {

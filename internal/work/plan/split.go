@@ -27,7 +27,7 @@ func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool
 	return parts, err
 }
 
-// Parts reads what a planner handed in for a task that is to be split, and
+// Parts reads what a planner submitted for a task that is to be split, and
 // checks it. What the task needed, how it is done, and each of its criteria
 // that no part has goes over to them.
 func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, error) {
@@ -132,7 +132,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 	}
 }
 
-// inherit gives a part what people or the plan said of the whole.
+// inherit gives a part what people or the plan said about the whole.
 func inherit(t *nexus.Task, whole nexus.Task) {
 	t.Group, t.Tags, t.Keep, t.Depth = whole.Group, whole.Tags, whole.Keep, whole.Depth+1
 	t.Tier, t.Model = whole.Tier, whole.Model

@@ -122,7 +122,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzParts lets no hand-in lose a criterion, or make a plan that cannot be
+// FuzzParts lets no submission lose a criterion, or make a plan that cannot be
 // worked on.
 func FuzzParts(f *testing.F) {
 	for _, tasks := range [][]map[string]any{

@@ -28,7 +28,7 @@ type Environment struct {
 	Command  time.Duration // that a command may take, unless more is asked for
 }
 
-// Gate is a gate as a role is told of it.
+// Gate is a gate as a role is told about it.
 type Gate struct {
 	Name, Command string        // without a command it looks for secrets
 	Dir           string        // where it runs, below the root; empty is the root

@@ -122,8 +122,8 @@ type Brief struct {
 	Landed    string           // what landed since Base in the files of a merge, as a diff
 	Side      string           // what the change did to these files before the merge
 	Meanwhile []nexus.Task     // tasks that landed since Base
-	Tester    string           // what the tester said of its tests, for a coder who begins from them
-	Said      string           // what the change's author says of it, for those who judge it
+	Tester    string           // what the tester said about its tests, for a coder who begins from them
+	Said      string           // what the change's author says about it, for those who judge it
 	Diff      string           // the change so far, for those who test, review or merge it
 	Limit     int64            // most tokens; 0 means 24,000
 }
@@ -264,7 +264,7 @@ func toDo(t nexus.Task) string {
 }
 
 // said returns the text of a criterion, or the task's title where it says
-// nothing that its check does not say. The brief, which stands above, is not
+// nothing that its check does not say. The brief, which is above, is not
 // said once more.
 func said(c nexus.Criterion, t nexus.Task) string {
 	if brief := strings.Join(strings.Fields(t.Brief), " "); strings.TrimSpace(c.Text) != "" && brief != "" && (c.Text == brief || strings.HasPrefix(brief, strings.TrimSuffix(c.Text, "...")) && strings.HasSuffix(c.Text, "...")) {

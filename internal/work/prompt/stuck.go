@@ -16,7 +16,7 @@ type Stuck struct {
 	Parts   int    // most parts
 	Size    nexus.Size
 	Dead    []string // why its attempts ended, oldest first
-	Diff    string   // what its last attempt came to, which is not in the tree
+	Diff    string   // the result of its last attempt, which is not in the tree
 	Limit   int64    // most tokens; 0 means 24,000
 }
 

@@ -94,7 +94,7 @@ func name(r nexus.Reader) string {
 }
 
 // add adds a finding unless it is among those of the others, who come first:
-// then the worse severity holds, what stands in the tree wins over what does
+// then the worse severity holds, what is in the tree wins over what does
 // not, and both found it.
 func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.Same(a, f) })
@@ -115,7 +115,7 @@ func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// rank orders findings, the worst first, what stands in no tree behind the rest.
+// rank orders findings, the worst first, what is in no tree behind the rest.
 func rank(f nexus.Finding) int {
 	n := slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
 	if f.Unverified != "" {

@@ -106,7 +106,7 @@ func (s Reader) Is(r nexus.Reader) bool {
 	return r.Persona == s.Name && r.Part == s.Part && r.Parts == s.Parts
 }
 
-// Brief returns what the reader is told of its part; empty for one who reads
+// Brief returns what the reader is told about its part; empty for one who reads
 // everything for everything.
 func (s Reader) Brief() string {
 	var b strings.Builder

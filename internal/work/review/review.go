@@ -37,7 +37,7 @@ const (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of what a reviewer hands in.
+// Schema returns the JSON Schema of what a reviewer submits.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test reads it
@@ -63,7 +63,7 @@ type finding struct {
 	Advice   string         `json:"advice"`
 }
 
-// Parse reads a hand-in. With an error the review does not count: Reviewed
+// Parse reads a submission. With an error the review does not count: Reviewed
 // is false, and Summary says why.
 func Parse(data []byte) (nexus.ReviewGiven, error) {
 	r, err := parse(data)

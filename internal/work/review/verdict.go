@@ -130,7 +130,7 @@ func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
 	return f
 }
 
-// criteria returns what the verdict says of each criterion of the task. One
+// criteria returns what the verdict says about each criterion of the task. One
 // that it leaves out is not met.
 func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
 	all := make([]nexus.CriterionMet, len(of))

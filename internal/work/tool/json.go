@@ -54,7 +54,7 @@ func (r *reader) take(c byte) error {
 	return nil
 }
 
-// odd says what stands at the next byte.
+// odd says what is at the next byte.
 func (r *reader) odd(wants string) error {
 	if r.at >= len(r.text) {
 		return io.ErrUnexpectedEOF
@@ -111,7 +111,7 @@ func (r *reader) list(depth int) (any, error) {
 	return list, err
 }
 
-// members reads what stands between an opening byte and its closing one.
+// members reads what is between an opening byte and its closing one.
 func (r *reader) members(end byte, member func() error) error {
 	r.at++
 	if r.next() == end {

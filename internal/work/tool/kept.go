@@ -44,7 +44,7 @@ func (s *Set) fit(text string, most int) string {
 	return cutMiddle(text, most, more)
 }
 
-// Keep keeps something that the model is only told of, and returns its handle,
+// Keep keeps something that the model is only told about, and returns its handle,
 // empty where it could not be kept.
 func (s *Set) Keep(data []byte) string {
 	hash, err := s.env.Blob.Put(data)

@@ -63,7 +63,7 @@ func requestContext(e Env) Tool {
 }
 
 // Given counts what was shown at an agent's request in a conversation, in
-// bytes, so that one that goes on in another process has no more than another.
+// bytes, so that one that continues in another process has no more than another.
 func Given(messages []llm.Message) int {
 	asked, n := map[string]bool{}, 0
 	for _, m := range messages {
@@ -221,7 +221,7 @@ func requestReplan(e Env) Tool {
 	}
 }
 
-// blocked is what finish would hand in.
+// blocked is what finish would submit.
 func blocked(reason string) json.RawMessage {
 	data, err := json.Marshal(map[string]string{"summary": reason, "status": "blocked", "reason": "it asks for another plan: " + reason})
 	if err != nil {
@@ -230,8 +230,8 @@ func blocked(reason string) json.RawMessage {
 	return data
 }
 
-// HandsIn returns what a call hands in if its tool takes it, and whether it is
-// one that hands in at all.
+// HandsIn returns what a call submits if its tool takes it, and whether it is
+// one that submits at all.
 func HandsIn(c llm.Call) (json.RawMessage, bool) {
 	switch c.Tool {
 	case "finish":

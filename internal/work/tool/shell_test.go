@@ -99,7 +99,7 @@ func TestJobs(t *testing.T) {
 	newBench(t, nil).bad(t, "job", m{"id": "j1"}, "no sandbox")
 }
 
-// TestJudged says of each call who let it through, or did not, and why.
+// TestJudged says about each call who let it through, or did not, and why.
 func TestJudged(t *testing.T) {
 	b := newBench(t, func(e *Env) {
 		e.Box = box(t)

@@ -12,7 +12,7 @@ import (
 type Subagents interface {
 	// Send sends one more, and returns at once.
 	Send(question string) (string, error)
-	// Show returns what a scout came to, or what it does, after waiting for its
+	// Show returns the result of a scout, or what it does, after waiting for its
 	// report; without an ID it names them all, after waiting for the next.
 	Show(ctx context.Context, id string, wait time.Duration) (string, error)
 	// Stop calls one back.

@@ -63,7 +63,7 @@ type Submission struct {
 	Explains []nexus.Explanation `json:"explains"`
 }
 
-// Answers returns what a hand-in answers to findings. It forgives how that is
+// Answers returns what a submission answers to findings. It forgives how that is
 // written.
 func Answers(handin []byte) []nexus.Answer {
 	var h struct {

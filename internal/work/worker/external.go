@@ -53,7 +53,7 @@ func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
 	return h
 }
 
-// guide is what another maker's agent is told of where it works.
+// guide is what another maker's agent is told about where it works.
 const guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
 Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say about them.
 - Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.

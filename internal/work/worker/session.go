@@ -41,7 +41,7 @@ type Talk struct {
 	Tree    *worktree.Tree
 	Base    string // commit that the run began with
 	Goal    string // what the run is for
-	Next    string // what we say next; empty to go on where it stopped
+	Next    string // what we say next; empty to continue where it stopped
 	Why     string // brief, repair
 	Handin  json.RawMessage
 	Limits  nexus.Limits

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-// These frame what a form says: what somebody else wrote stands between, and
+// These frame what a form says: what somebody else wrote is between, and
 // each line of it is quoted, so that it cannot look like them.
 const (
 	head  = "<!-- nexus "

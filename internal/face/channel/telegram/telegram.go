@@ -313,7 +313,7 @@ func cut(text string) string {
 }
 
 // listen takes what people send until the context ends. The error is one that
-// no other try would mend.
+// no other try would fix.
 func (c *chat) listen(ctx context.Context) error {
 	b := backoff{unit: c.Wait}
 	var offset int64

@@ -170,7 +170,7 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// TestFaults goes on when the server is in trouble, each time it is told once,
+// TestFaults continues when the server is in trouble, each time it is told once,
 // and never says the token.
 func TestFaults(t *testing.T) {
 	r := enter(t)
@@ -313,12 +313,12 @@ func TestRepliesAtOnce(t *testing.T) {
 func TestCheck(t *testing.T) {
 	good := Options{Token: telegramtest.Token, Chat: 7}
 	for want, change := range map[string]func(*Options){
-		"":                             func(*Options) {},
-		"there is no token":            func(o *Options) { o.Token = "" },
+		"":                                 func(*Options) {},
+		"there is no token":                func(o *Options) { o.Token = "" },
 		"does not hold the token of a bot": func(o *Options) { o.Token = "a/../b" },
-		"there is no chat":             func(o *Options) { o.Chat = 0 },
-		"everybody in it could answer": func(o *Options) { o.Chat = -7 },
-		"where others on the way":    func(o *Options) { o.Base = "http://example.com" },
+		"there is no chat":                 func(o *Options) { o.Chat = 0 },
+		"everybody in it could answer":     func(o *Options) { o.Chat = -7 },
+		"where others on the way":          func(o *Options) { o.Base = "http://example.com" },
 	} {
 		o := good
 		change(&o)

@@ -49,7 +49,7 @@ type Options struct {
 	Secret   string
 	Listen   string // address:port for the answers
 	Public   bool   // which other machines may reach
-	Answers  string // what the receiver is told of it; empty: Listen
+	Answers  string // what the receiver is told about it; empty: Listen
 	Now      func() time.Time
 	Complain func(error)
 	Say      func(format string, args ...any)
@@ -184,7 +184,7 @@ func (h *hook) deliver(ctx context.Context) {
 	}
 }
 
-// wait waits for news, or until it is time, and reports whether to go on.
+// wait waits for news, or until it is time, and reports whether to continue.
 func (h *hook) wait(ctx context.Context, feed <-chan []people.Item, due time.Time) bool {
 	var again <-chan time.Time
 	if !due.IsZero() {

@@ -122,7 +122,7 @@ func (b *base) turns(g gate.Gate, now nexus.Evidence) bool {
 }
 
 // union adds the gates to those of the working tree that only the base has:
-// what judged it goes on judging. A package that is gone has none.
+// what judged it keeps judging. A package that is gone has none.
 func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.Gate, error) {
 	had, err := detect.Gates(b.tree, c)
 	if err != nil {

@@ -172,7 +172,7 @@ func TestUnweighed(t *testing.T) {
 	}
 }
 
-// TestUnion lets what judged the base go on judging, but for packages that are
+// TestUnion lets what judged the base continue judging, but for packages that are
 // gone and gates that nobody asks for.
 func TestUnion(t *testing.T) {
 	b := &base{tree: t.TempDir(), now: t.TempDir()}

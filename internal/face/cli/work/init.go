@@ -121,7 +121,7 @@ func plain(root *os.Root, name string) error {
 	return nil
 }
 
-// put writes a file anew, in the place of one that is there.
+// put writes a file again, in the place of one that is there.
 func put(root *os.Root, f file) error {
 	if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {
 		return err

@@ -53,7 +53,7 @@ type sent struct {
 	Model    string          `json:"model"`
 	Tier     nexus.Tier      `json:"tier"`
 	Begins   bool            `json:"begins_attempt"`    // no attempt at the task is open
-	Why      string          `json:"why,omitempty"`     // brief, repair; nothing where a conversation goes on
+	Why      string          `json:"why,omitempty"`     // brief, repair; nothing where a conversation continues
 	Tokens   int64           `json:"tokens"`            // all together, about
 	Context  int64           `json:"context,omitempty"` // most tokens that the model holds; 0: unknown
 	Sections []section       `json:"sections"`

@@ -67,7 +67,7 @@ func (in Input) Unran() Report {
 	return in.Silent()
 }
 
-// Run is what a runner said of the tests that it ran.
+// Run is what a runner said about the tests that it ran.
 type Run struct {
 	Findings []nexus.Finding
 	Counts   nexus.Counts

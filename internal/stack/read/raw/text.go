@@ -12,7 +12,7 @@ import (
 )
 
 // Lines splits output into lines without line ends, colours and other control
-// characters; a carriage return starts its line anew, as on a terminal.
+// characters; a carriage return starts its line again, as on a terminal.
 func Lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil

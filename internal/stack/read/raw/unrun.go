@@ -65,7 +65,7 @@ const unloadable = `^(?:#\s+)?(?:E\s+)?(?:Uncaught )?(?:` +
 	`.*cannot load such file -- .*\(LoadError\)$|.*\(SyntaxError\)$|[^\s:]+\.rb:\d+: syntax error, |` +
 	`(?:PHP )?Fatal error:  (?:Uncaught Error: Failed opening required|Uncaught Error: Class |require)|(?:PHP )?Parse error:  )`
 
-// Unloadable returns what an interpreter says of a file that it cannot load.
+// Unloadable returns what an interpreter says about a file that it cannot load.
 // Where a command that is to run tests says that, and nothing of any test, it
 // ran none.
 func Unloadable(all []string) (nexus.Finding, bool) {

@@ -27,7 +27,7 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	return r
 }
 
-// Percent reads how much was covered from what a report of coverage says of
+// Percent reads how much was covered from what a report of coverage says about
 // itself, and false where it says something else.
 func Percent(why string) (float64, bool) {
 	var percent float64
@@ -101,7 +101,7 @@ func Cobertura(in raw.Input) raw.Report {
 			case "method":
 				class = true
 			case "line":
-				if !class { // those of a method stand in its class once more
+				if !class { // those of a method are in its class once more
 					hit(&counted.Lines, attr(e, "hits"))
 				}
 			}

@@ -94,7 +94,7 @@ func (j *mochaReport) stream(in raw.Input) bool {
 			var f mochaFailure
 			var said struct{ Err, Stack string }
 			_ = json.Unmarshal(e[1], &said)
-			_ = json.Unmarshal(e[1], &f) // of another type is what it says of the error
+			_ = json.Unmarshal(e[1], &f) // of another type is what it says about the error
 			f.Err.Message, f.Err.Stack = said.Err, said.Stack
 			j.Failures = append(j.Failures, f)
 		case `"end"`:

@@ -42,7 +42,7 @@ type Event struct {
 	Calls   []Call
 	Failed  bool
 	Used    int       // percent of the account's window
-	Until   time.Time // when the window starts anew
+	Until   time.Time // when the window starts again
 	End     End
 }
 
@@ -63,7 +63,7 @@ type End struct {
 	Total  bool        // Usage and Money may include earlier prompts of the conversation: versions differ
 	Own    nexus.Usage // of the prompt alone, where the stream has that, too; less than all of it
 	Denied int         // calls that were denied
-	Until  time.Time   // when the account's window starts anew, if the stream says so
+	Until  time.Time   // when the account's window starts again, if the stream says so
 }
 
 // Decoder reads the stream of one process.

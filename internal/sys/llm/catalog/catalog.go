@@ -1,5 +1,5 @@
 // Package catalog fetches the public list of models, models.dev, and keeps
-// what it says of them on this machine.
+// what it says about them on this machine.
 //
 // The list is somebody else's: it is read into words of ours, and what it says
 // of a model is used only where nobody here knows better.

@@ -44,7 +44,7 @@ type Response struct {
 	Header map[string]string `json:"header,omitempty"`
 	Body   []string          `json:"body,omitempty"`  // its lines
 	Bytes  []byte            `json:"bytes,omitempty"` // where it is not UTF-8
-	Failed string            `json:"failed,omitzero"` // how the connection broke, after what stands in Body
+	Failed string            `json:"failed,omitzero"` // how the connection broke, after what is in Body
 }
 
 // asked returns a call that has no answer yet.

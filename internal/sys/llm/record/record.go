@@ -35,7 +35,7 @@ type Recorder struct {
 	err   error // the first call that could not be kept
 }
 
-// Create makes the directory, or goes on with one that holds recordings. Mask
+// Create makes the directory, or continues with one that holds recordings. Mask
 // takes keys out of all that is kept.
 func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	r := &Recorder{dir: dir, mask: mask, tries: map[string]int{}}

@@ -14,7 +14,7 @@ import (
 
 // Steps numbers the answer to a request, so that ids that are made for calls
 // differ over a conversation and stay the same when it is asked again. It counts
-// the answers so far, and goes on from the made ids among them: of one that was
+// the answers so far, and continues from the made ids among them: of one that was
 // compacted, fewer answers are left than there were.
 func Steps(r llm.Request) int {
 	n := 0

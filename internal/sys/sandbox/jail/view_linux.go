@@ -302,7 +302,7 @@ func procMount(root *os.Root, l Limits) error {
 }
 
 // reservedPIDs is how many numbers the kernel does not give out again when it
-// begins anew.
+// begins again.
 const reservedPIDs = 300
 
 func tmpfs(path, options string, size int64) error {

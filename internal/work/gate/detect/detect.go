@@ -20,7 +20,7 @@ import (
 )
 
 // Gates returns the gates of a tree in the order in which they judge: those
-// of the stacks that [stack.Find] sees, each replaced or switched off by the configuration, then the configuration's own by name. It only looks
+// of the stacks that [stack.Find] sees, each replaced or turned off by the configuration, then the configuration's own by name. It only looks
 // at marker files.
 func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	var gates []gate.Gate
@@ -81,7 +81,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 }
 
 // Off returns the names of the gates that the files of a tree name and the
-// configuration switches off, so that nobody takes their silence for a pass.
+// configuration turns off, so that nobody takes their silence for a pass.
 func Off(dir string, c config.Gates) ([]string, error) {
 	all, err := Gates(dir, config.Gates{})
 	var off []string
@@ -96,7 +96,7 @@ func Off(dir string, c config.Gates) ([]string, error) {
 	return off, err
 }
 
-// set gives gates what the configuration says of them.
+// set gives gates what the configuration says about them.
 func set(gates []gate.Gate, c config.Gates) {
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger

@@ -66,7 +66,7 @@ type Trial struct {
 	Seed   string        // what is drawn depends on it alone
 	Sample int           // most faults
 	Time   time.Duration // for all of them; 0: what [Budget] says
-	// Known gives what a gate is known to say of the tree without a fault. Nil:
+	// Known gives what a gate is known to say about the tree without a fault. Nil:
 	// nothing is known.
 	Known func(gate string) (nexus.Evidence, bool)
 	Now   func() time.Time
@@ -216,7 +216,7 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 	return r, nil
 }
 
-// without returns what a gate says of the tree as it is.
+// without returns what a gate says about the tree as it is.
 func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error) {
 	key := g.Dir + "\x00" + g.Command()
 	if e, ok := t.plain[key]; ok {
@@ -310,7 +310,7 @@ func quiet(e nexus.Evidence) bool {
 	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
-// weigh says what the tests say of a fault, compared with what they say
+// weigh says what the tests say about a fault, compared with what they say
 // without it.
 func weigh(base, now nexus.Evidence) (s State, by, why string) {
 	if quiet(now) {

@@ -245,7 +245,7 @@ func called(s lsp.Symbol, name string) bool {
 	return strings.HasSuffix("."+full, "."+plain(name))
 }
 
-// word returns where a name stands in a line as a word of its own, -1 for
+// word returns where a name is in a line as a word of its own, -1 for
 // nowhere.
 func word(line, name string) int {
 	if name == "" {

@@ -20,7 +20,7 @@ import (
 
 const (
 	maxStarts  = 2       // a server that died may try again once
-	maxWatched = 50_000  // files whose changes a server is told of
+	maxWatched = 50_000  // files whose changes a server is told about
 	maxMemory  = 4 << 30 // bytes of a server
 )
 
@@ -35,7 +35,7 @@ type link struct {
 	session *lsp.Session
 	process *sandbox.Process
 	starts  int
-	stamps  map[string]stamp // of files when the server was told of them last
+	stamps  map[string]stamp // of files when the server was told about them last
 }
 
 // stamp tells whether a file changed.

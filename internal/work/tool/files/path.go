@@ -63,7 +63,7 @@ func (t *Tree) also(write bool) string {
 	return ", or the absolute path of a file of a dependency or toolchain, such as the shell prints with go list -m -f '{{.Dir}}' MODULE"
 }
 
-// climb returns a path without its dots. What stands before two of them is
+// climb returns a path without its dots. What is before two of them is
 // looked up as the kernel does, for it may be a link to a directory elsewhere.
 func (t *Tree) climb(name string) (string, error) {
 	clean := path.Clean(name)
@@ -97,7 +97,7 @@ func (t *Tree) climb(name string) (string, error) {
 }
 
 // shown says why a file may not be touched, by its name and by what the tree
-// says of it.
+// says about it.
 func (t *Tree) shown(name string, write bool) error {
 	if err := t.May(name, write); err != nil {
 		return err

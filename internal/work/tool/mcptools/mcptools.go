@@ -1,7 +1,7 @@
 // Package mcptools offers agents the tools of servers that speak the Model
 // Context Protocol.
 //
-// An agent is told of a tool what somebody agreed to, and that stays the same
+// An agent is told about a tool what somebody agreed to, and that stays the same
 // however the server is: a server is started, in the sandbox, when one of its
 // tools is called first. Before each call it says again what its tools are; one
 // that says something else of a tool than was agreed to is not called. Each call

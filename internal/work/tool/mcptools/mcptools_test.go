@@ -337,7 +337,7 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
-// TestBad offers what is left of bad servers, and goes on without the rest.
+// TestBad offers what is left of bad servers, and continues without the rest.
 func TestBad(t *testing.T) {
 	for how, want := range map[string]struct {
 		tools  []string
