@@ -205,8 +205,8 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 
 func untrusted(p agentcli.Program, state trust.State) error {
 	return &nexus.Error{
-		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("nobody has agreed that %s works with a copy of your login (%s)", p.Name, state),
-		Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, and agree with nexus trust agent %s --yes.", p.Name, p.Name),
+		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not yet trusted to work with a copy of your login (%s)", p.Name, state),
+		Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, then trust it with nexus trust agent %s --yes.", p.Name, p.Name),
 	}
 }
 
@@ -235,7 +235,7 @@ func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.
 		if !slices.Contains(sessionRoles(), role) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does its sessions", role),
-				Hint: "Take it out, and set roles." + string(role) + ".model.",
+				Hint: "Remove it, and set roles." + string(role) + ".model.",
 			}
 		}
 		h, err := externalAgent(p, r.Agent, models)

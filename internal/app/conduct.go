@@ -119,7 +119,7 @@ func letGo(ctx context.Context, a *App, lease *journal.Lease, release func() err
 // inherit takes over the worktrees that a killed process left of a run that
 // this one holds.
 func inherit(ctx context.Context, a *App, m *local.Machine, id nexus.RunID) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("somebody else has been making a worktree for "+patience.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("another process has been making a worktree for "+patience.String()))
 	defer cancel()
 	a.complain(m.Worker.Trees.Inherit(ctx, id))
 }

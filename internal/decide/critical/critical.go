@@ -50,7 +50,7 @@ func Of(files []string) []nexus.Finding {
 	for _, f := range files {
 		if why := Why(f); why != "" {
 			found = append(found, nexus.Finding{
-				Gate: Gate, File: f, Severity: nexus.Suggestion, Code: "critical-file", Message: "the change touches it, and it decides " + why,
+				Gate: Gate, File: f, Severity: nexus.Suggestion, Code: "critical-file", Message: "the change touches it; it decides " + why,
 			})
 		}
 	}

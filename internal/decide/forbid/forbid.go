@@ -17,7 +17,7 @@ const (
 )
 
 // Find returns the first phrase whose words a text has one after the other,
-// whatever their case and what stands between them, empty for none. A "*" among
+// whatever their case and what is between them, empty for none. A "*" among
 // them stands for up to twelve words of any kind.
 func Find(text string, phrases []string) string {
 	said := words(text)

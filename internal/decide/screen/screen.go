@@ -29,7 +29,7 @@ type rule struct {
 
 const maxLength = 20_000 // bytes of a command line that is looked at
 
-// Wants says of a command line what in it wants a person, and what to do
+// Wants says about a command line what in it wants a person, and what to do
 // instead. It is empty where nothing does, or where nobody can tell.
 func Wants(line string) string {
 	if len(line) > maxLength {

@@ -77,7 +77,7 @@ func Find(command, path string) (file string, seen []string, err error) {
 		file = filepath.Join(filepath.SplitList(path)[i], command)
 	}
 	if !runs(file) {
-		return "", nil, fmt.Errorf("%s is no program", file)
+		return "", nil, fmt.Errorf("%s is not a program", file)
 	}
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -207,7 +207,7 @@ func (p Program) NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Resumes reports whether the program can go on with a conversation.
+// Resumes reports whether the program can continue with a conversation.
 func (p Program) Resumes() bool { return p.Speaks != "text" }
 
 // args returns the arguments for a prompt.

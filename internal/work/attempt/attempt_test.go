@@ -190,7 +190,7 @@ func approved() map[string]any { return map[string]any{"approved": true, "summar
 
 var one = map[string]string{"one": "1\n"}
 
-// TestWhatWasJudgedIsAccepted goes on after the coder submitted: the gates judge
+// TestWhatWasJudgedIsAccepted continues after the coder submitted: the gates judge
 // its snapshot, a reviewer reads it, and that very tree is the work.
 func TestWhatWasJudgedIsAccepted(t *testing.T) {
 	j := newJob(t, nil, lint("test -e one"))
@@ -273,7 +273,7 @@ func TestTheTreeIsPinnedBeforeItIsJudged(t *testing.T) {
 }
 
 // TestAProcessThatDiedIsGoneOnFrom puts the worktree back to the last snapshot,
-// whatever the dead process left there, pins that anew, and does not judge again
+// whatever the dead process left there, pins that again, and does not judge again
 // what was judged.
 func TestAProcessThatDiedIsGoneOnFrom(t *testing.T) {
 	for _, c := range []struct {
@@ -350,7 +350,7 @@ func TestARedTreeGoesBackToItsWriter(t *testing.T) {
 	}
 }
 
-// TestOnlyOwnTestsAreRed says of a red tree whether it breaks what was there.
+// TestOnlyOwnTestsAreRed says about a red tree whether it breaks what was there.
 func TestOnlyOwnTestsAreRed(t *testing.T) {
 	for _, c := range []struct {
 		name, says string

@@ -31,7 +31,7 @@ type Agent interface {
 	// NewID returns an identifier for a new conversation, empty where the agent
 	// makes one itself.
 	NewID() string
-	// Resumes reports whether it can go on with a conversation.
+	// Resumes reports whether it can continue with a conversation.
 	Resumes() bool
 }
 
@@ -45,7 +45,7 @@ type Brief struct {
 	Model   string // agent/model, for the books
 	Tier    nexus.Tier
 	Guide   string         // what a new conversation begins with
-	Next    string         // what is said; empty: go on where it stopped
+	Next    string         // what is said; empty: continue where it stopped
 	Why     string         // brief or repair
 	Old     *state.Session // as the journal has it; nil: a new one
 	Earlier func() string  // the session so far in a few lines, for a new conversation
@@ -66,7 +66,7 @@ type Brief struct {
 	Draw     func(name string) uint64
 }
 
-// Run lets the agent work until it is done or can go on no more. An error means
+// Run lets the agent work until it is done or can continue no longer. An error means
 // that the machinery failed, that a person has to do something, or, when ctx
 // ended, is the cause; the session can be continued then.
 func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {

@@ -368,7 +368,7 @@ func TestALandingIsReadBack(t *testing.T) {
 	}
 }
 
-// TestAGraftedParentDoesNotLand lets git say of the commit of the landing that it
+// TestAGraftedParentDoesNotLand lets git say about the commit of the landing that it
 // stands on something else than the tip.
 func TestAGraftedParentDoesNotLand(t *testing.T) {
 	r := newTrain(t)

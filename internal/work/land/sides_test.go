@@ -163,7 +163,7 @@ func TestAFileThatIsAsItWas(t *testing.T) {
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 			t.Fatal(err)
 		}
-		left := err == nil && strings.Contains(r.refused(v, facts[0], "").Why, "bad is as it was")
+		left := err == nil && strings.Contains(r.refused(v, facts[0], "").Why, "bad is unchanged")
 		if left == decided {
 			t.Errorf("%s: %+v, %v", summary, facts, err)
 		}

@@ -76,7 +76,7 @@ func plain(err error) string {
 // parse reads one JSON object strictly.
 func parse(input []byte) (map[string]any, error) {
 	if len(input) > maxInput {
-		return nil, fmt.Errorf("it has %d bytes, the most is %d", len(input), maxInput)
+		return nil, fmt.Errorf("it has %d bytes, the maximum is %d", len(input), maxInput)
 	}
 	if !utf8.Valid(input) {
 		return nil, errors.New("it is not UTF-8")

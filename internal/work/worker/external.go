@@ -59,14 +59,14 @@ func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
 // What another maker's agent is told about where it works, and how it submits.
 const (
 	guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
-Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say of them.
+Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say about them.
 - Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.
 - Build and test before you end. Do not commit, stash, switch branches or change git's configuration. Files that git ignores are not kept.
-- There is no network but your own provider. Work in this directory only.
+- There is no network except your own provider. Work in this directory only.
 - Where the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
 	readGuide = `You work in a git worktree, alone: nobody answers questions, so decide yourself. Read and search as you like.
 Change nothing: no change of yours is kept.
-There is no network but your own provider. Your own tools stand in for those that are named below.`
+There is no network except your own provider. Your own tools stand in for those that are named below.`
 	submitGuide = "Where this says to submit or to call finish, end with one message that holds nothing but a JSON object\n" +
 		"in a ```json block. It has to fit this JSON Schema:\n\n%s"
 )

@@ -56,7 +56,7 @@ func TestTryEndsInTime(t *testing.T) {
 	}
 }
 
-// TestTryStops when nobody can be told what a check came to.
+// TestTryStops when nobody can be told the result of a check.
 func TestTryStops(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	full := errors.New("no space")

@@ -83,7 +83,7 @@ func treeAtStart(all []nexus.Evidence) string {
 	return ""
 }
 
-// settleTree gives all that is said of the working tree the name of what gates
+// settleTree gives all that is said about the working tree the name of what gates
 // began to judge, and returns that. Where the working tree is another one by
 // now, none of it has a name, and the result is empty.
 func settleTree(ctx context.Context, l lookedAt, dir, begun string, all []nexus.Evidence) string {

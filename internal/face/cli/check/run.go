@@ -190,7 +190,7 @@ func asked(names []string, g gate.Gate) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n })
 }
 
-// off returns the gates that are switched off, where all are asked for.
+// off returns the gates that are turned off, where all are asked for.
 func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 	if len(f.gates) > 0 {
 		return nil, nil
@@ -222,13 +222,13 @@ func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 	})
 }
 
-// judged is what gates say of a working tree.
+// judged is what gates say about a working tree.
 type judged struct {
 	gates  []gate.Gate // that were to judge
 	all    []nexus.Evidence
 	turned []verdict.Turned
 	before []nexus.Finding // that the base has too
-	base   string          // what it was held against, for people
+	base   string          // what it was compared with, for people
 	taken  measure.Taken
 	looked lookedAt // the working tree before the gates; zero where none judged
 }

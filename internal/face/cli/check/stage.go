@@ -24,13 +24,13 @@ type stage struct {
 	dir  string          // where they run
 	from string          // the working tree
 	over string          // the layer; empty for a copy
-	base bool            // it is held against one
+	base bool            // it is compared with one
 	look func() lookedAt // at the working tree
 	copy exact           // zero for a layer
 	done func()
 }
 
-// newStage makes one. What is held against a base stands in a copy that has what
+// newStage makes one. What is compared with a base is in a copy that has what
 // the base's checkout has, and nothing that git ignores, as the train has it.
 // Else it is the tree as it lies there, with all that was built in it.
 func newStage(ctx context.Context, box *sandbox.Box, look func() lookedAt, dir, cache string, alike bool) (*stage, error) {

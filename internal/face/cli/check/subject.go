@@ -212,7 +212,7 @@ func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
 // maxWords bounds the commits whose words are told.
 const maxWords = 50
 
-// subjects reads what the commits say of themselves.
+// subjects reads what the commits say about themselves.
 func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) error {
 	out, err := r.Run(ctx, "log", "--reverse", "--no-merges", "--format=%s", fmt.Sprintf("--max-count=%d", maxWords), s.from+".."+tip)
 	for line := range strings.Lines(out) {

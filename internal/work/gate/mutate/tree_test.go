@@ -85,7 +85,7 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-30s %8s %8s %6s %s\n", "", "noticed", "survived", "score", "told nothing")
+	fmt.Fprintf(&b, "%-30s %8s %8s %6s %s\n", "", "noticed", "survived", "score", "no result")
 	names := make([]string, 0, len(score))
 	for name := range score {
 		names = append(names, name)
