@@ -541,7 +541,7 @@ func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 	if c := s.sessions[r.Session]; c != nil {
 		c.Spent += f.Money
 		c.Usage = c.Usage.Add(f.Usage)
-		c.Settle(f.ID, at)
+		c.settle(f.ID, at)
 	}
 }
 

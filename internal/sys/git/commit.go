@@ -47,7 +47,7 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 	}
 	date := fmt.Sprintf("@%d +0000", at.Unix())
 	r := c.git
-	r.Env = append(c.Who.Env(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
+	r.Env = append(c.Who.env(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
 	commit, err := r.RunIn(ctx, strings.NewReader(message), args...)
 	return strings.TrimSpace(commit), err
 }

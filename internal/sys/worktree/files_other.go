@@ -1,6 +1,6 @@
 //go:build !linux
 
-package survey
+package worktree
 
 import (
 	"errors"

@@ -70,13 +70,13 @@ func (t *Tree) survey(ctx context.Context, only []string) (found, error) {
 		return found{}, disk.Fail("make a snapshot", err)
 	}
 	if base, ok := t.narrow(ctx, only); ok {
-		return survey{Dir: t.Dir, Ignored: t.Ignored, Base: base}.Look(ctx, &t.known, now, only)
+		return survey{Dir: t.Dir, Ignored: t.Ignored, Base: base}.look(ctx, &t.known, now, only)
 	}
 	look, err := t.look()
 	if err != nil {
 		return found{}, err
 	}
-	found, err := look.Look(ctx, &t.known, now, nil)
+	found, err := look.look(ctx, &t.known, now, nil)
 	return found, disk.Fail("look at the files", err)
 }
 
