@@ -299,7 +299,7 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 // order orders the tasks as they are planned now.
 func (s *State) order() {
 	s.Graph, _ = s.graph() // admitted, so it has no cycle
-	s.rank = s.Graph.Rank(graph.Minutes)
+	s.rank = s.Graph.Rank()
 }
 
 // graph orders the planned tasks.

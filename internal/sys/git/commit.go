@@ -10,11 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Diff returns the patch from one commit or tree to another, cut at 16 MiB.
-func (c *Clone) Diff(ctx context.Context, from, to string) (string, error) {
-	return c.git.Diff(ctx, from, to)
-}
-
 // Patch returns every line that differs between two commits or trees, and
 // whether that is all; see [Repo.Patch].
 func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {

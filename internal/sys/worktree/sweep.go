@@ -21,7 +21,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if _, err := os.Stat(t.home); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, _, err := t.snapshot(ctx, "nexus: before removal", nil); err != nil {
+	if _, _, err := t.snapshot(ctx, "nexus: before removal"); err != nil {
 		return err
 	}
 	return t.s.discard(t.home)

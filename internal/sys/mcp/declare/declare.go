@@ -27,7 +27,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
-	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // mcpFile is where many agents look for a repository's servers.
@@ -270,11 +269,8 @@ func (s Server) Offers(tool string) bool { return len(s.Tools) == 0 || slices.Co
 // follow a slash.
 func (s Server) Key() string { return "mcp:" + s.Name }
 
-// Item is the server as somebody agrees to it: what would run, with the content
-// of the files that it names in the tree.
-func (s Server) Item(root *os.Root) trust.Item { return trust.Item{Name: s.Key(), Text: s.Text(root)} }
-
-// Text writes out what would run or be reached, in one way.
+// Text writes out what would run or be reached, in one way: what somebody agrees
+// to. It has the content of the files that it names in the tree.
 func (s Server) Text(root *os.Root) string {
 	text := struct {
 		Command string            `json:"command,omitzero"`
