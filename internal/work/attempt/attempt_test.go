@@ -25,8 +25,9 @@ import (
 
 // desk keeps what is recorded, and may do something when it hears of a fact.
 type desk struct {
-	facts []nexus.Fact
-	heard func(nexus.Fact)
+	facts   []nexus.Fact
+	heard   func(nexus.Fact)
+	refuses error // to spend; nil: spends
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
@@ -48,9 +49,10 @@ func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool
 	return nexus.Evidence{}, false
 }
 
-func (*desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
-	return nil, nil
+func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
+	return nil, d.refuses
 }
+
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
 func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {

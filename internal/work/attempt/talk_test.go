@@ -38,6 +38,7 @@ type cast struct {
 	mu    sync.Mutex // guards the others: readers work side by side
 	turns map[nexus.Role][]turn
 	told  []string // "role by model: text", in order
+	sizes []int    // messages of each call
 }
 
 // plays gives the roles models that have these turns, and the tools that they
@@ -89,6 +90,7 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 		text += part.Text
 	}
 	p.told = append(p.told, fmt.Sprintf("%s by %s: %s", p.role, p.name, text))
+	p.sizes = append(p.sizes, len(r.Messages))
 	i := slices.IndexFunc(p.turns[p.role], func(t turn) bool { return strings.Contains(text, t.to) })
 	if i < 0 {
 		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: fmt.Errorf("the %s has no turn for: %s", p.role, text)}
@@ -469,5 +471,78 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 				t.Errorf("the gates judged %s, and the work is %s", v.Tree, snap.Tree)
 			}
 		})
+	}
+}
+
+// TestAConversationGoesOnWhereItStopped when its process died in a call: nothing
+// is said twice, and no round begins anew.
+func TestAConversationGoesOnWhereItStopped(t *testing.T) {
+	says := map[string]any{"approved": true, "criteria": []any{}, "quality": map[string]any{"rating": "good"}, "reasoning": "so", "testModifications": map[string]any{"files": []string{"old_test.sh"}, "legitimate": true, "reasoning": "so"}}
+	for role, c := range map[nexus.Role]struct {
+		turn  turn
+		facts string
+	}{
+		nexus.Coder:    {turn{files: one}, "round 1 coder , snapshot, gate lint pass, verdict pass, review true"},
+		nexus.Reviewer: {turn{handin: approved()}, "gate lint pass, verdict pass, review true"},
+		nexus.Verifier: {turn{handin: says}, "gate lint pass, tamper, verdict pass, review true"},
+	} {
+		t.Run(string(role), func(t *testing.T) {
+			j := newJob(t, map[string]string{"old_test.sh": "test -e one\n"}, lint("exit 0"))
+			if role != nexus.Coder {
+				files := map[string]string{"one": "1\n"}
+				if role == nexus.Verifier {
+					files["old_test.sh"] = "true\n"
+				}
+				j.written(1, files)
+			}
+			c2 := j.plays(map[nexus.Role][]turn{})
+			if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "has no turn for") || len(facts) > 0 {
+				t.Fatal(facts, err)
+			}
+			u := j.next(role)
+			if u.Why != "" || len(u.Parts) > 0 || len(u.Said) == 0 || u.Said[len(u.Said)-1].Title != "Not answered yet" || !strings.Contains(c2.told[0], u.Said[len(u.Said)-1].Text) || u.Said[0].Tokens == 0 {
+				t.Errorf("%q with %+v", u.Why, u.Said)
+			}
+			c2.turns[role] = []turn{c.turn}
+			if role != nexus.Reviewer {
+				c2.turns[nexus.Reviewer] = []turn{{handin: approved()}}
+			}
+			if f := j.ended(); f.Outcome != nexus.Accepted || j.desk.told() != c.facts {
+				t.Errorf("%+v: %s, want %s", f, j.desk.told(), c.facts)
+			}
+			if len(c2.told) < 2 || c2.told[1] != c2.told[0] || c2.sizes[0] != 1 || c2.sizes[1] != 1 {
+				t.Errorf("%v messages: %q", c2.sizes, c2.told)
+			}
+		})
+	}
+}
+
+// TestWorkThatThereIsNoMoneyForIsKept: the attempt does not end, and the error
+// says why.
+func TestWorkThatThereIsNoMoneyForIsKept(t *testing.T) {
+	for role, done := range map[nexus.Role]map[string]string{nexus.Coder: nil, nexus.Reviewer: one, nexus.Verifier: {"one": "1\n", "old_test.sh": "true\n"}} {
+		t.Run(string(role), func(t *testing.T) {
+			j := newJob(t, map[string]string{"old_test.sh": "test -e one\n"}, lint("exit 0"))
+			if done != nil {
+				j.written(1, done)
+			}
+			c := j.plays(nil)
+			j.desk.refuses = &nexus.Error{Code: nexus.CodeBudget, Message: "the run has no money left"}
+			facts, err := j.work()
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || !strings.Contains(err.Error(), "no money left") || len(facts) > 0 || len(c.told) > 0 {
+				t.Errorf("%+v, %v: %q", facts, err, c.told)
+			}
+		})
+	}
+}
+
+// TestNextOfABaseThatIsGone is an error, and no message about nothing.
+func TestNextOfABaseThatIsGone(t *testing.T) {
+	j := newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.plays(nil)
+	j.view.Attempt.Base = strings.Repeat("0", 40)
+	if u, err := attempt.Next(t.Context(), j.Worker, j.view, nexus.Coder); err == nil || u.Role != "" {
+		t.Errorf("%+v, %v", u, err)
 	}
 }
