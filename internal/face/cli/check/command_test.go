@@ -1,0 +1,312 @@
+package check_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+)
+
+// user is somebody in a repository of one commit, which has gates of a shell.
+type user struct {
+	t         *testing.T
+	dir, home string
+	out, err  string // of the last command
+}
+
+const gates = `[gates]
+build = false
+format = false
+lint = "cat lint.sh >/dev/null; sh lint.sh"
+`
+
+func newUser(t *testing.T, files map[string]string) *user {
+	t.Helper()
+	u := &user{t: t, dir: t.TempDir(), home: t.TempDir()}
+	all := map[string]string{"nexus.toml": gates, "lint.sh": "grep -Hn bad *.txt | sed 's/^\\([^:]*:[0-9]*\\):.*/\\1:1: bad word/'; ! grep -q bad *.txt\n", "a.txt": "good\n", ".gitignore": "ignored*\n"}
+	for name, text := range files {
+		all[name] = text
+	}
+	u.write(all)
+	gittest.Run(t, u.dir, "init", "-q")
+	gittest.Run(t, u.dir, "add", ".")
+	gittest.Run(t, u.dir, "commit", "-q", "-m", "base")
+	return u
+}
+
+func (u *user) write(files map[string]string) {
+	u.t.Helper()
+	gittest.Write(u.t, u.dir, files)
+}
+
+// runs gives a command, and returns its exit code.
+func (u *user) runs(args ...string) int {
+	u.t.Helper()
+	var out, errs bytes.Buffer
+	env := []string{"HOME=" + u.home, "PATH=" + os.Getenv("PATH"), "NEXUS_SANDBOX=off", "USER=somebody"}
+	a := console.New(strings.NewReader(""), &out, &errs, app.App{
+		Env: func(name string) string {
+			for _, v := range env {
+				if value, ok := strings.CutPrefix(v, name+"="); ok {
+					return value
+				}
+			}
+			return ""
+		},
+		Environ: env, Now: time.Now, Mask: secret.New(nil), Dir: u.dir, Set: map[string]string{},
+	})
+	for _, c := range check.Commands(a) {
+		if c.Name() != args[0] {
+			continue
+		}
+		c.SetArgs(args[1:])
+		c.SetOut(io.Discard)
+		c.SetErr(io.Discard)
+		c.SilenceErrors, c.SilenceUsage = true, true
+		err := c.ExecuteContext(u.t.Context())
+		a.Complain(err)
+		u.out, u.err = out.String(), errs.String()
+		return console.ExitCode(u.t.Context(), err)
+	}
+	u.t.Fatalf("there is no command %s", args[0])
+	return -1
+}
+
+// says fails unless a command ends with a code and says some things; what begins
+// with ! it must not say.
+func (u *user) says(code int, words []string, args ...string) {
+	u.t.Helper()
+	got := u.runs(args...)
+	bad := got != code
+	for _, w := range words {
+		not, is := strings.CutPrefix(w, "!")
+		if !is {
+			not = w
+		}
+		bad = bad || strings.Contains(u.out+u.err, not) == is
+	}
+	if bad {
+		u.t.Errorf("%q: exit %d, want %d and %q:\n%s%s", args, got, code, words, u.out, u.err)
+	}
+}
+
+// status is what git says of the working tree, ignored files included.
+func (u *user) status() string {
+	u.t.Helper()
+	return gittest.Run(u.t, u.dir, "status", "--short", "--ignored")
+}
+
+// TestCheck judges the working tree as it lies there, and leaves it so.
+func TestCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string // written after the commit
+		code  int
+		says  []string
+		args  []string
+	}{
+		"as committed": {nil, 0, []string{"lint: pass", "passed"}, nil},
+		"a new file is judged": {
+			map[string]string{"b.txt": "good\nbad\n"}, 1, []string{"lint: fail", "b.txt:2:1: error: bad word"}, nil,
+		},
+		"what git ignores is judged, too": {
+			map[string]string{"ignored.txt": "bad\n"}, 1, []string{"ignored.txt:1:1: error: bad word"}, nil,
+		},
+		"and against a base it is not there": {
+			map[string]string{"ignored.txt": "bad\n"}, 0, []string{"lint: pass"}, []string{"--base", "HEAD"},
+		},
+		"what got worse since a base": {
+			map[string]string{"a.txt": "bad\n"}, 1, []string{"a.txt:1:1: error: bad word", "lint at HEAD: pass"}, []string{"--base", "HEAD"},
+		},
+		"a gate that writes leaves no trace": {
+			map[string]string{"lint.sh": "echo bad >a.txt; echo x >new; echo x >ignored; rm -f lint.sh; exit 0\n"}, 3, []string{"lint: unverifiable", "a.txt: warning: the gate changed this file", "lint.sh: warning", "!new: warning"}, nil,
+		},
+		"against a base neither": {
+			map[string]string{"lint.sh": "echo bad >a.txt; echo x >new; echo x >ignored; exit 0\n"}, 3, []string{"lint: unverifiable", "a.txt: warning: the gate changed this file", "!new: warning"}, []string{"--base", "HEAD", "--gates", "lint"},
+		},
+		"a base that is nowhere":  {nil, 2, []string{"nowhere"}, []string{"--base", "nowhere"}},
+		"a reason without a base": {nil, 2, []string{"--explain needs --base"}, []string{"--explain", "so"}},
+		"a shape that is none":    {nil, 2, []string{`unknown --format "xml"`}, []string{"--format", "xml"}},
+		"a gate that is none":     {nil, 2, []string{`there is no gate "nowhere"`}, []string{"--gates", "nowhere"}},
+		"a gate that is off": {
+			map[string]string{"go.mod": "module m\n\ngo 1.24\n", "m.go": "package m\n"}, 2, []string{"The configuration turns it off"}, []string{"--gates", "build"},
+		},
+		"gates that are off, in the list": {
+			map[string]string{"go.mod": "module m\n\ngo 1.24\n", "m.go": "package m\n"}, 0, []string{"build: off", "lint", "!format: off"}, []string{"--list"},
+		},
+		"the gates alone, in a list":    {map[string]string{"a.txt": "bad\n"}, 0, []string{"lint", "sh lint.sh", "!pass", "!fail"}, []string{"--list"}},
+		"the gates of one tree":         {map[string]string{"a.txt": "bad\n"}, 0, []string{"lint: pass", "no run recorded a result for this tree"}, []string{"--tree", "HEAD", "--gates", "lint"}},
+		"the gates of a tree, listed":   {map[string]string{"nexus.toml": gates + "tool = \"true\"\n"}, 0, []string{"lint", "!pass"}, []string{"--tree", "HEAD", "--list"}},
+		"a tree that is nowhere":        {nil, 2, []string{"nowhere"}, []string{"--tree", "nowhere"}},
+		"a file that cannot be written": {nil, 2, []string{"write the summary"}, []string{"--summary", "/nowhere/at/all.md"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t, nil)
+			u.write(c.files)
+			before := u.status()
+			u.says(c.code, c.says, append([]string{"check"}, c.args...)...)
+			if after := u.status(); after != before {
+				t.Errorf("the working tree was %q and is %q", before, after)
+			}
+			for file, text := range c.files {
+				if data, err := os.ReadFile(filepath.Join(u.dir, file)); err != nil || string(data) != text {
+					t.Errorf("%s is %q, %v", file, data, err)
+				}
+			}
+			if left, err := filepath.Glob(filepath.Join(u.home, ".cache/nexus/check/*/[bclmt]*-*")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestCheckAgainstABase holds the tree to what was well there, with the tests of
+// now beside the code of the base.
+func TestCheckAgainstABase(t *testing.T) {
+	t.Parallel()
+	const test = `cat one 2>/dev/null | grep -q 1 && echo 'TAP version 13' && echo '1..1' && echo 'ok 1 - one' && exit 0; echo 'TAP version 13'; echo '1..1'; echo 'not ok 1 - one'; exit 1` + "\n"
+	u := newUser(t, map[string]string{"a.txt": "bad\n", "nexus.toml": gates + "test = \"sh run_test.sh\"\n", "run_test.sh": "echo TAP version 13; echo 1..1; echo ok 1 - old\n"})
+	u.write(map[string]string{"one": "1\n", "run_test.sh": test, "b.txt": "good\n"})
+	u.says(0, []string{"lint at HEAD: fail", "lint: pass", "test at HEAD: pass", "test at HEAD, with the current tests: fail", "passed"}, "check", "--base", "HEAD", "--json", "--explain", "it is one now")
+	var v struct {
+		State string
+		Tree  string
+		Gates []struct {
+			Gate, State, Tree string
+		}
+		Turned []struct {
+			Gate  string
+			Tests []any
+		}
+	}
+	if err := json.Unmarshal([]byte(u.out), &v); err != nil {
+		t.Fatal(err, u.out)
+	}
+	gittest.Run(t, u.dir, "add", ".")
+	if want := strings.TrimSpace(gittest.Run(t, u.dir, "write-tree")); v.Tree != want || v.State != "pass" || len(v.Gates) == 0 || v.Gates[0].Tree != want {
+		t.Errorf("%+v of tree %s", v, want)
+	}
+	if len(v.Turned) != 1 || v.Turned[0].Gate != "test" || len(v.Turned[0].Tests) != 1 {
+		t.Errorf("turned: %+v", v.Turned)
+	}
+	u.write(map[string]string{"b.txt": "bad\n"})
+	u.says(1, []string{"b.txt:1:1: error: bad word", "!a.txt:1:1: error"}, "check", "--base", "HEAD", "--gates", "lint")
+}
+
+// TestCheckStops at the first red gate where that is asked for, and says what it
+// says in every shape.
+func TestCheckStops(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, map[string]string{"a.txt": "bad\n", "nexus.toml": gates + "tool = \"echo tool >>ran; true\"\n"})
+	u.says(1, []string{"lint: fail", "tool: pass"}, "check")
+	u.says(1, []string{"lint: fail", "!tool: pass"}, "check", "--stop")
+	u.says(0, []string{"!lint: fail", "tool: pass"}, "check", "--gates", "tool", "--stop")
+	summary := filepath.Join(u.home, "summary.md")
+	for shape, want := range map[string]string{"junit": "<testsuite", "sarif": `"uri": "a.txt"`, "github": "::error file=a.txt,line=1", "json": `"state":`} {
+		u.says(1, []string{want, "lint: fail"}, "check", "--"+shape, "--summary", summary)
+		u.says(1, []string{want}, "check", "--format", shape)
+	}
+	if data, err := os.ReadFile(summary); err != nil || strings.Count(string(data), "| lint | fail |") != 4 {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// TestCheckFixes first what fixers can, in the working tree itself, and only in
+// what changed.
+func TestCheckFixes(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, map[string]string{"go.mod": "module m\n\ngo 1.24\n", "m.go": "package m\n", "old.go": "package m\n\nvar  old = 1\n", "nexus.toml": "[gates]\nbuild = false\ntest = false\n"})
+	u.write(map[string]string{"new.go": "package m\n\nvar  now = 1\n"})
+	if u.runs("check", "--fix", "--gates", "lint"); !strings.Contains(u.err, "put right: new.go by gofmt -w new.go") { // what go vet says then is another's
+		t.Errorf("%s%s", u.out, u.err)
+	}
+	for file, want := range map[string]string{"new.go": "package m\n\nvar now = 1\n", "old.go": "package m\n\nvar  old = 1\n"} {
+		if data, err := os.ReadFile(filepath.Join(u.dir, file)); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", file, data, err)
+		}
+	}
+}
+
+// TestCheckPutsFaultsIn lines that are new, in a copy, and names those that no
+// test notices.
+func TestCheckPutsFaultsIn(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, map[string]string{"big.py": "def old(n):\n    return n > 9\n", "nexus.toml": "[gates]\nbuild = false\nlint = false\nformat = false\ntest = \"sh run_test.sh\"\n", "run_test.sh": "true\n"})
+	check := "grep -q 'n > 3' big.py || { echo TAP version 13; echo 1..1; echo not ok 1 - big; exit 1; }; echo TAP version 13; echo 1..1; echo ok 1 - big\n"
+	u.write(map[string]string{"run_test.sh": check, "big.py": "def old(n):\n    return n > 9\n\n\ndef big(n):\n    return n > 3\n"})
+	before := u.status()
+	u.says(0, []string{"mutation: pass", "killed: big.py:6", "!big.py:2"}, "check", "--mutate", "--gates", "test")
+	u.write(map[string]string{"run_test.sh": "echo TAP version 13; echo 1..1; echo ok 1 - big\n"})
+	u.says(0, []string{"survived: big.py:6", "no test notices when", "!killed", "!big.py:2"}, "check", "--mutate", "--gates", "test")
+	if u.status() != before {
+		t.Errorf("%q, before %q", u.status(), before)
+	}
+	gittest.Run(t, u.dir, "commit", "-q", "-a", "-m", "more")
+	u.says(0, []string{"no new line could hold a fault"}, "check", "--mutate", "--gates", "test")
+	u.says(0, []string{"survived: big.py:6"}, "check", "--mutate", "--gates", "test", "--base", "HEAD~1", "--explain", "so")
+}
+
+// TestCheckOutsideOfAnyRepository copies what lies there, but for what is lent.
+func TestCheckOutsideOfAnyRepository(t *testing.T) {
+	t.Parallel()
+	u := &user{t: t, dir: t.TempDir(), home: t.TempDir()}
+	u.write(map[string]string{"nexus.toml": gates, "sub/b.txt": "fine\n", "a.txt": "good\n", "node_modules/x/x.js": "", "lint.sh": "test -e sub/b.txt && test -e node_modules/x/x.js && echo bad >a.txt && rm sub/b.txt\n"})
+	for range 2 {
+		u.says(0, []string{"lint: pass"}, "check")
+	}
+	if _, err := os.Stat(filepath.Join(u.dir, "sub/b.txt")); err != nil {
+		t.Error(err)
+	}
+	u.says(2, []string{"repository"}, "check", "--base", "HEAD")
+}
+
+// TestParse reads what a tool printed.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	u := &user{t: t, dir: t.TempDir(), home: t.TempDir()}
+	u.write(map[string]string{"go.txt": "# m\n./a.go:3:2: undefined: x\n", "tap.txt": "1..2\nok 1 - a\nnot ok 2 - b\n", "err.txt": "./b.go:4:1: undefined: y\n"})
+	path := func(name string) string { return filepath.Join(u.dir, name) }
+	for _, c := range []struct {
+		code int
+		says []string
+		args []string
+	}{
+		{0, []string{`"file": "a.go"`, `"line": 3`, `"state": "fail"`, `"severity": "major"`}, []string{"go-build", path("go.txt"), "--exit", "1"}},
+		{0, []string{`"format": "tap"`, `"passed": 1`, `"failed": 1`, `"counted": true`, `"state": "fail"`}, []string{"auto", path("tap.txt")}},
+		{0, []string{`"format": "tap"`}, []string{path("tap.txt")}},
+		{2, []string{`there is no format "nothing"`}, []string{"nothing", path("tap.txt")}},
+		{2, []string{`there is no format`}, []string{path("gone.txt")}},
+		{2, []string{"read the output"}, []string{"tap", path("gone.txt")}},
+		{2, []string{"unknown --format"}, []string{"tap", path("tap.txt"), "--format", "xml"}},
+		{0, []string{`"file": "b.go"`}, []string{"go-build", path("go.txt"), "--exit", "1", "--stderr", path("err.txt")}},
+		{0, []string{"tap", "whose output"}, []string{"--list"}},
+		{0, []string{"::error"}, []string{"tap", path("tap.txt"), "--format", "github"}},
+		{0, []string{`"state": "pass"`}, []string{"exit", "-", "--exit", "0"}},
+		{0, []string{`"state": "fail"`}, []string{"exit", "-", "--exit", "1"}},
+		{0, []string{`"state": "unverifiable"`}, []string{"tap", "-", "--exit", "0", "--tests"}},
+	} {
+		u.says(c.code, c.says, append([]string{"parse"}, c.args...)...)
+	}
+}
+
+// TestReviewOfNothing asks no model.
+func TestReviewOfNothing(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, nil)
+	for _, args := range [][]string{nil, {"HEAD"}, {"HEAD..HEAD"}, {"--staged"}, {"--base", "HEAD"}} {
+		u.says(2, []string{"nothing to review"}, append([]string{"review"}, args...)...)
+	}
+	u.says(2, []string{"give only one of"}, "review", "HEAD", "--staged")
+	u.says(2, []string{"persona"}, "review", "--persona", "nobody")
+	u.says(2, []string{"nowhere"}, "review", "nowhere")
+}
