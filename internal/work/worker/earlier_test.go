@@ -30,7 +30,7 @@ func TestEarlier(t *testing.T) {
 		{"holds", "true", nil, nexus.Pass, "", 1},
 		{"does not", "false", nil, nexus.Fail, "it was true before", 2},
 		{"does not, at first", "test $(grep -c ran LOG) -gt 1", nil, nexus.Flaky, "passed when it was tried again", 2},
-		{"cannot be tried again", "test $(grep -c ran LOG) -eq 1 && exit 1; no-such-program-at-all", nil, nexus.NotRun, "", 2},
+		{"cannot be tried again", "test $(grep -c ran LOG) -eq 1 && exit 1; no-such-program-at-all", nil, nexus.Environmental, "", 2},
 		{"is known", "false", func(*nexus.Evidence) {}, nexus.Pass, "as known", 0},
 		{"is known of another tree", "true", func(e *nexus.Evidence) { e.Tree = "other" }, nexus.Pass, "", 1},
 		{"is known of another command", "true", func(e *nexus.Evidence) { e.Command = "other" }, nexus.Pass, "", 1},
