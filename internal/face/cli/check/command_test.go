@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
@@ -49,12 +50,10 @@ func (u *user) write(files map[string]string) {
 	gittest.Write(u.t, u.dir, files)
 }
 
-// runs gives a command, and returns its exit code.
-func (u *user) runs(args ...string) int {
-	u.t.Helper()
-	var out, errs bytes.Buffer
+// app is what the user's commands are built of.
+func (u *user) app() app.App {
 	env := []string{"HOME=" + u.home, "PATH=" + os.Getenv("PATH"), "NEXUS_SANDBOX=off", "USER=somebody"}
-	a := console.New(strings.NewReader(""), &out, &errs, app.App{
+	return app.App{
 		Env: func(name string) string {
 			for _, v := range env {
 				if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -64,7 +63,14 @@ func (u *user) runs(args ...string) int {
 			return ""
 		},
 		Environ: env, Now: time.Now, Mask: secret.New(nil), Dir: u.dir, Set: map[string]string{},
-	})
+	}
+}
+
+// runs gives a command, and returns its exit code.
+func (u *user) runs(args ...string) int {
+	u.t.Helper()
+	var out, errs bytes.Buffer
+	a := console.New(strings.NewReader(""), &out, &errs, u.app())
 	for _, c := range check.Commands(a) {
 		if c.Name() != args[0] {
 			continue
@@ -268,6 +274,65 @@ func TestCheckOutsideOfAnyRepository(t *testing.T) {
 		t.Error(err)
 	}
 	u.says(2, []string{"repository"}, "check", "--base", "HEAD")
+}
+
+// TestCheckOfATreeThatARunJudged says whether it is as the last of the runs
+// recorded, of the gates and of what the run was asked for besides.
+func TestCheckOfATreeThatARunJudged(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, nil)
+	a := u.app()
+	p, err := a.Open(t.Context(), app.Makes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := strings.TrimSpace(gittest.Run(t, u.dir, "rev-parse", "HEAD^{tree}"))
+	record := func(run nexus.RunID, all ...nexus.Evidence) {
+		t.Helper()
+		l, err := p.Journal.Acquire(t.Context(), run, nexus.Process{Host: "h", PID: 1}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			if _, err := l.Append(t.Context(), nexus.GateJudged{Evidence: e}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lint := nexus.Evidence{Gate: "lint", Tree: tree, State: nexus.Pass, Command: "cat lint.sh >/dev/null; sh lint.sh"}
+	red, elsewhere := lint, lint
+	red.State, elsewhere.Tree, elsewhere.State = nexus.Fail, "another", nexus.Fail
+	besides := nexus.Evidence{Gate: nexus.AcceptGate + "test -e a.txt", Tree: tree, State: nexus.Fail, Command: "test -e a.txt"}
+	record("r1", red)
+	record("r2", red, lint, elsewhere, besides)
+	p.Close()
+	u.says(1, []string{"lint: the same as run r2 recorded", "accept: test -e a.txt: not as run r2 recorded: state fail, now pass"}, "check", "--tree", "HEAD")
+	u.says(0, []string{`"same": true`, `"run": "r2"`, "!accept"}, "check", "--tree", tree, "--gates", "lint", "--json")
+	u.write(map[string]string{"a.txt": "bad\n"})
+	u.says(0, []string{"lint: the same as run r2 recorded"}, "check", "--tree", "HEAD", "--gates", "lint")
+	gittest.Run(t, u.dir, "commit", "-q", "-a", "-m", "worse")
+	u.says(1, []string{"lint: fail", "lint: no run recorded a result for this tree"}, "check", "--tree", "HEAD")
+}
+
+// TestCheckBounds holds a change since a base to the definition of done, and
+// nothing else: not the working tree as it is, nor where gates were asked for.
+func TestCheckBounds(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, map[string]string{"old.txt": "good\n"})
+	gittest.Run(t, u.dir, "rm", "-q", "old.txt")
+	u.write(map[string]string{"app.env": "TOKEN=x\n", "run.py": "import subprocess\n\n\nsubprocess.run(line, shell=True)\n"})
+	u.says(1, []string{"done: env-files: fail", "done: sinks: pass", "old.txt", "lint: pass"}, "check", "--base", "HEAD")
+	u.says(1, []string{"done: env-files: fail", "!lint: pass"}, "check", "--base", "HEAD", "--gates", "done")
+	u.says(0, []string{"lint: pass", "!done: env-files"}, "check", "--base", "HEAD", "--gates", "lint")
+	u.says(0, []string{"lint: pass", "!done: env-files"}, "check")
+	u.says(0, []string{"lint: pass", "!done: env-files"}, "check", "--coverage")
+	if err := os.Remove(filepath.Join(u.dir, "app.env")); err != nil {
+		t.Fatal(err)
+	}
+	u.says(0, []string{"done: pass", "!done: env-files"}, "check", "--base", "HEAD", "--gates", "done")
 }
 
 // TestParse reads what a tool printed.
