@@ -27,10 +27,18 @@ import (
 type desk struct {
 	facts   []nexus.Fact
 	heard   func(nexus.Fact)
-	refuses error // to spend; nil: spends
+	refuses error                  // to spend; nil: spends
+	fails   func(nexus.Fact) error // to record; nil: records
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	for _, f := range facts {
+		if d.fails != nil {
+			if err := d.fails(f); err != nil {
+				return err
+			}
+		}
+	}
 	d.facts = append(d.facts, facts...)
 	for _, f := range facts {
 		if d.heard != nil {
