@@ -247,7 +247,10 @@ func TestCheckFixes(t *testing.T) {
 // test notices.
 func TestCheckPutsFaultsIn(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, map[string]string{"big.py": "def old(n):\n    return n > 9\n", "nexus.toml": "[gates]\nbuild = false\nlint = false\nformat = false\ntest = \"sh run_test.sh\"\n", "run_test.sh": "true\n"})
+	u := newUser(t, map[string]string{"big.py": "def old(n):\n    return n > 9\n", "nexus.toml": "[gates]\nbuild = false\nlint = false\nformat = false\ntest = \"sh gate.sh\"\n", "gate.sh": "sh run_test.sh\n", "run_test.sh": "true\n", "gone.txt": ""})
+	if err := os.Remove(filepath.Join(u.dir, "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
 	check := "grep -q 'n > 3' big.py || { echo TAP version 13; echo 1..1; echo not ok 1 - big; exit 1; }; echo TAP version 13; echo 1..1; echo ok 1 - big\n"
 	u.write(map[string]string{"run_test.sh": check, "big.py": "def old(n):\n    return n > 9\n\n\ndef big(n):\n    return n > 3\n"})
 	before := u.status()

@@ -155,3 +155,27 @@ func TestTheWorkingTreeAgain(t *testing.T) {
 		t.Error("what was stored is still there", err)
 	}
 }
+
+// TestTheWorkingTreeOfAnIndexThatHidesIt is what lies there, though git was told
+// not to look at any file.
+func TestTheWorkingTreeOfAnIndexThatHidesIt(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q")
+	gittest.Write(t, dir, map[string]string{"a": "one\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "base")
+	gittest.Run(t, dir, "update-index", "--assume-unchanged", "a")
+	gittest.Write(t, dir, map[string]string{"a": "two\n"})
+	user, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := readWorking(t.Context(), user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if text, err := w.Repo.Run(t.Context(), "cat-file", "blob", w.Hash+":a"); err != nil || text != "two\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
