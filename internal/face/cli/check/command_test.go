@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
@@ -22,7 +26,16 @@ import (
 type user struct {
 	t         *testing.T
 	dir, home string
-	out, err  string // of the last command
+	env       []string // beside what everybody has, which it wins over
+	out, err  string   // of the last command
+}
+
+// TestMain lets the test binary be what confines commands.
+func TestMain(m *testing.M) {
+	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
 }
 
 const gates = `[gates]
@@ -52,7 +65,10 @@ func (u *user) write(files map[string]string) {
 
 // app is what the user's commands are built of.
 func (u *user) app() app.App {
-	env := []string{"HOME=" + u.home, "PATH=" + os.Getenv("PATH"), "NEXUS_SANDBOX=off", "USER=somebody"}
+	env := append(slices.Clone(u.env), "HOME="+u.home, "PATH="+os.Getenv("PATH"), "USER=somebody")
+	if len(u.env) == 0 {
+		env = append(env, "NEXUS_SANDBOX=off")
+	}
 	return app.App{
 		Env: func(name string) string {
 			for _, v := range env {
@@ -136,6 +152,15 @@ func TestCheck(t *testing.T) {
 		"a gate that writes leaves no trace": {
 			map[string]string{"lint.sh": "echo bad >a.txt; echo x >new; echo x >ignored; rm -f lint.sh; exit 0\n"}, 3, []string{"lint: unverifiable", "a.txt: warning: the gate changed this file", "lint.sh: warning", "!new: warning"}, nil,
 		},
+		"nor within walls": {
+			map[string]string{"lint.sh": "test -e ignored.txt || exit 1; echo bad >a.txt; echo x >new; echo x >ignored; rm -f lint.sh; exit 0\n", "ignored.txt": "good\n"}, 3, []string{"lint: unverifiable", "a.txt: warning: the gate changed this file", "lint.sh: warning", "!new: warning", "!ignored: warning"}, nil,
+		},
+		"what a gate builds is there for the next, within walls": {
+			map[string]string{"nexus.toml": "[gates]\nlint = \"test ! -e junk && echo x >ignored.out; echo x >junk; true\"\nformat = \"test -e ignored.out && test ! -e junk\"\ntest = false\nbuild = false\n"}, 0, []string{"lint: pass", "format: pass"}, nil,
+		},
+		"what got worse since a base, within walls": {
+			map[string]string{"a.txt": "bad\n"}, 1, []string{"a.txt:1:1: error: bad word", "lint at HEAD: pass"}, []string{"--base", "HEAD"},
+		},
 		"against a base neither": {
 			map[string]string{"lint.sh": "echo bad >a.txt; echo x >new; echo x >ignored; exit 0\n"}, 3, []string{"lint: unverifiable", "a.txt: warning: the gate changed this file", "!new: warning"}, []string{"--base", "HEAD", "--gates", "lint"},
 		},
@@ -158,6 +183,9 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := newUser(t, nil)
+			if strings.Contains(name, "walls") {
+				u.env = []string{"NEXUS_SANDBOX=auto"}
+			}
 			u.write(c.files)
 			before := u.status()
 			u.says(c.code, c.says, append([]string{"check"}, c.args...)...)
@@ -365,6 +393,46 @@ func TestParse(t *testing.T) {
 	} {
 		u.says(c.code, c.says, append([]string{"parse"}, c.args...)...)
 	}
+}
+
+// TestReview lets a model read each change that somebody names, as it stands,
+// and another where one could not be read.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	script, err := llmtest.Parse([]byte(`conversations:
+  - match: review.1/reviewer.1
+    turns:
+      - expect: ["+bad", "Review what is not committed"]
+        calls:
+          - tool: finish
+            input: {approved: false, summary: It is bad., findings: [{severity: major, category: correctness, file: a.txt, line: 1, quote: bad, message: a bad word}, {severity: critical, file: gone.txt, line: 3, message: nobody sees it}]}
+  - match: review.1/reviewer.1-tests
+    turns:
+      - expect: ["+bad", "The commits say of themselves", "- Worse"]
+        say: I have nothing to say.
+  - match: review.1/reviewer.2-tests
+    turns:
+      - expect: ["+bad"]
+        calls: [{tool: finish, input: {approved: true, summary: Fine., findings: []}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := llmtest.New(script, llmtest.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(server)
+	defer web.Close()
+	u := newUser(t, nil)
+	u.env = []string{"NEXUS_SANDBOX=off", "ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL=" + web.URL}
+	u.write(map[string]string{"a.txt": "bad\n"})
+	u.says(1, []string{"review: fail", "a.txt:1: error: a bad word", "gone.txt:3: note: nobody sees it (not verified", "1 reader, 2 findings, $"}, "review")
+	gittest.Run(t, u.dir, "commit", "-q", "-a", "-m", "Worse")
+	u.write(map[string]string{"a.txt": "good\n"})
+	u.says(0, []string{`"state": "pass"`, `"session": "review.1/reviewer.2-tests"`, `"approved": true`, "the reviewer could not be asked"}, "review", "HEAD~1..HEAD", "--persona", "tests", "--json")
+	u.write(map[string]string{"a.txt": strings.Repeat("a line of a text that nobody reads\n", 80_000)})
+	u.says(5, []string{"review: unverifiable", "not reviewed: the change has"}, "review", "HEAD")
 }
 
 // TestReviewOfNothing asks no model.
