@@ -71,6 +71,20 @@ func TestALongCircleIsCut(t *testing.T) {
 	if err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "T0 needs T1 ") || !strings.HasSuffix(err.Error(), " needs T0") {
 		t.Error(err)
 	}
+	if !strings.Contains(err.Error(), "needs T19 needs (9961 more) needs T9981 needs") {
+		t.Errorf("the cut: %v", err)
+	}
+	_, err = graph.New(tasks[:0:0])
+	if err != nil {
+		t.Error(err)
+	}
+	few := make([]nexus.Task, 39)
+	for i := range few {
+		few[i] = nexus.Task{ID: id(i), Needs: []nexus.TaskID{id((i + 1) % len(few))}}
+	}
+	if _, err := graph.New(few); err == nil || strings.Contains(err.Error(), "more") || strings.Count(err.Error(), " needs ") != 39 {
+		t.Errorf("a circle of 40 names: %v", err)
+	}
 }
 
 func id(n int) nexus.TaskID { return nexus.TaskID(fmt.Sprintf("T%d", n)) }
@@ -174,8 +188,38 @@ func TestDrawings(t *testing.T) {
 	if d := cmp.Diff(mermaid, g.Mermaid()); d != "" {
 		t.Error(d)
 	}
-	if dot := g.Dot(); !strings.Contains(dot, `t0 [label="a: say \"hi\" <b>#1 [31m"];`) || !strings.Contains(dot, "t0 -> t1;") {
-		t.Error(dot)
+	dot := "digraph plan {\n  node [shape=box];\n  t0 [label=\"a: say \\\"hi\\\" <b>#1 [31m\"];\n  t1 [label=\"b: " + strings.TrimSpace(strings.Repeat("long ", 12)) + " ...\"];\n  t0 -> t1;\n}\n"
+	if d := cmp.Diff(dot, g.Dot()); d != "" {
+		t.Error(d)
+	}
+	tasks[0].Title, tasks[1].Title = "", strings.Repeat("x", 60)
+	if got := build(t, tasks).Mermaid(); !strings.Contains(got, `t0["a"]`) || !strings.Contains(got, strings.Repeat("x", 60)+`"]`) {
+		t.Error(got)
+	}
+}
+
+// TestTheFirstOfEquals holds which of equal answers is given, and that a graph
+// is not changed through what it hands out.
+func TestTheFirstOfEquals(t *testing.T) {
+	g := build(t, plan("c:b z:b b a:b y"))
+	if d := cmp.Diff([][]nexus.TaskID{{"b", "y"}, {"c", "z", "a"}}, g.Waves()); d != "" {
+		t.Error(d)
+	}
+	if path, _ := g.Longest(nil); fmt.Sprint(path) != "[b c]" {
+		t.Error(path)
+	}
+	if d := cmp.Diff([][]nexus.TaskID{{"x", "y"}, {"a", "b"}}, build(t, plan("x y a:y b:x")).Waves()); d != "" {
+		t.Errorf("in the plan's order: %s", d)
+	}
+	g.Tasks()[0].ID = "other"
+	if got := g.Tasks(); len(got) != 5 || got[0].ID != "c" {
+		t.Error(got)
+	}
+	if task, ok := g.Task("z"); !ok || task.ID != "z" {
+		t.Error(task, ok)
+	}
+	if task, ok := g.Task("no"); ok || task.ID != "" {
+		t.Error(task, ok)
 	}
 }
 
