@@ -166,8 +166,8 @@ func TestSpentIsNotGuessed(t *testing.T) {
 		do   string
 		code nexus.Code
 	}{
-		"no JSON":         {"update event set data = '{' where kind = 'budget.spent'", nexus.CodeJournalCorrupt},
-		"no table":        {"drop table event", nexus.CodeStorage},
+		"no JSON":  {"update event set data = '{' where kind = 'budget.spent'", nexus.CodeJournalCorrupt},
+		"no table": {"drop table event", nexus.CodeStorage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal.db")
