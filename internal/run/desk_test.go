@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,19 +18,27 @@ import (
 
 // memory is a journal that counts its appends.
 type memory struct {
+	mu      sync.Mutex       // guards what follows
+	now     func() time.Time // nil: a second after 1970 began
 	events  []nexus.Event
 	appends []string // kinds of facts of each
 	broken  error
 }
 
 func (m *memory) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.broken != nil {
 		return nil, m.broken
+	}
+	at := time.Unix(1, 0)
+	if m.now != nil {
+		at = m.now()
 	}
 	from := len(m.events)
 	var kinds []string
 	for _, f := range facts {
-		m.events = append(m.events, nexus.Event{Seq: int64(len(m.events) + 1), Run: "r", At: time.Unix(1, 0), Fact: f})
+		m.events = append(m.events, nexus.Event{Seq: int64(len(m.events) + 1), Run: "r", At: at, Fact: f})
 		kinds = append(kinds, nexus.Kind(f))
 	}
 	m.appends = append(m.appends, strings.Join(kinds, " "))
@@ -37,8 +46,11 @@ func (m *memory) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, 
 }
 
 func (m *memory) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, error] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	events := slices.Clone(m.events[after:])
 	return func(yield func(nexus.Event, error) bool) {
-		for _, e := range slices.Clone(m.events[after:]) {
+		for _, e := range events {
 			if !yield(e, nil) {
 				return
 			}
@@ -46,8 +58,9 @@ func (m *memory) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, e
 	}
 }
 
-// begun returns a run with n attempts under way.
-func begun(t *testing.T, n int) (*Core, *memory) {
+// planned returns the journal of a run with a plan of n tasks, all of which may
+// be worked on at once.
+func planned(t *testing.T, n int) *memory {
 	t.Helper()
 	limits := nexus.DefaultLimits()
 	limits.Parallel, limits.RunMoney, limits.DayMoney, limits.TaskMoney = n, 100, 100, 100
@@ -61,6 +74,13 @@ func begun(t *testing.T, n int) (*Core, *memory) {
 	if _, err := m.Append(t.Context(), facts...); err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// begun returns a run with n attempts under way.
+func begun(t *testing.T, n int) (*Core, *memory) {
+	t.Helper()
+	m := planned(t, n)
 	c, err := Begin(t.Context(), m, "r", Opening{Fence: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -65,9 +65,6 @@ func (l *Ledger) Share(f nexus.BudgetShared) {
 func (l *Ledger) Claim(r nexus.BudgetReserved) (own, grace nexus.Money) {
 	a := account{ofDay, ""}
 	aside := l.Reserved() + r.Money
-	if aside <= 0 {
-		return l.today, 0
-	}
 	return l.today + aside + doubt(aside), nexus.Money(min(int64(doubt(aside)), l.smallest(a, r)))
 }
 
@@ -178,7 +175,7 @@ func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused
 func (l *Ledger) on(a account, flight bool) int64 {
 	b := l.books[a]
 	if a.limit == ofDay {
-		b = sum{int64(l.today + l.others), l.books[account{ofRun, ""}].reserved}
+		b.spent = int64(l.today + l.others)
 	}
 	if flight {
 		return b.spent + b.reserved
@@ -190,11 +187,7 @@ func (l *Ledger) on(a account, flight bool) int64 {
 // what those in flight may cost beyond what is set aside for them, but for as
 // much as the smallest of them.
 func (l *Ledger) spare(a account, r nexus.BudgetReserved) int64 {
-	b := l.books[a]
-	if a.limit == ofDay {
-		b = l.books[account{ofRun, ""}]
-	}
-	more := doubt(b.reserved + a.amount(r.Money, r.Tokens))
+	more := doubt(l.books[a].reserved + a.amount(r.Money, r.Tokens))
 	return more - min(more, l.smallest(a, r))
 }
 

@@ -1,9 +1,12 @@
 package budget_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
@@ -84,6 +87,19 @@ func TestPressure(t *testing.T) {
 	}
 }
 
+// TestPressureWithoutMoney: whoever may spend nothing and did is at the end.
+func TestPressureWithoutMoney(t *testing.T) {
+	var l budget.Ledger
+	if got := l.Pressure(); got != 0 {
+		t.Errorf("nothing is spent of nothing: pressure %d", got)
+	}
+	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
+	l.Settle(nexus.BudgetSpent{ID: "a", Money: 1})
+	if got := l.Pressure(); got != 100 {
+		t.Errorf("something is spent of nothing: pressure %d", got)
+	}
+}
+
 // TestPressureOfTheDay counts what other runs spent on the day.
 func TestPressureOfTheDay(t *testing.T) {
 	var l budget.Ledger
@@ -116,6 +132,14 @@ func TestSpares(t *testing.T) {
 		"nor the provider":       {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"one": 64}}, 10, "provider"},
 		"fits the day":           {nexus.Limits{RunMoney: 1000, DayMoney: 77}, 10, ""},
 		"nor the day":            {nexus.Limits{RunMoney: 1000, DayMoney: 76}, 10, "day"},
+		// asked for 60, 100 are set aside of each but the run, so 50 stay free but for the 40 in flight
+		"larger than the task's":      {nexus.Limits{RunMoney: 1000, TaskMoney: 110}, 60, ""},
+		"too large for the task":      {nexus.Limits{RunMoney: 1000, TaskMoney: 109}, 60, "task"},
+		"larger than the role's":      {nexus.Limits{RunMoney: 1000, RoleMoney: map[nexus.Role]nexus.Money{nexus.Coder: 110}}, 60, ""},
+		"too large for the role":      {nexus.Limits{RunMoney: 1000, RoleMoney: map[nexus.Role]nexus.Money{nexus.Coder: 109}}, 60, "role"},
+		"larger than the provider's":  {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"one": 110}}, 60, ""},
+		"too large for the provider":  {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"one": 109}}, 60, "provider"},
+		"another provider's are none": {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"on": 1, "two": 1}}, 60, ""},
 	} {
 		var l budget.Ledger
 		l.Cap(c.limits, 0)
@@ -135,6 +159,87 @@ func TestSpares(t *testing.T) {
 	}
 }
 
+// TestRefusals says all about a cap that refuses, and what fits exactly.
+func TestRefusals(t *testing.T) {
+	limits := nexus.Limits{
+		RunMoney: 100, TaskMoney: 50, RoleMoney: map[nexus.Role]nexus.Money{nexus.Coder: 40, nexus.Tester: 0}, ProviderMoney: map[string]nexus.Money{"one": 30}, RunTokens: 20,
+	}
+	for name, c := range map[string]struct {
+		ask  nexus.BudgetReserved
+		want nexus.BudgetRefused
+	}{
+		"less than nothing": {nexus.BudgetReserved{Money: -1}, nexus.BudgetRefused{Cap: "run", Limit: 100, Spent: 3, Asked: -1}},
+		"the run":           {nexus.BudgetReserved{Money: 98}, nexus.BudgetRefused{Cap: "run", Limit: 100, Spent: 3, Asked: 98}},
+		"fits the run":      {nexus.BudgetReserved{Money: 97}, nexus.BudgetRefused{}},
+		"the task":          {nexus.BudgetReserved{Task: "T1", Money: 48}, nexus.BudgetRefused{Task: "T1", Cap: "task", Limit: 50, Spent: 3, Asked: 48}},
+		"fits the task":     {nexus.BudgetReserved{Task: "T1", Money: 47}, nexus.BudgetRefused{}},
+		"the role":          {nexus.BudgetReserved{Role: nexus.Coder, Money: 38}, nexus.BudgetRefused{Cap: "role", Of: "coder", Limit: 40, Spent: 3, Asked: 38}},
+		"fits the role":     {nexus.BudgetReserved{Role: nexus.Coder, Money: 37}, nexus.BudgetRefused{}},
+		"a role of no cap":  {nexus.BudgetReserved{Role: nexus.Tester, Money: 97}, nexus.BudgetRefused{}},
+		"the provider":      {nexus.BudgetReserved{Model: "one/y", Money: 28}, nexus.BudgetRefused{Cap: "provider", Of: "one", Limit: 30, Spent: 3, Asked: 28}},
+		"fits the provider": {nexus.BudgetReserved{Model: "one", Money: 27}, nexus.BudgetRefused{}},
+		"tokens":            {nexus.BudgetReserved{Tokens: 18}, nexus.BudgetRefused{Cap: "tokens", Tokens: &nexus.TokenCap{Limit: 20, Spent: 3, Asked: 18}}},
+		"fits the tokens":   {nexus.BudgetReserved{Tokens: 17}, nexus.BudgetRefused{}},
+	} {
+		var l budget.Ledger
+		l.Cap(limits, 0)
+		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: 9, Tokens: 9})
+		if r, ok := l.Settle(nexus.BudgetSpent{ID: "a", Money: 3, Usage: nexus.Usage{Input: 3}}); !ok || r.Money != 9 {
+			t.Errorf("settled %+v, %v", r, ok)
+		}
+		got, refused := l.Check(c.ask)
+		if diff := cmp.Diff(c.want, got); diff != "" || refused != (c.want.Cap != "") {
+			t.Errorf("%s: refused %v: %s", name, refused, diff)
+		}
+	}
+}
+
+// TestWaitingMayHelp tells a call that has to wait for those in flight from one
+// that no waiting helps.
+func TestWaitingMayHelp(t *testing.T) {
+	var l budget.Ledger
+	l.Cap(nexus.Limits{RunMoney: 50}, 0)
+	for id, role := range map[string]nexus.Role{"b": nexus.Coder, "a": nexus.Coder, "c": nexus.Reviewer} {
+		l.Reserve(nexus.BudgetReserved{ID: id, Role: role, Money: 10})
+	}
+	l.Settle(nexus.BudgetSpent{ID: "c", Money: 4})
+	for asked, want := range map[nexus.Money][2]bool{17: {false, false}, 18: {true, false}, 46: {true, false}, 47: {true, true}} {
+		r := nexus.BudgetReserved{ID: "d", Money: asked}
+		_, now := l.Check(r)
+		refused, ever := l.Never(r)
+		if got := [2]bool{now, ever}; got != want || ever && refused.Spent != 4 {
+			t.Errorf("%d: refused now and for ever %v, want %v: %+v", asked, got, want, refused)
+		}
+	}
+	if l.Of(nexus.Coder) != 2 || l.Of(nexus.Reviewer) != 0 || !slices.Equal(l.Unsettled(), []string{"a", "b"}) {
+		t.Errorf("in flight are %d and %d: %v", l.Of(nexus.Coder), l.Of(nexus.Reviewer), l.Unsettled())
+	}
+}
+
+// TestTheDayTurns counts what was spent today against today's cap: a run that
+// goes on past midnight begins anew, one that only hears of others does not.
+func TestTheDayTurns(t *testing.T) {
+	var l budget.Ledger
+	l.Cap(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 0)
+	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 60})
+	l.Settle(nexus.BudgetSpent{ID: "a", Money: 60})
+	for _, c := range []struct {
+		day    string
+		others nexus.Money
+		own    nexus.Money
+	}{{"2026-11-01", 10, 60}, {"2026-11-01", 20, 60}, {"2026-11-02", 0, 0}, {"2026-11-02", 5, 0}} {
+		l.Share(nexus.BudgetShared{Day: c.day, Others: c.others})
+		left := 100 - c.own - c.others
+		_, fits := l.Check(nexus.BudgetReserved{Money: left})
+		_, over := l.Check(nexus.BudgetReserved{Money: left + 1})
+		own, grace := l.Claim(nexus.BudgetReserved{})
+		day, others := l.Others()
+		if fits || !over || own != c.own || grace != 0 || day != c.day || others != c.others {
+			t.Errorf("%+v: refused %v and %v, own %d, grace %d, others %d on %s", c, fits, over, own, grace, others, day)
+		}
+	}
+}
+
 // TestTokensOfCallsThatReserveSome counts what calls used only where they set
 // tokens aside: a call of another limit uses none of the run's.
 func TestTokensOfCallsThatReserveSome(t *testing.T) {
@@ -148,5 +253,36 @@ func TestTokensOfCallsThatReserveSome(t *testing.T) {
 		if got, refused := l.Check(nexus.BudgetReserved{ID: "c", Money: 1, Tokens: asked}); refused != want {
 			t.Errorf("%d tokens of the 70 that are left: refused %v, %+v", asked, refused, got)
 		}
+	}
+	l.Reserve(nexus.BudgetReserved{ID: "d", Money: 1})
+	l.Reserve(nexus.BudgetReserved{ID: "e", Money: 1, Tokens: 30})
+	for asked, want := range map[int64]bool{20: false, 37: false, 38: true} { // half stays free but for the smallest that sets tokens aside
+		if got, refused := l.Check(nexus.BudgetReserved{ID: "c", Money: 1, Tokens: asked}); refused != want {
+			t.Errorf("%d tokens of the 40 that are left: refused %v, %+v", asked, refused, got)
+		}
+	}
+}
+
+// TestSpending takes what calls cost apart.
+func TestSpending(t *testing.T) {
+	var p budget.Spending
+	task, none := budget.Part{Way: budget.ByTask, Name: "T1"}, budget.Part{Way: budget.ByRole}
+	p.Add(nexus.BudgetSpent{Money: 5, Usage: nexus.Usage{Input: 2}}, task, none)
+	p.Add(nexus.BudgetSpent{Money: 7, Usage: nexus.Usage{Output: 3}, Estimated: true}, task)
+	want := budget.Spending{
+		By: map[budget.Part]budget.Spend{
+			task:                               {Calls: 2, Money: 12, Estimated: 7, Usage: nexus.Usage{Input: 2, Output: 3}},
+			{Way: budget.ByRole, Name: "none"}: {Calls: 1, Money: 5, Usage: nexus.Usage{Input: 2}},
+		},
+		Estimated: 7,
+	}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Error(diff)
+	}
+	if data, err := json.Marshal(map[budget.Part]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
+		t.Errorf("%s, %v", data, err)
+	}
+	if got := fmt.Sprint(budget.Ways()); got != "[task attempt session role purpose tier model provider]" {
+		t.Error(got)
 	}
 }

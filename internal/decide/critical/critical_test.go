@@ -34,6 +34,16 @@ func TestOf(t *testing.T) {
 	if line := Line(found); !strings.HasPrefix(line, "go.sum, .github") || !strings.HasSuffix(line, "and more") {
 		t.Error(line)
 	}
+	if got := Line(found[:10]); strings.HasSuffix(got, "and more") {
+		t.Errorf("ten: %s", got)
+	}
+	e, ok := Evidence(files[:2], "t")
+	if !ok || e.State != nexus.Pass || e.Gate != Gate || e.Tree != "t" || e.Why != "it touches go.sum" || len(e.Findings) != 1 {
+		t.Errorf("%+v, %v", e, ok)
+	}
+	if _, ok := Evidence(files[:1], "t"); ok {
+		t.Error("evidence of nothing")
+	}
 	if Of(nil) != nil || Line(nil) != "" {
 		t.Error("nothing touched")
 	}

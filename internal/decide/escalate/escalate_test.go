@@ -126,3 +126,47 @@ func TestMost(t *testing.T) {
 		t.Errorf("%s", r.Text())
 	}
 }
+
+// TestFaults names what a round ended with, from whom: what passed, what never
+// ran and what is as it should be went not wrong.
+func TestFaults(t *testing.T) {
+	f := func(text string) []nexus.Finding { return []nexus.Finding{{Message: text}} }
+	for name, c := range map[string]struct {
+		round state.Round
+		want  string
+	}{
+		"nothing":             {state.Round{}, ""},
+		"gates":               {state.Round{Evidence: []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t", Findings: f("fine")}, {Gate: "lint", State: nexus.NotRun, Why: "no tool"}, {Gate: "test", State: nexus.Fail, Exit: 2}, {Gate: "e2e", State: nexus.Timeout, Why: "1m is over"}, {Gate: "hangs", State: nexus.Fail, Hangs: true, Why: "x"}}}, "e2e: 1m is over; test: fail, exit 2"},
+		"a proof":             {state.Round{Proof: &nexus.TestsProved{Proof: nexus.ProofRed, Why: "red"}}, ""},
+		"no proof":            {state.Round{Proof: &nexus.TestsProved{Proof: nexus.ProofGreen, Why: "green"}}, "proof: green"},
+		"a verdict":           {state.Round{Verified: &nexus.WorkVerified{Read: true, Why: "good"}}, ""},
+		"a bad verdict":       {state.Round{Verified: &nexus.WorkVerified{Read: true, Category: nexus.VerifierRejected, Why: "bad"}}, "verify: bad"},
+		"an unread verdict":   {state.Round{Verified: &nexus.WorkVerified{Why: "odd"}}, "verify: odd"},
+		"reviews":             {state.Round{Reviews: []nexus.ReviewGiven{{Approved: true, Summary: "good"}, {Summary: "bad", Findings: f("worse")}, {Approved: true, SendsBack: true, Summary: "but"}}}, "review: but; review: worse"},
+		"handed back":         {state.Round{Handed: f("red when merged")}, "train: red when merged"},
+		"handed back for why": {state.Round{HandedWhy: "conflict"}, "train: conflict"},
+	} {
+		s, task := left(nexus.Failed, nexus.NoProgress)
+		task.Attempts = []*state.Attempt{{ID: "T1.1", Rounds: []*state.Round{&c.round}}}
+		var got []string
+		for _, f := range escalate.Of(s, task).Errors {
+			got = append(got, f.From+": "+f.Message)
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// TestOneFaultIsOne tells faults apart by where they are and what they say.
+func TestOneFaultIsOne(t *testing.T) {
+	s, task := left(nexus.Failed, nexus.NoProgress)
+	a := nexus.Finding{File: "a", Line: 1, Test: "T", Message: "x"}
+	same, file, test, text := a, a, a, a
+	same.Line, file.File, test.Test, text.Message = 9, "b", "U", "y"
+	task.Attempts = []*state.Attempt{{ID: "T1.1", Rounds: []*state.Round{round(1, "", a, file, test, text), round(2, "", same)}}}
+	errors := escalate.Of(s, task).Errors
+	if len(errors) != 4 || errors[0].Seen != 2 || errors[0].Line != 9 || errors[1].Seen != 1 {
+		t.Errorf("%+v", errors)
+	}
+}

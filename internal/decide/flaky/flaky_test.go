@@ -44,8 +44,9 @@ func TestSuggest(t *testing.T) {
 	cached := judged("r2", 4, odd("a"))
 	cached.Fact = nexus.GateJudged{Cached: true, Evidence: odd("a")}
 	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 1, Quarantine: "until"}}}
+	empty := nexus.Event{Run: "r2", At: at(4), Fact: nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test"}}}
 	h, err := flaky.Of(all(
-		judged("r1", 1, nexus.Evidence{}), judged("r1", 2, odd("a", "b")), judged("r2", 3, odd("a")), cached, judged("r2", 5, nexus.Evidence{Gate: "lint"}),
+		judged("r1", 1, nexus.Evidence{}), judged("r1", 2, odd("a", "b")), judged("r2", 3, odd("a")), cached, empty, judged("r2", 5, nexus.Evidence{Gate: "lint"}),
 		judged("r2", 6, nexus.Evidence{}), judged("r3", 7, odd("c")), judged("r3", 7, kept),
 	))
 	if err != nil {
@@ -65,6 +66,31 @@ func TestSuggest(t *testing.T) {
 	}
 	if got := (flaky.History{}).Suggest(r); len(got) != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSuggestOrder names what was seen most often first, then what was seen
+// last, then by name. One in quarantine that failed and passed was seen, too.
+func TestSuggestOrder(t *testing.T) {
+	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 2, Quarantine: "until"}}}
+	h, err := flaky.Of(all(judged("r1", 1, odd("a", "z", "b")), judged("r1", 2, odd("z")), judged("r1", 3, odd("c")), judged("r1", 3, kept)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names string
+	for _, s := range h.Suggest(flaky.QuarantineOn{}) {
+		names += s.Test
+	}
+	if names != "zckab" {
+		t.Error(names)
+	}
+	sub := odd("m.TestA/sub")
+	sub.Gate = "test-web"
+	if h, err = flaky.Of(all(judged("r1", 5, sub), judged("r1", 5, nexus.Evidence{Gate: "lint", Findings: []nexus.Finding{{Test: "m.TestA"}, {Message: "x"}}}))); err != nil {
+		t.Fatal(err)
+	}
+	if judged, red := h.Since(flaky.Entry{Test: "m.TestA", Since: flaky.DayOf(at(5))}); judged != 1 || red != 1 {
+		t.Error(judged, red)
 	}
 }
 

@@ -3,6 +3,7 @@ package flaky
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,14 +53,23 @@ func DayOf(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
 // String writes the day as 2006-01-02.
 func (d Day) String() string { return d.Format(time.DateOnly) }
 
-// MarshalText writes the day as 2006-01-02.
-func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText reads what [Day.MarshalText] writes.
+// UnmarshalText reads what [Day.String] writes.
 func (d *Day) UnmarshalText(text []byte) error {
 	t, err := time.Parse(time.DateOnly, string(text))
 	*d = Day{t}
 	return err
+}
+
+// MarshalJSON writes the day as text; that of the time in it has hours, too.
+func (d Day) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON reads what [Day.MarshalJSON] writes.
+func (d *Day) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	return d.UnmarshalText([]byte(text))
 }
 
 // Plus returns the day so many days later.

@@ -1,6 +1,7 @@
 package flaky_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,6 +45,10 @@ since = 2026-11-01
 until = 2027-01-30
 `
 
+// allowed is the same test of two gates, with as much said as may be.
+var allowed = "[[test]]\ntest = 'a\u00a0b'\ngate = 'x'\nreason = '" + strings.Repeat("b", 1000) + "'\nsince = 2026-11-01\nuntil = 2026-11-02\n" +
+	"[[test]]\ntest = 'a\u00a0b'\ngate = 'y'\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n"
+
 func TestParse(t *testing.T) {
 	all, err := flaky.ParseQuarantine([]byte(record))
 	want := flaky.Quarantine{
@@ -55,6 +60,20 @@ func TestParse(t *testing.T) {
 	}
 	if note := all[0].Note(); note != "until 2026-11-15: a port is taken (ann, #12)" {
 		t.Error(note)
+	}
+	edge := strings.Repeat("#", 256<<10-len("\n"+allowed)) + "\n" + allowed
+	if all, err := flaky.ParseQuarantine([]byte(edge)); len(all) != 2 || err != nil {
+		t.Error(all, err)
+	}
+	if _, err := flaky.ParseQuarantine([]byte("#" + edge)); err == nil {
+		t.Error("a byte too many")
+	}
+	var full strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&full, "[[test]]\ntest = '%d'\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n", i)
+	}
+	if all, err := flaky.ParseQuarantine([]byte(full.String())); len(all) != 500 || err != nil {
+		t.Error(len(all), err)
 	}
 	if all, err := flaky.ParseQuarantine(nil); len(all) > 0 || err != nil {
 		t.Error(all, err)
@@ -78,6 +97,10 @@ func TestParseIsStrict(t *testing.T) {
 		"backwards":       {strings.Replace(good, "until = 2026-11-02", "until = 2026-10-02", 1), "before it starts"},
 		"twice":           {good + good, "a already has an entry"},
 		"hidden letters":  {strings.Replace(good, "'a'", `"a\u0007"`, 1), "has invisible characters"},
+		"the second one":  {good + strings.NewReplacer("'a'", "'b'", "'b'", "' '").Replace(good), "entry 2 (b): it has no reason"},
+		"a control":       {strings.Replace(good, "'a'", `"a\u0080"`, 1), "has invisible characters"},
+		"another control": {strings.Replace(good, "'a'", `"a\u007f"`, 1), "has invisible characters"},
+		"a long name":     {strings.Replace(good, "'a'", "' "+strings.Repeat("n", 80)+"'", 1), `" ` + strings.Repeat("n", 79) + `..." is the name of no test`},
 		"another kind":    {strings.Replace(good, "'a'", "7", 1), "line 2, column"},
 		"far too many":    {strings.Repeat(good, 501), "more than 500"},
 		"far too large":   {strings.Repeat("#", 300<<10), "bytes, more than"},
@@ -106,12 +129,32 @@ func TestActive(t *testing.T) {
 	}
 }
 
+// TestJSON holds that a day is one for programs, too.
+func TestJSON(t *testing.T) {
+	data, err := json.Marshal(entry("a"))
+	if want := `{"test":"a","reason":"a port is taken","since":"2026-11-01","until":"2026-11-15"}`; err != nil || string(data) != want {
+		t.Fatalf("%s, %v", data, err)
+	}
+	var e flaky.Entry
+	if err := json.Unmarshal(data, &e); err != nil || e != entry("a") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for _, text := range []string{`"tomorrow"`, `7`} {
+		var d flaky.Day
+		if json.Unmarshal([]byte(text), &d) == nil {
+			t.Errorf("%s is a day", text)
+		}
+	}
+}
+
 func TestOf(t *testing.T) {
 	web, over := entry("a"), entry("b")
 	web.Gate, over.Until = "test-web", day("2026-11-02")
 	again := over
 	again.Gate, again.Since, again.Until = "test", day("2026-11-03"), day("2026-11-20")
-	l := flaky.Quarantine{web, over, again, entry("m.TestX")}
+	early, late := entry("c"), entry("c")
+	early.Gate, late.Reason = "test-go", "first"
+	l := flaky.Quarantine{web, over, again, entry("m.TestX"), late, early}
 	for _, tt := range []struct {
 		gate, test string
 		want       flaky.Entry
@@ -120,6 +163,7 @@ func TestOf(t *testing.T) {
 		{"test", "a", flaky.Entry{}},
 		{"test", "b", again},
 		{"other", "b", over},
+		{"test-go", "c", late},
 		{"test", "m.TestX/sub", entry("m.TestX")},
 		{"test", "m.TestXY", flaky.Entry{}},
 		{"test", "", flaky.Entry{}},
@@ -162,6 +206,21 @@ func TestAddAndRemove(t *testing.T) {
 	kept, n, err := flaky.RemoveEntry([]byte(record), "tests/test_a.py::test_x[a b]", "")
 	if err != nil || n != 1 || !strings.HasPrefix(string(kept), "# Ours.\n") || !strings.Contains(string(kept), "TestX") {
 		t.Error(n, err, string(kept))
+	}
+	if kept, n, err := flaky.RemoveEntry([]byte("?"), "a", ""); kept != nil || n != 0 || err == nil {
+		t.Error(string(kept), n, err)
+	}
+	if same, n, _ := flaky.RemoveEntry(text, "none", ""); n != 0 || string(same) != string(text) {
+		t.Error(n, string(same))
+	}
+	undated := entry("z")
+	undated.Until = flaky.Day{}
+	if err := undated.Check(); err == nil || err.Error() != "it does not say since when and until when" {
+		t.Error(err)
+	}
+	hidden := "[[test]]\ntest = 'a'\nreason = \"\"\"\n[[test]]\nx\"\"\"\nsince = 2026-11-01\nuntil = 2026-11-02\n"
+	if _, _, err := flaky.RemoveEntry([]byte(hidden), "a", ""); err == nil {
+		t.Error("what only looks like an entry was taken for one")
 	}
 	inline := "test = [{test = 'a', reason = 'b', since = 2026-11-01, until = 2026-11-02}]\n"
 	if _, _, err := flaky.RemoveEntry([]byte(inline), "a", ""); err == nil {
@@ -221,27 +280,37 @@ func TestSpare(t *testing.T) {
 			t.Errorf("%s: what was given was changed", name)
 		}
 	}
-	e := at("2026-12-01").Spare(fails(a), "test", func(string) bool { return false })
+	e := today.Spare(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{a, b}, Why: "2 failed"}, "test", func(string) bool { return false })
+	if e.Why != "2 failed; in quarantine: a, b" {
+		t.Errorf("why: %q", e.Why)
+	}
+	if e = today.Spare(fails(a), "test", func(string) bool { return false }); e.Why != "in quarantine: a" {
+		t.Errorf("why: %q", e.Why)
+	}
+	e = at("2026-12-01").Spare(fails(a), "test", func(string) bool { return false })
 	if e.Findings[0].Advice != "Its quarantine ended on 2026-11-15." {
 		t.Errorf("%+v", e)
 	}
-	e = nexus.Evidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.Flake{{Test: "a", Failed: 1, Runs: 2}}}
-	if e = today.Spare(e, "test", nil); e.Flaky[0].Quarantine == "" {
-		t.Errorf("%+v", e)
+	e = nexus.Evidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.Flake{{Test: "a", Failed: 1, Runs: 2}, {Test: "c"}, {Test: "b", Base: true}}}
+	if got := today.Spare(e, "test", nil); got.Flaky[0].Quarantine == "" || got.Flaky[1].Quarantine != "" || got.Flaky[2].Quarantine != "" || e.Flaky[0].Quarantine != "" {
+		t.Errorf("%+v of %+v", got, e)
+	}
+	if got := at("2026-12-01").Spare(e, "test", nil); got.Flaky[0].Quarantine != "" {
+		t.Errorf("its time is over: %+v", got)
 	}
 }
 
 func TestLook(t *testing.T) {
 	r := flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("gone")}, Day: day("2026-11-10")}
 	there := func(test string) bool { return test == "a" }
-	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" {
+	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Take it out") {
 		t.Errorf("%+v", found)
 	}
 	if found := r.Look(nil); len(found) != 0 {
 		t.Errorf("%+v", found)
 	}
 	r.Day = day("2026-12-01")
-	if found := r.Look(there); len(found) != 2 || found[0].Code != "quarantine.expired" {
+	if found := r.Look(there); len(found) != 2 || found[0].Code != "quarantine.expired" || !strings.HasPrefix(found[0].Advice, "Mend the test") {
 		t.Errorf("%+v", found)
 	}
 }

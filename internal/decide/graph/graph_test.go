@@ -70,6 +70,20 @@ func TestALongCircleIsCut(t *testing.T) {
 	if err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "T0 needs T1 ") || !strings.HasSuffix(err.Error(), " needs T0") {
 		t.Error(err)
 	}
+	if !strings.Contains(err.Error(), "needs T19 needs (9961 more) needs T9981 needs") {
+		t.Errorf("the cut: %v", err)
+	}
+	_, err = graph.New(tasks[:0:0])
+	if err != nil {
+		t.Error(err)
+	}
+	few := make([]nexus.Task, 39)
+	for i := range few {
+		few[i] = nexus.Task{ID: id(i), Needs: []nexus.TaskID{id((i + 1) % len(few))}}
+	}
+	if _, err := graph.New(few); err == nil || strings.Contains(err.Error(), "more") || strings.Count(err.Error(), " needs ") != 39 {
+		t.Errorf("a circle of 40 names: %v", err)
+	}
 }
 
 func id(n int) nexus.TaskID { return nexus.TaskID(fmt.Sprintf("T%d", n)) }
@@ -122,6 +136,25 @@ func TestConflicts(t *testing.T) {
 		if g.Conflicts("a", "a") || g.Conflicts("a", "zzz") {
 			t.Error("a task conflicts with itself or with nobody")
 		}
+	}
+}
+
+// TestTheFirstOfEquals holds which of equal answers is given, and that a graph
+// is not changed through what it hands out.
+func TestTheFirstOfEquals(t *testing.T) {
+	g := build(t, plan("c:b z:b b a:b y"))
+	if path := g.Longest(nil); fmt.Sprint(path) != "[b c]" {
+		t.Error(path)
+	}
+	g.Tasks()[0].ID = "other"
+	if got := g.Tasks(); len(got) != 5 || got[0].ID != "c" {
+		t.Error(got)
+	}
+	if task, ok := g.Task("z"); !ok || task.ID != "z" {
+		t.Error(task, ok)
+	}
+	if task, ok := g.Task("no"); ok || task.ID != "" {
+		t.Error(task, ok)
 	}
 }
 

@@ -73,6 +73,24 @@ func TestItems(t *testing.T) {
 			[]string{begun + "task.parked task=T1 why=x\nrun.ended status=partial\n", begun + "task.parked task=T2 why=x\nrun.ended status=partial\n"},
 			[]string{"r2/T2 review yellow [retry,skip] T2, More, is parked: x | it stays parked"},
 		},
+		"a conflict":                   {[]string{begun + "attempt.started attempt=T1.1 task=T1 base=c0 tier=fast\nattempt.ended attempt=T1.1 outcome=conflicted\ntask.parked task=T1 why=x\n"}, []string{"r1/T1 conflict red [retry,skip] T1, Add, is parked: x | it stays parked"}},
+		"over its budget":              {[]string{begun + "attempt.started attempt=T1.1 task=T1 base=c0 tier=fast\nbudget.refused task=T1 cap=task limit=1 asked=2\nattempt.lost attempt=T1.1 why=money\ntask.parked task=T1 why=x\n"}, []string{"r1/T1 cost red [retry,skip] T1, Add, is parked: x | it stays parked"}},
+		"failed otherwise":             {[]string{begun + "attempt.started attempt=T1.1 task=T1 base=c0 tier=fast\nattempt.ended attempt=T1.1 outcome=exhausted\ntask.parked failed=true task=T1 why=x\n"}, []string{"r1/T1 retries yellow [retry,skip] T1, Add, is failed: x | it stays failed"}},
+		"a task that is to be skipped": {[]string{begun + "task.parked task=T1 why=x\nrequest.made request.verb=skip request.task=T1\n"}, nil},
+		"something else is asked of the task": {
+			[]string{begun + "task.parked task=T1 why=x\nrequest.made request.verb=tell request.task=T1 request.text=a\nrequest.made request.verb=retry request.task=T2\n"},
+			[]string{"r1/T1 review yellow [retry,skip] T1, Add, is parked: x | it stays parked"},
+		},
+		"the oldest first": {
+			[]string{begun + "@20s task.parked task=T1 why=x\n@30s question.asked id=q1 text=which fallback=this\n", begun + "@10s question.asked id=q1 text=when fallback=now\n"},
+			[]string{"r2/q1 ambiguity green [] when | now", "r1/T1 review yellow [retry,skip] T1, Add, is parked: x | it stays parked", "r1/q1 ambiguity green [] which | this"},
+		},
+		"another question is answered":        {[]string{begun + ask + "request.made request.verb=answer request.id=q2 request.text=yes\nrequest.made request.verb=tell request.id=q1 request.text=yes\n"}, []string{red}},
+		"answered by what the asker calls it": {[]string{begun + "question.asked id=q1 mark=m7 text=\"may it?\" fallback=yes trigger=security\nrequest.made request.verb=answer request.id=m7 request.text=yes\n"}, nil},
+		"a task that asks": {
+			[]string{begun + "attempt.started attempt=T1.1 task=T1 base=c0 tier=fast\nsession.started session=T1.1/coder.1 attempt=T1.1 role=coder model=m\nquestion.asked id=q1 attempt=T1.1 text=\"may it?\" fallback=yes trigger=security\nquestion.left id=q1\nattempt.lost attempt=T1.1 why=x\ntask.parked task=T1 why=x\n"},
+			[]string{red},
+		},
 		"events that do not follow": {[]string{begun + ask + "task.parked task=T9 why=x\n", begun + ask}, []string{"r2" + strings.TrimPrefix(red, "r1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +117,7 @@ func TestRequest(t *testing.T) {
 		"own words":         {people.AmbiguityTrigger, "the second\nof them", "answer the second\nof them"},
 		"hidden characters": {people.AmbiguityTrigger, "a\u202eb", "answer a<U+202E>b"},
 		"NUL":               {people.AmbiguityTrigger, "a\x00b", "error the answer is not text"},
+		"as long as it may": {people.AmbiguityTrigger, strings.Repeat("a", people.MaxAnswer), "answer " + strings.Repeat("a", people.MaxAnswer)},
 		"long":              {people.AmbiguityTrigger, strings.Repeat("a", people.MaxAnswer+1), "error the answer has more than 8192 bytes"},
 		"retry":             {"", "Retry", "retry T1"},
 		"skip":              {"", "skip", "skip T1"},
@@ -113,6 +132,13 @@ func TestRequest(t *testing.T) {
 			got := strings.TrimSpace(string(r.Verb) + " " + r.Text + string(r.Task))
 			if err != nil {
 				got = "error " + err.Error()
+				want := map[bool]string{true: "Answer yes, no, or no: and why.", false: "Answer retry or skip."}[c.of != ""]
+				if c.of == people.AmbiguityTrigger {
+					want = "Answer in your own words, with 8192 bytes at most."
+				}
+				if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Hint != want {
+					t.Errorf("hint of %v, want %q", err, want)
+				}
 			} else if r.By != "ada" {
 				t.Errorf("by %q", r.By)
 			}
@@ -138,8 +164,33 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tape, err, want)
 		}
 	}
-	if _, err := play(t, begun).Find("r1", "T1"); err == nil || err.Error() != "already answered: it is pending" {
+	if _, err := play(t, begun).Find("r1", "T1"); !people.IsLate(err) || err.Error() != "already answered: it is pending" {
 		t.Errorf("a task: %v", err)
+	}
+	two := play(t, begun+ask, begun+ask)
+	if i, err := two.Find("r2", "q1"); err != nil || i.Run != "r2" || !strings.HasPrefix(i.Mark(), "r2/q1@2026-01-01T00:00:") {
+		t.Errorf("of another run: %+v, %v", i, err)
+	}
+	for _, run := range []nexus.RunID{"r3", "r1"} {
+		if _, err := two.Find(run, "q9"); people.IsLate(err) || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			t.Errorf("what is not there in %s: %v", run, err)
+		}
+	}
+}
+
+// TestAgreed finds the answers about publishing that no conductor has taken.
+func TestAgreed(t *testing.T) {
+	const publish = "question.asked id=q1 text=x fallback=no trigger=publish\n"
+	const yes = "request.made request.verb=answer request.id=q1 request.text=yes\n"
+	for tape, want := range map[string][]people.Agreed{
+		publish:       nil,
+		publish + yes: {{Run: "r1", Seq: 8}},
+		publish + yes + "request.settled seq=8 granted=true\n":                                                                 nil,
+		"attempt.started attempt=T1.1 task=T1 base=c0 tier=fast\nquestion.asked id=q1 attempt=T1.1 text=x fallback=no\n" + yes: nil,
+	} {
+		if diff := cmp.Diff(want, play(t, begun+tape).Agreed()); diff != "" {
+			t.Errorf("%s: %s", tape, diff)
+		}
 	}
 }
 

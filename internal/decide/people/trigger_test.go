@@ -47,8 +47,8 @@ func TestFallback(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "yes", people.AmbiguityTrigger: "yes", people.SecurityTrigger: nexus.Unapproved, people.PublishTrigger: nexus.Unapproved, "from a later version": nexus.Unapproved,
 	} {
-		if got := people.FallbackOf(nexus.QuestionAsked{Trigger: name, Fallback: "yes"}); got != want {
-			t.Errorf("%q falls back to %q, want %q", name, got, want)
+		if got := people.FallbackOf(nexus.QuestionAsked{Trigger: name, Fallback: "yes"}); got != want || people.StaysOpen(name) != (want != "yes") {
+			t.Errorf("%q falls back to %q, want %q; it stays open: %v", name, got, want, people.StaysOpen(name))
 		}
 	}
 	if nexus.Agrees(nexus.Unapproved) {

@@ -1,6 +1,7 @@
 package tamper_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -112,6 +113,46 @@ func TestLost(t *testing.T) {
 		}
 	}
 }
+
+// TestLostSays holds what is said of what is missing, and where it stood.
+func TestLostSays(t *testing.T) {
+	many := func(from, to int) *string {
+		var b strings.Builder
+		b.WriteString("one = 1\n")
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, "line%d = other%d\n", i, i)
+		}
+		text := b.String()
+		return &text
+	}
+	base, added := many(0, 0), many(0, 10)
+	both := "one = 1\nline0 = other0\nx = y\nz = 3\n"
+	left := "one = 1\nx = y\n"
+	none := ""
+	for name, c := range map[string]struct {
+		f    tamper.Sides
+		want []string
+	}{
+		"of what landed":       {tamper.Sides{Path: "a.ini", Base: base, Landed: many(0, 1), Change: base, Result: base}, []string{"2: 1 line is missing, which the landed work added:\nline0 = other0"}},
+		"of the change, many":  {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: added, Result: base}, []string{"2: 10 lines are missing, which the change added:\nline0 = other0\nline1 = other1\nline2 = other2\nline3 = other3\nline4 = other4\nline5 = other5\nline6 = other6\nline7 = other7\nand 2 more"}},
+		"of the change, eight": {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: many(0, 8), Result: base}, []string{"2: 8 lines are missing, which the change added:\nline0 = other0\nline1 = other1\nline2 = other2\nline3 = other3\nline4 = other4\nline5 = other5\nline6 = other6\nline7 = other7"}},
+		"of nobody":            {tamper.Sides{Path: "a.ini", Base: &both, Landed: &both, Change: &both, Result: &left}, []string{"2: 2 lines are missing, which neither side took away:\nline0 = other0\nz = 3"}},
+		"of each":              {tamper.Sides{Path: "a.ini", Base: base, Landed: many(0, 1), Change: many(1, 2), Result: base}, []string{"2: 1 line is missing, which the landed work added:\nline0 = other0", "2: 1 line is missing, which the change added:\nline1 = other1"}},
+		"the file":             {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: base}, []string{"0: the file is missing"}},
+		"all of it":            {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: base, Result: &none}, []string{"1: 1 line is missing, which neither side took away:\none = 1"}},
+		"a test":               {tamper.Sides{Path: "a_test.go", Base: &none, Landed: &none, Change: ptr("func TestB(t *testing.T) {}\nfunc TestA(t *testing.T) {}\n"), Result: ptr("func TestB(t *testing.T) {}\n// func TestA(t *testing.T) {}\n")}, []string{"2: 1 line is missing, which the change added:\nfunc TestA(t *testing.T) {}", "0: the test TestA is missing, which the change has"}},
+	} {
+		var got []string
+		for _, l := range tamper.Lost([]tamper.Sides{c.f}) {
+			got = append(got, fmt.Sprintf("%d: %s", l.Line, l.Message))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func ptr(text string) *string { return &text }
 
 // TestLostWhole holds that a result that is one of the sides lacks what the
 // other added, in every conflict, and that neither side lacks anything of a

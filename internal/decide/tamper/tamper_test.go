@@ -1,9 +1,12 @@
 package tamper_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -153,6 +156,13 @@ func lies() map[string]lie {
 		"shell: put into a comment":           one(change("tests/add.bats", shTest, "  run add\n  [ \"$output\" = 0 ]", "  run add # [ \"$output\" = 0 ]"), tamper.Loosened),
 		"c: put into a comment":               one(change("tests/add.cc", cpTest, "  EXPECT_EQ(0,", "  (void)0; // EXPECT_EQ(0,"), tamper.Loosened),
 		"c: switched off":                     one(change("tests/add.cc", cpTest, "  EXPECT_EQ(0, add(0, 0));\n", "#if 0\n  EXPECT_EQ(0, add(0, 0));\n#endif\n"), tamper.Loosened),
+		"c: switched off, with more in it":    one(change("tests/add.cc", cpTest, "  EXPECT_EQ(0, add(0, 0));\n", "#if 0\n#if X\n#endif\n#ifdef Y\n#else\n#endif\n  EXPECT_EQ(0, add(0, 0));\n#endif\n"), tamper.Loosened),
+		"c: kept for another case":            one(change("tests/add.cc", cpTest, "  EXPECT_EQ(0, add(0, 0));\n", "#if 0\n  EXPECT_EQ(0, add(0, 0));\n#else\n#endif\n"), tamper.Loosened),
+		"php: put into a comment":             one(change("tests/AddTest.php", phTest, "    $this->assertSame(0", "    add(); # $this->assertSame(0"), tamper.Loosened),
+		"php: put into another comment":       one(change("tests/AddTest.php", phTest, "    $this->assertSame(0", "    add(); // $this->assertSame(0"), tamper.Loosened),
+		"python: put into a comment":          one(change("test_add.py", pyTest, "    assert add() == 0\n", "    #assert add() == 0\n"), tamper.Loosened),
+		"python: after what ends a line":      one(change("test_add.py", pyTest, "    assert add() == 0\n", "    x = 'it\\'s'; #assert add() == 0\n"), tamper.Loosened),
+		"python: behind the quote of another": one(change("test_add.py", pyTest, "    assert add() == 0\n", "    add(\"'\") # assert add() == 0'\n"), tamper.Loosened),
 		"c: Unity's is gone":                  one(change("tests/add.c", "void none(void) {\n  TEST_ASSERT_EQUAL(0, add(0, 0));\n}\n", "TEST_ASSERT_EQUAL(0, add(0, 0))", "add(0, 0)"), tamper.Loosened),
 		"go: another way to build":            one(change("m_test.go", goTest, "package m\n", "//go:build integration\n\npackage m\n"), tamper.Skipped),
 		"go: does not look at its t":          one(change("m_test.go", goTest, "func TestSub(t *testing.T) {\n", "func TestSub(*testing.T) {\n\tt := &fake{}\n"), tamper.Skipped),
@@ -205,6 +215,11 @@ func honest() map[string][]tamper.File {
 		"js: marks in a pattern":    {change("add.test.js", jsTest+"test('p', () => {\n  expect(a).toMatch(/[/*]x/)\n})\n", "adds none', () => {\n", "adds none', () => {\n  const b = 1\n")},
 		"python: a helper":          grow("test_add.py", pyTest, "\n\ndef help():\n    return 1\n\n\ndef test_more():\n    assert help() == 1\n"),
 		"python: said at length":    {change("test_add.py", pyTest, "def test_none():\n", "def test_none():\n    \"\"\"Nothing\n    at all.\"\"\"\n")},
+		"c: the other case":         {change("tests/add.cc", cpTest, "  EXPECT_EQ(0, add(0, 0));\n", "#if 0\nadd();\n#else\n  EXPECT_EQ(0, add(0, 0));\n#endif\n")},
+		"c: after what is off":      {change("tests/add.cc", cpTest, "  EXPECT_EQ(0, add(0, 0));\n", "#if 0\n#ifdef X\nadd();\n#endif\n#endif\n  EXPECT_EQ(0, add(0, 0));\n")},
+		"c: never switched on":      {change("tests/add.cc", cpTest, "TEST(Add, Adds)", "#if 0\nTEST(Add, Adds)")},
+		"php: an attribute":         {change("tests/AddTest.php", phTest, "  public function testNone", "  #[Test]\n  public function testNone")},
+		"js: marks in a literal":    {change("add.test.js", jsTest, "adds none', () => {\n", "adds none', () => {\n  const b = '/* `'\n")},
 		"c: switched over":          {change("tests/add.cc", cpTest, "TEST(Add, None)", "#if 1\nint x;\n#endif\nTEST(Add, None)")},
 		"js: one more":              grow("add.test.js", jsTest, "\ntest('more', () => {\n  expect(add(2, 2)).toBe(4)\n})\n"),
 		"js: a new file":            {added("new.test.ts", jsTest)},
@@ -285,6 +300,61 @@ func TestNoLieIsMissed(t *testing.T) {
 		}
 	}
 	t.Logf("%d lies", len(lies()))
+}
+
+// TestFindingsSayWhat holds what is said of a change, where, and how strongly.
+func TestFindingsSayWhat(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	goLong := "func TestA(t *testing.T) {\n\tt.Error(\"" + long + "\")\n}\n"
+	var many []string
+	for _, name := range []string{"A", "B", "C", "D", "E", "F", "G"} {
+		many = append(many, "func Test"+name+"(t *testing.T) {}\n")
+	}
+	for name, c := range map[string]struct {
+		file tamper.File
+		want []string
+	}{
+		"one assertion":      {change("m_test.go", goTest, "\tif Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n", ""), []string{"tamper.loosened major 0: 1 assertion is gone, first: t.Error(\"no\")"}},
+		"two":                {change("m_test.go", goTest, "\t\tt.Error(\"no\")\n", ""), []string{"tamper.loosened major 0: 2 assertions are gone, first: t.Error(\"no\")"}},
+		"a long one":         {change("m_test.go", goLong, "func TestA(t *testing.T) {\n}\n"), []string{"tamper.loosened major 0: 1 assertion is gone, first: t.Error(\"" + long[:111] + "..."}},
+		"a weaker one":       {change("add.test.js", "test('a', () => {\n  expect(add()).toEqual(0)\n})\n", "toEqual(0)", "toBeDefined()"), []string{"tamper.loosened major 2: the assertion is weaker: expect(add()).toBeDefined() instead of expect(add()).toEqual(0)"}},
+		"another":            {change("add.test.js", "test('a', () => {\n  expect(add()).toEqual(0)\n})\n", "toEqual(0)", "toEqual(1)"), []string{"tamper.expectation minor 0: 1 assertion changed, first: expect(add()).toEqual(0)"}},
+		"five tests":         {change("m_test.go", "package m\n"+strings.Join(many[:5], ""), "package m\n"), []string{"tamper.deleted major 0: 5 tests are gone: TestA, TestB, TestC, TestD, TestE"}},
+		"more than are told": {change("m_test.go", "package m\n"+strings.Join(many, ""), "package m\n"), []string{"tamper.deleted major 0: 7 tests are gone: TestA, TestB, TestC, TestD, TestE and 2 more"}},
+		"a gate that is off": {change("nexus.toml", gates, "lint = \"golangci-lint run\"", "# none\nlint = false"), []string{"tamper.command major 0: it says otherwise how checks run, no longer: lint = \"golangci-lint run\""}},
+	} {
+		var got []string
+		for _, f := range tamper.Look([]tamper.File{c.file}) {
+			got = append(got, fmt.Sprintf("%s %s %d: %s", f.Code, f.Severity, f.Line, f.Message))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestExplain takes what submissions say for the findings that they name, and
+// what a reviewer agrees to.
+func TestExplain(t *testing.T) {
+	found := []nexus.Finding{{Name: "a_test.go: deleted"}, {Name: "b"}, {Message: "of no name"}, {Name: "c"}}
+	said := []nexus.Explanation{{Name: "a_test.go: deleted", Why: "moved"}, {Name: " `./b`", Why: " renamed "}, {Name: "", Why: "x"}, {Name: "c", Why: " "}, {Name: "b", Why: "merged"}}
+	all := tamper.Explain(found, said)
+	var got []string
+	for _, f := range all {
+		got = append(got, f.Explained)
+	}
+	if diff := cmp.Diff([]string{"moved", "merged", "", ""}, got); diff != "" || found[0].Explained != "" {
+		t.Errorf("%s; what was given is %+v", diff, found[0])
+	}
+	if left := tamper.Unexplained(all); len(left) != 1 || left[0].Name != "c" {
+		t.Errorf("without a word: %+v", left)
+	}
+	if left := tamper.Unagreed(all, []string{"'b'"}); len(left) != 1 || left[0].Name != "a_test.go: deleted" {
+		t.Errorf("nobody agrees to %+v", left)
+	}
+	if left := tamper.Unagreed(all, nil); len(left) != 2 {
+		t.Errorf("nobody agrees to %+v", left)
+	}
 }
 
 func TestNoHonestChangeIsSuspect(t *testing.T) {

@@ -105,6 +105,43 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	}
 }
 
+// TestBackupThatFails says so, and leaves nothing under the name.
+func TestBackupThatFails(t *testing.T) {
+	j := openAt(t, written(t))
+	for name, do := range map[string]func(path string) error{
+		"back up": func(path string) error { return j.Backup(t.Context(), path) },
+		"salvage": func(path string) error {
+			_, err := j.Salvage(t.Context(), path)
+			return err
+		},
+	} {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := do(filepath.Join(file, "journal.db")); err == nil {
+			t.Errorf("%s: into a file", name)
+		}
+		if err := do(file); err == nil {
+			t.Errorf("%s: over a file", name)
+		}
+	}
+	none := filepath.Join(t.TempDir(), "none", "journal.db")
+	if err := j.Backup(t.Context(), none); err == nil {
+		t.Error("into a directory that is not there")
+	}
+	closed := opened(t, written(t))
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := closed.Salvage(t.Context(), none); err == nil {
+		t.Errorf("a closed journal was salvaged: %+v", r)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("something was left")
+	}
+}
+
 func TestReplaceKeepsTheOld(t *testing.T) {
 	path, other := written(t), written(t)
 	j := opened(t, path)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -69,15 +70,19 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"swapped": {[]string{
 			"update event set seq = 99 where seq = 7", "update event set seq = 7 where seq = 8", "update event set seq = 8 where seq = 99",
 		}, journal.Changed, 7, 6, true},
-		"missing":        {[]string{"delete from event where seq = 7"}, journal.Missing, 7, 6, true},
-		"first missing":  {[]string{"delete from event where seq = 1"}, journal.Missing, 1, 0, true},
-		"cut off":        {[]string{"delete from event where seq > 8"}, journal.Cut, 9, 8, false},
-		"all gone":       {[]string{"delete from event"}, journal.Cut, 1, 0, false},
-		"last changed":   {[]string{"update event set hash = zeroblob(32) where seq = 10"}, journal.Changed, 10, 9, false},
-		"slipped in":     {[]string{"insert into event select 11, run, at, kind, data, hash from event where seq = 10"}, journal.Changed, 11, 10, false},
-		"head set back":  {[]string{"update head set seq = 9, hash = (select hash from event where seq = 9)"}, journal.Changed, 10, 10, false},
-		"head forged":    {[]string{"update head set hash = zeroblob(32)"}, journal.Changed, 10, 10, false},
-		"index unsound":  {[]string{"pragma writable_schema = on", "update sqlite_schema set sql = 'create index event_run on event (kind)' where name = 'event_run'"}, journal.Broken, 0, 10, true},
+		"missing":       {[]string{"delete from event where seq = 7"}, journal.Missing, 7, 6, true},
+		"first missing": {[]string{"delete from event where seq = 1"}, journal.Missing, 1, 0, true},
+		"cut off":       {[]string{"delete from event where seq > 8"}, journal.Cut, 9, 8, false},
+		"all gone":      {[]string{"delete from event"}, journal.Cut, 1, 0, false},
+		"last changed":  {[]string{"update event set hash = zeroblob(32) where seq = 10"}, journal.Changed, 10, 9, false},
+		"slipped in":    {[]string{"insert into event select 11, run, at, kind, data, hash from event where seq = 10"}, journal.Changed, 11, 10, false},
+		"head set back": {[]string{"update head set seq = 9, hash = (select hash from event where seq = 9)"}, journal.Changed, 10, 10, false},
+		"head forged":   {[]string{"update head set hash = zeroblob(32)"}, journal.Changed, 10, 10, false},
+		"index unsound": {[]string{"pragma writable_schema = on", "update sqlite_schema set sql = 'create index event_run on event (kind)' where name = 'event_run'"}, journal.Broken, 0, 10, true},
+		"changed, unsound": {[]string{
+			"update event set at = at + 1 where seq = 2",
+			"pragma writable_schema = on", "update sqlite_schema set sql = 'create index event_run on event (kind)' where name = 'event_run'",
+		}, journal.Changed, 2, 1, true},
 		"number of none": {[]string{"insert into event select 0, run, at, kind, data, hash from event where seq = 1"}, journal.Missing, 1, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +139,52 @@ func TestReadingFindsDamage(t *testing.T) {
 		if err != nil {
 			t.Errorf("run b is sound, but after %d: %v", e.Seq, err)
 		}
+	}
+}
+
+// TestFollowingFindsDamage: whoever follows hears of it, and waits for nothing
+// more.
+func TestFollowingFindsDamage(t *testing.T) {
+	path := written(t)
+	tamper(t, path, "update event set data = replace(data, 'claude', 'claudf') where seq = 7")
+	var last int64
+	var broken error
+	for e, err := range openAt(t, path).Follow(t.Context(), "", 0) {
+		if broken = err; err == nil {
+			last = e.Seq
+		}
+	}
+	wantCode(t, broken, nexus.CodeJournalCorrupt)
+	if last != 6 {
+		t.Errorf("the last event is %d", last)
+	}
+}
+
+// TestSpentIsNotGuessed: what cannot be read is not money that was not spent.
+func TestSpentIsNotGuessed(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   string
+		code nexus.Code
+	}{
+		"no JSON":  {"update event set data = '{' where kind = 'budget.spent'", nexus.CodeJournalCorrupt},
+		"no table": {"drop table event", nexus.CodeStorage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := openAt(t, path)
+			if _, err := acquire(t, j, "a").Append(t.Context(), nexus.BudgetReserved{ID: "1", Money: 5}, nexus.BudgetSpent{ID: "1", Money: 3}); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := j.Spent(t.Context(), time.Now(), ""); err != nil || got != 3 {
+				t.Fatalf("spent %d, %v", got, err)
+			}
+			tamper(t, path, c.do)
+			got, err := j.Spent(t.Context(), time.Now(), "")
+			wantCode(t, err, c.code)
+			if got != 0 {
+				t.Errorf("spent %d, and an error", got)
+			}
+		})
 	}
 }
 

@@ -259,6 +259,40 @@ func TestALeaseThatRanOut(t *testing.T) {
 	}
 }
 
+// TestFollowIsWoken: whoever follows in the process that appends does not wait
+// until it looks again.
+func TestFollowIsWoken(t *testing.T) {
+	o := options()
+	o.Poll = time.Hour
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	l := acquire(t, j, "r")
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	appendOne := func() {
+		if _, err := l.Append(t.Context(), facts(1)...); err != nil {
+			t.Error(err)
+		}
+	}
+	appendOne()
+	var last int64
+	for e, err := range j.Follow(ctx, "", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = e.Seq; last == 3 {
+			break
+		}
+		go appendOne()
+	}
+	if last != 3 {
+		t.Errorf("after %d nothing came", last)
+	}
+}
+
 func TestOpenNeedsAClock(t *testing.T) {
 	if _, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{}); err == nil {
 		t.Error("opened without a clock")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -114,9 +115,13 @@ func hold(path string) error {
 }
 
 func expect(err error, code nexus.Code) error {
+	hint := map[nexus.Code]string{nexus.CodeDiskFull: "Free space", nexus.CodeReadOnly: "Make "}[code]
+	if errors.Is(err, journal.ErrBroken) {
+		hint = "Start nexus anew"
+	}
 	e, ok := errors.AsType[*nexus.Error](err)
-	if !ok || e.Code != code || e.Hint == "" {
-		return fmt.Errorf("got %w, want %s with a hint", err, code)
+	if !ok || e.Code != code || e.Hint == "" || !strings.HasPrefix(e.Hint, hint) {
+		return fmt.Errorf("got %w (%+v), want %s with a hint", err, e, code)
 	}
 	return nil
 }
@@ -158,6 +163,13 @@ func fillDisk(path string) error {
 	n, err := appendUntil(l, nexus.CodeDiskFull)
 	if err != nil {
 		return err
+	}
+	blobs, err := journal.OpenBlobs(path + ".blobs")
+	if err == nil {
+		_, err = blobs.Put(make([]byte, 4<<20))
+	}
+	if err := expect(err, nexus.CodeDiskFull); err != nil {
+		return fmt.Errorf("a blob: %w", err)
 	}
 	if err := expect(l.Renew(context.Background()), nexus.CodeDiskFull); err != nil {
 		return fmt.Errorf("after the disk was full: %w", err)
@@ -201,6 +213,10 @@ func openReadOnlyDisk(path string) error {
 	_, err = journal.Open(context.Background(), path+".none", options())
 	if err := expect(err, nexus.CodeReadOnly); err != nil {
 		return fmt.Errorf("create: %w", err)
+	}
+	_, err = journal.OpenBlobs(path + ".blobs")
+	if err := expect(err, nexus.CodeReadOnly); err != nil {
+		return fmt.Errorf("blobs: %w", err)
 	}
 	o := options()
 	o.ReadOnly = true

@@ -195,6 +195,35 @@ func TestTakeOver(t *testing.T) {
 	cmd.Wait()
 }
 
+// TestAnotherNamespace: the process number of a holder in another namespace is
+// somebody else's here, and the holder lives.
+func TestAnotherNamespace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openAt(t, path)
+	cmd := again(t, "hold", path, bwrap(t, "--unshare-pid", "--proc", "/proc")...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "1\n" {
+		t.Fatalf("the child's fence is %q, %v", line, err)
+	}
+	_, err = j.Acquire(t.Context(), "r", journal.Self(), time.Minute)
+	wantCode(t, err, nexus.CodeRunHeld)
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+}
+
 // TestReusedProcessID: a process with the holder's number that started at
 // another time is another process.
 func TestReusedProcessID(t *testing.T) {

@@ -78,6 +78,57 @@ func TestDirectoryOfThisMoment(t *testing.T) {
 	}
 }
 
+// TestRulesThatChange finds what was ignored once the rules that left it out
+// changed or are gone, wherever they stand.
+func TestRulesThatChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules  string
+		remove bool
+	}{
+		"changed":        {rules: ".gitignore"},
+		"of a directory": {rules: "d/.gitignore"},
+		"gone":           {rules: ".gitignore", remove: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			st := write(t, filepath.Join(dir, c.rules))
+			write(t, filepath.Join(dir, "d", "o"))
+			ignored := map[string]bool{"d/o": true, "d": true}
+			tree := survey{
+				Dir: dir, Since: st.Changed + 1, Base: git.Index{{Path: c.rules, Mode: st.Mode, Stat: st}},
+				Ignored: func(_ context.Context, paths []string) (map[string]bool, error) {
+					found := map[string]bool{}
+					for _, p := range paths {
+						found[p] = ignored[p]
+					}
+					return found, nil
+				},
+			}
+			k := &known{}
+			if f := look(t, tree, k, st.Changed+1); len(f.Changed)+len(f.Gone) > 0 {
+				t.Fatalf("at first there is %+v", f)
+			}
+			ignored = nil
+			want := found{Changed: []string{c.rules, "d/o"}}
+			if c.remove {
+				if err := os.Remove(filepath.Join(dir, c.rules)); err != nil {
+					t.Fatal(err)
+				}
+				want = found{Changed: []string{"d/o"}, Gone: []string{c.rules}}
+			} else if err := os.WriteFile(filepath.Join(dir, c.rules), []byte("nothing"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err := tree.look(t.Context(), k, st.Changed+1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Now = 0; cmp.Diff(want, f) != "" {
+				t.Error(cmp.Diff(want, f))
+			}
+		})
+	}
+}
+
 func TestClock(t *testing.T) {
 	dir := t.TempDir()
 	st := write(t, filepath.Join(dir, "a"))

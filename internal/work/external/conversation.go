@@ -25,7 +25,7 @@ const (
 	sayFresh  = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
 	sayUnread = "Your last message does not hold what you should submit: %s.\n" +
 		"Send it again: one message with nothing but the JSON object in a ```json block."
-	sayQuota  = "Your account has quota again. The files are as you left them. Continue with the task."
+	sayQuota = "Your account has quota again. The files are as you left them. Continue with the task."
 )
 
 const (

@@ -17,7 +17,7 @@ const workingTree = "working tree"
 
 // lookedAt is the working tree in a directory as it was when somebody looked.
 type lookedAt struct {
-	repo   git.Repo     // the zero one if git knows nothing of the directory
+	repo   git.Repo    // the zero one if git knows nothing of the directory
 	hash   string      // of what it held, without what git ignores; [workingTree] where it has none
 	stored *storedTree // kept, so that looking again is cheap; nil where it is not
 }

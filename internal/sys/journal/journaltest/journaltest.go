@@ -88,6 +88,7 @@ func Run(t *testing.T, open func(t *testing.T) Open) {
 		{"a cancelled caller changes nothing", cancelled},
 		{"a cancelled append is made or not", cancelledMidway},
 		{"money of the day", spent},
+		{"a day ends at midnight", midnight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at := &clock{at: time.Date(2026, 11, 21, 12, 0, 0, 123, time.UTC)}
@@ -360,6 +361,24 @@ func spent(t *testing.T, open Open, c *clock) {
 		got, err := j.Spent(t.Context(), w.day, w.except)
 		if err != nil || got != w.want {
 			t.Errorf("on %s all but %q spent %d (%v), want %d", w.day, w.except, got, err, w.want)
+		}
+	}
+}
+
+// midnight reserves money at the first moment of a day, and at the last of the
+// one before.
+func midnight(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	l := acquire(t, j, "a", 1)
+	next := c.now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	c.pass(next.Sub(c.now()) - 1)
+	put(t, l, nexus.BudgetReserved{ID: "last", Money: 1})
+	c.pass(1)
+	put(t, l, nexus.BudgetReserved{ID: "first", Money: 10}, nexus.BudgetSpent{ID: "last", Money: 2})
+	for day, want := range map[time.Time]nexus.Money{next.Add(-1): 2, next: 10} {
+		if got, err := j.Spent(t.Context(), day, ""); err != nil || got != want {
+			t.Errorf("on %s %d was spent (%v), want %d", day, got, err, want)
 		}
 	}
 }

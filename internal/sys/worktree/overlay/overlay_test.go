@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,6 +52,47 @@ func TestMount(t *testing.T) {
 	if err := Mount(l); !errors.Is(err, ErrNone) {
 		t.Errorf("mounted %q: %v", l.Upper, err)
 	}
+}
+
+// TestProbeSees holds what makes an overlay one that cannot be used: here are
+// directories that are none.
+func TestProbeSees(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string // in the directory that stands for the mount
+		lower bool     // which is the lower layer itself
+		want  string
+	}{
+		"a directory cannot be renamed": {want: "rename"},
+		"a file cannot be written":      {files: []string{"a/f"}, want: "no such file"},
+		"the lower layer is written":    {files: []string{"a/b/f"}, lower: true, want: "the lower layer changed"},
+		"redirects cannot be read":      {files: []string{"a/b/f"}, want: "redirects cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := layers(filepath.Join(t.TempDir(), "probe"))
+			for _, name := range append([]string{filepath.Join(l.Lower, "a", "b", "f"), filepath.Join(l.Upper, "x"), filepath.Join(l.Dir, "x")}, under(l.Dir, c.files)...) {
+				if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name, []byte("f"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.lower {
+				l.Lower = l.Dir
+			}
+			if err := try(l); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func under(dir string, names []string) []string {
+	var all []string
+	for _, n := range names {
+		all = append(all, filepath.Join(dir, n))
+	}
+	return all
 }
 
 func TestParseMounts(t *testing.T) {

@@ -55,16 +55,26 @@ func (g *goFile) text(n ast.Node) string {
 	return g.Text[g.set.Position(n.Pos()).Offset:g.set.Position(n.End()).Offset]
 }
 
-func (g *goFile) add(operator string, pos token.Pos, was, now string) {
+func (g *goFile) add(operator string, pos token.Pos, was, now, code string) {
 	p := g.set.PositionFor(pos, false)
 	if g.New[p.Line] && was != now && strings.HasPrefix(g.Text[p.Offset:], was) {
-		g.found = append(g.found, Mutant{File: g.Path, Line: p.Line, Operator: operator, Was: was, Now: now, at: p.Offset, end: p.Offset + len(was)})
+		g.found = append(g.found, Mutant{File: g.Path, Line: p.Line, Operator: operator, Was: was, Now: now, at: p.Offset, end: p.Offset + len(was), code: code})
 	}
 }
 
 func (g *goFile) replace(operator string, n ast.Node, now string) {
-	g.add(operator, n.Pos(), g.text(n), now)
+	g.add(operator, n.Pos(), g.text(n), now, now)
 }
+
+// drop replaces code as replace does, and keeps what the old code used: the
+// last use of a variable or an import does not go with it, which the compiler
+// would refuse.
+func (g *goFile) drop(operator string, n ast.Node, now, code string) {
+	g.add(operator, n.Pos(), g.text(n), now, code)
+}
+
+// unrun is a function with the code in it that nobody calls.
+func unrun(results, code string) string { return "func() " + results + "{ " + code + " }" }
 
 // swaps are what operators become.
 func swaps(t token.Token) (operator string, now token.Token) {
@@ -100,7 +110,7 @@ func swaps(t token.Token) (operator string, now token.Token) {
 
 func (g *goFile) swap(operator string, at token.Pos, t token.Token) {
 	if what, now := swaps(t); what == operator || what != "" && operator == "" {
-		g.add(what, at, t.String(), now.String())
+		g.add(what, at, t.String(), now.String(), now.String())
 	}
 }
 
@@ -119,7 +129,12 @@ func (g *goFile) assign(n *ast.AssignStmt) {
 	switch {
 	case n.Tok == token.ASSIGN && len(n.Lhs) == 1 && len(n.Rhs) == 1:
 		if name, ok := n.Lhs[0].(*ast.Ident); !ok || name.Name != "_" {
-			g.replace("remove statement", n, "_ = "+g.text(n.Rhs[0]))
+			value := g.text(n.Rhs[0])
+			code := "_, _ = " + value + ", " + unrun("", g.text(n))
+			if value == "nil" {
+				code = "_ = " + unrun("", g.text(n)) // nil alone has no type
+			}
+			g.drop("remove statement", n, "_ = "+value, code)
 		}
 	default:
 		g.swap("arithmetic", n.TokPos, n.Tok)
@@ -139,7 +154,7 @@ func (g *goFile) statement(n *ast.ExprStmt) {
 	}) {
 		return
 	}
-	g.replace("remove statement", n, "{}")
+	g.drop("remove statement", n, "{}", "_ = "+unrun("", g.text(n)))
 }
 
 // body lets the returns of a function give nothing.
@@ -147,10 +162,10 @@ func (g *goFile) body(t *ast.FuncType, body *ast.BlockStmt) {
 	if body == nil || t.Results == nil {
 		return
 	}
-	var zeros []string
+	var zeros, types []string
 	for _, r := range t.Results.List {
 		for range max(1, len(r.Names)) {
-			zeros = append(zeros, zero(r.Type))
+			zeros, types = append(zeros, zero(r.Type)), append(types, g.text(r.Type))
 		}
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -159,14 +174,14 @@ func (g *goFile) body(t *ast.FuncType, body *ast.BlockStmt) {
 			return false // it has results of its own
 		case *ast.ReturnStmt:
 			if len(n.Results) == len(zeros) {
-				g.returns(n, zeros)
+				g.returns(n, zeros, "("+strings.Join(types, ", ")+") ")
 			}
 		}
 		return true
 	})
 }
 
-func (g *goFile) returns(n *ast.ReturnStmt, zeros []string) {
+func (g *goFile) returns(n *ast.ReturnStmt, zeros []string, types string) {
 	values := make([]string, len(zeros))
 	changed := false
 	for i, r := range n.Results {
@@ -176,7 +191,8 @@ func (g *goFile) returns(n *ast.ReturnStmt, zeros []string) {
 		}
 	}
 	if changed {
-		g.replace("return nothing", n, "return "+strings.Join(values, ", "))
+		now := "return " + strings.Join(values, ", ")
+		g.drop("return nothing", n, now, "_ = "+unrun(types, g.text(n))+"; "+now)
 	}
 }
 

@@ -33,7 +33,8 @@ type Mutant struct {
 	Was      string `json:"was"`
 	Now      string `json:"now"`
 
-	at, end int // where Was is in the file
+	at, end int    // where Was is in the file
+	code    string // what is written there, where Now only shows what it does; empty: Now
 }
 
 // String shows the fault with its place.
@@ -43,7 +44,7 @@ func (m Mutant) String() string {
 
 // Apply returns the file with the fault in it.
 func (m Mutant) Apply(src []byte) []byte {
-	return slices.Concat(src[:m.at], []byte(m.Now), src[m.end:])
+	return slices.Concat(src[:m.at], []byte(cmp.Or(m.code, m.Now)), src[m.end:])
 }
 
 // shown is how much of a piece of code is shown.

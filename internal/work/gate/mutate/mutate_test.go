@@ -2,8 +2,10 @@ package mutate_test
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"os/exec"
@@ -88,6 +90,84 @@ func g() T { return T{} }
 	}
 	if got := mutate.Of(fresh("a.go", "package a\n\nfunc {")); len(got) > 0 {
 		t.Errorf("a broken file has faults: %v", got)
+	}
+}
+
+// importing is a function that imports.
+type importing func(path string) (*types.Package, error)
+
+func (i importing) Import(path string) (*types.Package, error) { return i(path) }
+
+// TestFaultsOfGoCompile takes the last uses of imports and variables away, in
+// all places where a statement may be: the compiler must not notice that
+// instead of a test.
+func TestFaultsOfGoCompile(t *testing.T) {
+	const text = `package a
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+type T struct{ at *int }
+
+func (x *T) f(in string, all []int) (n int, err error) {
+	if y, ok := strings.CutPrefix(in, "a"); ok {
+		return len(y), nil
+	}
+	slices.Sort(all)
+	x.at = nil
+	for i := 0; i < 3; i = i + 1 {
+		copied := make([]int, 3)
+		copy(copied, all)
+	}
+	first := all[0]
+	all[0] = all[first]
+	switch z := x.g(func() bool { v := 3; return v > 2 }); {
+	case z:
+		return 1, errors.New("it is")
+	}
+	return
+}
+
+func (x *T) g(of func() bool) bool { return of() }
+
+func most[E any](all []E) (E, bool) {
+	e := all[0]
+	return e, true
+}
+`
+	set := token.NewFileSet()
+	library := map[string]string{
+		"errors":  "package errors\nfunc New(string) error",
+		"slices":  "package slices\nfunc Sort[E any](all []E) {}",
+		"strings": "package strings\nfunc CutPrefix(s, prefix string) (string, bool)",
+	}
+	var check func(path, text string) (*types.Package, error)
+	check = func(path, text string) (*types.Package, error) {
+		f, err := parser.ParseFile(set, path+".go", text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		c := types.Config{Importer: importing(func(path string) (*types.Package, error) { return check(path, library[path]) })}
+		return c.Check(path, set, []*ast.File{f}, nil)
+	}
+	compiles := func(text string) error { _, err := check("a", text); return err }
+	if err := compiles(text); err != nil {
+		t.Fatal(err)
+	}
+	dropped := 0
+	for _, m := range mutate.Of(fresh("a.go", text)) {
+		if err := compiles(string(m.Apply([]byte(text)))); err != nil {
+			t.Errorf("%s: %v", m, err)
+		}
+		if m.Operator == "remove statement" || m.Operator == "return nothing" {
+			dropped++
+		}
+	}
+	if dropped != 10 {
+		t.Errorf("%d faults take something away", dropped)
 	}
 }
 
@@ -269,8 +349,8 @@ func TestTrialTold(t *testing.T) {
 	})
 	t.Run("no program", func(t *testing.T) {
 		w, files := trial(t, map[string]string{
-			"go.mod": module, "m.go": "package m\n\nimport \"strings\"\n\nvar Last string\n\nfunc Set(s string) {\n\tstrings.NewReplacer(\"a\").WriteString(nil, s)\n}\n",
-			"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestSet(t *testing.T) {}\n",
+			"go.mod": module, "m.go": "package m\n\ntype T struct{ Text string }\n\nfunc Join(a, b string) T {\n\treturn T{a + b}\n}\n",
+			"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestJoin(t *testing.T) {}\n",
 		})
 		r, err := w.Run(t.Context(), files)
 		if err != nil || len(r.Results) != 1 || r.Results[0].State != mutate.Uncompiled && r.Results[0].State != mutate.Unclear {

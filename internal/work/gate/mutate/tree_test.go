@@ -336,7 +336,13 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 	if old, ok := p.known[r.Key]; ok {
 		return old
 	}
-	for _, dir := range p.near(m.File) {
+	own := ""
+	for _, r := range p.rooms {
+		if rel, err := filepath.Rel(p.dir, r.Dir); err == nil && filepath.ToSlash(rel) == path.Dir(m.File) {
+			own = r.ImportPath
+		}
+	}
+	for _, dir := range near(p.rooms, own) {
 		base, ok := p.base[dir]
 		if !ok {
 			start := time.Now()
@@ -380,34 +386,78 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 const importers = 4
 
 // near returns the packages whose tests are run: that of the file, then those of
-// its floor that import it, the nearest first.
-func (p *project) near(file string) []string {
-	var own room
-	for _, r := range p.rooms {
-		if rel, err := filepath.Rel(p.dir, r.Dir); err == nil && filepath.ToSlash(rel) == path.Dir(file) {
-			own = r
+// its floor that import it, the nearest first. The simulator and other harnesses
+// are slow and come last. Where there is none of them, importers of other floors
+// are asked.
+func near(rooms []room, own string) []string {
+	root := own[:strings.Index(own, "/internal/")+len("/internal/")]
+	first, _, _ := strings.Cut(own[len(root):], "/")
+	var same, other []string
+	tested := false
+	for _, r := range rooms {
+		switch {
+		case r.tested() && r.ImportPath == own:
+			tested = true
+		case !r.tested() || !slices.Contains(r.Imports, own):
+		case strings.HasPrefix(r.ImportPath, root+first+"/"):
+			same = append(same, r.ImportPath)
+		default:
+			other = append(other, r.ImportPath)
 		}
 	}
-	below := own.ImportPath[:strings.Index(own.ImportPath, "/internal/")+len("/internal/")] + floor(file, 1) + "/"
-	var all []string
-	for _, r := range p.rooms {
-		if r.tested() && strings.HasPrefix(r.ImportPath, below) && slices.Contains(r.Imports, own.ImportPath) {
-			all = append(all, r.ImportPath)
-		}
+	if !tested && len(same) == 0 {
+		same = other
 	}
-	shared := func(name string) int {
+	rank := func(name string) int { // the higher, the earlier
 		n := 0
-		for n < min(len(name), len(own.ImportPath)) && name[n] == own.ImportPath[n] {
+		for n < min(len(name), len(own)) && name[n] == own[n] {
 			n++
+		}
+		if harness.MatchString(strings.TrimPrefix(name, root[:len(root)-len("internal/")])) {
+			n -= len(own)
 		}
 		return n
 	}
-	slices.SortStableFunc(all, func(a, b string) int { return shared(b) - shared(a) })
-	all = all[:min(len(all), importers)]
-	if own.tested() {
-		all = slices.Insert(all, 0, own.ImportPath)
+	slices.SortStableFunc(same, func(a, b string) int { return rank(b) - rank(a) })
+	same = same[:min(len(same), importers)]
+	if tested {
+		same = slices.Insert(same, 0, own)
 	}
-	return all
+	return same
+}
+
+// TestNear holds which tests are run for a fault, and in which order.
+func TestNear(t *testing.T) {
+	const m = "example.com/m/internal/"
+	at := func(path string, tests bool, imports ...string) room {
+		r := room{ImportPath: m + path}
+		for _, i := range imports {
+			r.Imports = append(r.Imports, m+i)
+		}
+		if tests {
+			r.XTestGoFiles = []string{"x_test.go"}
+		}
+		return r
+	}
+	rooms := []room{
+		at("decide/a", true), at("decide/a/b", false, "decide/a"), at("decide/c", true, "decide/a"), at("decide/z", false), at("decide/lone", false),
+		at("run", true, "decide/a"), at("run/sim", true, "run", "decide/z"), at("run/local", true, "run"), at("work/w", true, "decide/z"),
+		at("decide/a/n", true, "decide/a"),
+	}
+	for own, want := range map[string][]string{
+		"decide/a":    {"decide/a", "decide/a/n", "decide/c"},
+		"run":         {"run", "run/local", "run/sim"},
+		"decide/z":    {"work/w", "run/sim"},
+		"decide/lone": nil,
+	} {
+		var got []string
+		for _, path := range near(rooms, m+own) {
+			got = append(got, strings.TrimPrefix(path, m))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("near %s are %v, want %v", own, got, want)
+		}
+	}
 }
 
 // run runs the tests of a package. It returns nothing where they pass, and what
@@ -415,7 +465,8 @@ func (p *project) near(file string) []string {
 func (p *project) run(ctx context.Context, pkg string, limit time.Duration) string {
 	ctx, stop := context.WithTimeout(ctx, limit+5*time.Minute) // it compiles, too
 	defer stop()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-ldflags=-w", "-failfast", "-timeout", limit.String(), pkg)
+	// Without -trimpath every package would be compiled anew for this copy.
+	cmd := exec.CommandContext(ctx, "go", "test", "-trimpath", "-count=1", "-vet=off", "-ldflags=-w", "-failfast", "-timeout", limit.String(), pkg)
 	cmd.Dir, cmd.WaitDelay = p.dir, 10*time.Second
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NEXUS_") })
 	out, err := cmd.CombinedOutput()
