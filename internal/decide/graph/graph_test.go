@@ -139,22 +139,11 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestTheFirstOfEquals holds which of equal answers is given, and that a graph
-// is not changed through what it hands out.
+// TestTheFirstOfEquals holds which of equal answers is given.
 func TestTheFirstOfEquals(t *testing.T) {
 	g := build(t, plan("c:b z:b b a:b y"))
 	if path := g.Longest(nil); fmt.Sprint(path) != "[b c]" {
 		t.Error(path)
-	}
-	g.Tasks()[0].ID = "other"
-	if got := g.Tasks(); len(got) != 5 || got[0].ID != "c" {
-		t.Error(got)
-	}
-	if task, ok := g.Task("z"); !ok || task.ID != "z" {
-		t.Error(task, ok)
-	}
-	if task, ok := g.Task("no"); ok || task.ID != "" {
-		t.Error(task, ok)
 	}
 }
 
