@@ -105,6 +105,10 @@ func (a *App) Ready(c config.Config, o Order) error {
 	if o.deliver {
 		return nil // as a rule it asks no model
 	}
+	c, err := a.WithAgents(c, o.tap)
+	if err != nil {
+		return err
+	}
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return err
@@ -115,11 +119,14 @@ func (a *App) Ready(c config.Config, o Order) error {
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {
+		if c.Roles[role].Agent != "" {
+			continue
+		}
 		if _, err := models.Pick(role, "", ""); err != nil {
 			return err
 		}
 	}
-	if o.Plan == nil {
+	if o.Plan == nil || c.Roles[nexus.Coder].Agent != "" {
 		return nil
 	}
 	for _, t := range o.Plan.Tasks {

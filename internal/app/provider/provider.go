@@ -121,7 +121,7 @@ func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
 func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is set for the role %s at the tier %s", role, tier),
-		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or name a model: nexus config --explain shows where.",
+		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or log in to an agent program such as Claude Code: nexus agents lists them.",
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
 		if base := m.base(provider); base != "" {
@@ -169,13 +169,10 @@ func (m *Models) Ready(p *nexus.Plan) error {
 			}
 		}
 	}
-	if p == nil {
+	if p == nil || m.config.Roles[nexus.Coder].Agent != "" {
 		return nil
 	}
 	for _, t := range p.Tasks {
-		if m.config.Roles[nexus.Coder].Agent != "" {
-			break
-		}
 		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}

@@ -30,7 +30,7 @@ func agentKeys() []Key {
 	return []Key{
 		part("roles.*.agent", kind.Text(),
 			"agent program that does the sessions of this role instead of a model: claude, codex, gemini, opencode, or "+
-				"one of agents; coder and tester only",
+				"one of agents; all roles of a run",
 			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
 		part("agents.*.command", kind.Text(),
 			"program of this agent, which runs in the sandbox",

@@ -53,6 +53,9 @@ type Brief struct {
 	Left    func() time.Duration // of the task's time; nil: no end
 	Money   nexus.Money          // most that one prompt may cost; 0: it is paid by subscription
 
+	// Submit reads what the agent submits out of its last message. An error is
+	// told to the agent, which is asked again; nil takes the message as a summary.
+	Submit   func(text string) (json.RawMessage, error)
 	Price    func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
 	Permit   func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
 	Settle   func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -238,6 +239,11 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
+	look := sync.OnceValue(func() lookedAt { return lookAt(ctx, dir) })
+	if !f.fix { // which changes the tree first
+		look = startLook(ctx, dir)
+	}
+	defer func() { got.looked = look() }()
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
 		return got, err
@@ -250,7 +256,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return got, err
 	}
-	place, now, err := staged(ctx, a, now, box, dir, cache, settings, f.base != "")
+	place, now, err := staged(ctx, a, now, box, look, dir, cache, settings, f.base != "")
 	if err != nil {
 		return got, err
 	}
@@ -270,10 +276,9 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
-	got.looked = lookAt(ctx, dir)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: got.looked.hash}, g)
+		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: look().hash}, g)
 		if err != nil {
 			return got, err
 		}
