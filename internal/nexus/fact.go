@@ -145,8 +145,7 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
-	// AlertRaised tells people about something that continues and that no cap
-	// ends.
+	// AlertRaised tells people about something that no cap ends.
 	AlertRaised struct {
 		Kind AlertKind `json:"kind"`
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
@@ -418,9 +417,8 @@ type (
 		Role    Role      `json:"role"`
 		Files   []string  `json:"files"`
 	}
-	// TamperSuspected says what a change does to its own tests and gates, for
-	// a verifier to explain. It is recorded before the verdict of the same
-	// tree.
+	// TamperSuspected says what a change does to its own tests and gates, for a
+	// verifier to explain. It is recorded before the verdict of the same tree.
 	TamperSuspected struct {
 		Attempt  AttemptID `json:"attempt"`
 		Tree     string    `json:"tree"`
