@@ -61,7 +61,7 @@ var homes = map[string][]string{
 	"github.com/openai/":      {oracle},
 	"google.golang.org/":      {oracle},
 	"github.com/knadh/koanf":  {"sys/config"},
-	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/screen"},
+	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/interactive"},
 	"github.com/zalando/":     {"sys/apikey"},
 	"github.com/reviewdog/":   {"stack/read/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},

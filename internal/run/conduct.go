@@ -37,7 +37,7 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening
 	err = h.serve(ctx, work, sig)
 	cancel(context.Canceled)
 	h.close(context.WithoutCancel(ctx), err == nil || ctx.Err() != nil)
-	err = errors.Join(err, core.Settle(context.WithoutCancel(ctx)))
+	err = errors.Join(err, core.settle(context.WithoutCancel(ctx)))
 	if err == nil && core.drained && !core.State.Status.Ended() {
 		err = ErrInterrupted
 	}

@@ -161,12 +161,12 @@ func (c *Core) Wake() time.Time {
 	return schedule.Wake(c.State)
 }
 
-// Idle reports whether nothing works.
-func (c *Core) Idle() bool { return len(c.working) == 0 }
+// idle reports whether nothing works.
+func (c *Core) idle() bool { return len(c.working) == 0 }
 
 // Over reports whether there is nothing left to wait for.
 func (c *Core) Over() bool {
-	return c.Idle() && (c.drained || c.State.Status.Ended())
+	return c.idle() && (c.drained || c.State.Status.Ended())
 }
 
 // Interrupt lets the workers go at their next turn and starts no others.

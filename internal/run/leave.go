@@ -211,8 +211,8 @@ func (c *Core) leave(ctx context.Context, r nexus.BudgetReserved) (schedule.Leav
 // today reports whether it is the day's cap that says no.
 func today(l schedule.Leave) bool { return l.Refused != nil && l.Refused.Cap == "day" }
 
-// Settle tells the purse what the run has used in the end.
-func (c *Core) Settle(ctx context.Context) error {
+// settle tells the purse what the run has used in the end.
+func (c *Core) settle(ctx context.Context) error {
 	if c.purse == nil {
 		return nil
 	}

@@ -124,10 +124,10 @@ func byMake(p project, found []Found) []Found {
 func (f Found) name(used []string) string {
 	at := ""
 	if f.Dir != "." {
-		at = "-" + Label(f.Dir)
+		at = "-" + label(f.Dir)
 	}
 	if f.Piece != "" {
-		at += "-" + Label(f.Piece)
+		at += "-" + label(f.Piece)
 	}
 	names := []string{f.Gate + at, f.Gate + at + "-" + f.Stack}
 	for n := 2; ; n++ {
@@ -138,8 +138,8 @@ func (f Found) name(used []string) string {
 	}
 }
 
-// Label returns a directory as it is in the name of a gate.
-func Label(dir string) string {
+// label returns a directory as it is in the name of a gate.
+func label(dir string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
 			return r

@@ -74,7 +74,7 @@ func moduleFound(tree fs.FS, at, mod string, tests bool) []Found {
 		if at == "" {
 			return gate
 		}
-		return gate + "-" + Label(at)
+		return gate + "-" + label(at)
 	}
 	with := func(flag string, words ...string) []string {
 		if mod != "" {

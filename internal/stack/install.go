@@ -58,15 +58,15 @@ func Programs(family string) []string {
 	return nil
 }
 
-// Most is the largest lock file that is read.
-const Most = 32 << 20
+// maxInstall is the largest lock file that is read.
+const maxInstall = 32 << 20
 
 // ReadLock returns a regular file of a tree, empty where there is none or it is
 // larger than [Most].
 func ReadLock(tree fs.FS, name string) string {
 	name = path.Clean(name)
 	info, err := fs.Lstat(tree, name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > Most {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxInstall {
 		return ""
 	}
 	data, err := fs.ReadFile(tree, name)

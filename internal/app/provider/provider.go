@@ -208,7 +208,7 @@ func (m *Models) ready(name string) (worker.Model, error) {
 	if !ok {
 		return worker.Model{}, m.unknown(name, "a model is named provider/model")
 	}
-	if all := m.Providers(); !slices.Contains(all, provider) {
+	if all := m.providers(); !slices.Contains(all, provider) {
 		return worker.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
 			Hint: fmt.Sprintf("Use one of them, or give the address of %s: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
@@ -263,8 +263,8 @@ func (m *Models) unknown(name, why string) error {
 	}
 }
 
-// Providers returns the names of those that can be asked, sorted.
-func (m *Models) Providers() []string {
+// providers returns the names of those that can be asked, sorted.
+func (m *Models) providers() []string {
 	names := slices.Collect(maps.Keys(m.config.Providers))
 	for _, k := range KnownProviders() {
 		names = append(names, k.Name)

@@ -93,8 +93,8 @@ func keyOf(p config.Provider, name string) string {
 	return cmp.Or(p.KeyEnv, known(name).KeyEnv)
 }
 
-// Open returns a provider as it is configured, with its key.
-func (m *Models) Open(name string) (llm.Provider, error) {
+// openConfigured returns a provider as it is configured, with its key.
+func (m *Models) openConfigured(name string) (llm.Provider, error) {
 	found, err := m.key(name)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func find(m *Models) string {
 		if m.base(k.Name) == "" || m.has(k.Name) {
 			continue
 		}
-		p, err := m.Open(k.Name)
+		p, err := m.openConfigured(k.Name)
 		if err != nil {
 			continue
 		}
@@ -197,7 +197,7 @@ type Standing struct {
 }
 
 func (m *Models) list(ctx context.Context, name string) ([]llm.About, error) {
-	p, err := m.Open(name)
+	p, err := m.openConfigured(name)
 	if err != nil {
 		return nil, err
 	}

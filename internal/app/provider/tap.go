@@ -6,11 +6,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
 )
 
-// Recording returns a tap that also writes down what goes through it.
-func Recording(r *record.Recorder) Tap { return Tap{recorder: r} }
+// recording returns a tap that also writes down what goes through it.
+func recording(r *record.Recorder) Tap { return Tap{recorder: r} }
 
-// Playing returns a tap that answers from a recording.
-func Playing(p *record.Player) Tap { return Tap{player: p} }
+// playing returns a tap that answers from a recording.
+func playing(p *record.Player) Tap { return Tap{player: p} }
 
 // Tap is between the providers' rooms and the network. Its zero value is
 // the network itself.

@@ -15,10 +15,10 @@ func (t Traffic) Open(mask func([]byte) []byte) (Tap, error) {
 	switch {
 	case t.Record != "":
 		r, err := record.Create(t.Record, mask)
-		return Recording(r), err
+		return recording(r), err
 	case t.Replay != "":
 		p, err := record.Load(t.Replay, mask)
-		return Playing(p), err
+		return playing(p), err
 	default:
 		return Tap{}, nil
 	}

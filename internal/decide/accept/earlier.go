@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// EarlierPrefix begins the names of gates that try a criterion of an earlier run.
-const EarlierPrefix = "earlier: "
+// earlierPrefix begins the names of gates that try a criterion of an earlier run.
+const earlierPrefix = "earlier: "
 
 // EarlierCheck is a criterion that was met on what an earlier run landed.
 type EarlierCheck struct {
@@ -28,7 +28,7 @@ type EarlierCheck struct {
 }
 
 // Gate returns the name of the gate that tries it.
-func (e EarlierCheck) Gate() string { return EarlierPrefix + string(e.Run) + " " + e.ID }
+func (e EarlierCheck) Gate() string { return earlierPrefix + string(e.Run) + " " + e.ID }
 
 // EarlierChecks returns the criteria of a run that a command of their own showed to be
 // met on what landed.
@@ -103,7 +103,7 @@ func EarlierResults(events []nexus.Event) []EarlierResult {
 // EarlierResultOf reads evidence of a gate that tried such a criterion, and false for
 // any other.
 func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
-	name, ok := strings.CutPrefix(e.Gate, EarlierPrefix)
+	name, ok := strings.CutPrefix(e.Gate, earlierPrefix)
 	run, id, two := strings.Cut(name, " ")
 	if !ok || !two {
 		return EarlierResult{}, false

@@ -126,9 +126,9 @@ func (w Wish) LeavesAlone(f nexus.Finding) bool {
 	return f.Test != "" && slices.ContainsFunc(w.Aside, func(name string) bool { return names(name, f) })
 }
 
-// Asks reports whether a wish asks for something that can be seen red before
+// asks reports whether a wish asks for something that can be seen red before
 // the work begins.
-func (w Wish) Asks() bool {
+func (w Wish) asks() bool {
 	return w.All || len(w.Tests)+len(w.Places)+len(w.At)+len(w.Errors)+len(w.Commands) > 0
 }
 
@@ -289,7 +289,7 @@ func (w Wishes) Name(f nexus.Finding) bool {
 
 // Ask reports whether one of the wishes asks for something that can be seen red
 // before the work begins.
-func (w Wishes) Ask() bool { return slices.ContainsFunc(w, Wish.Asks) }
+func (w Wishes) Ask() bool { return slices.ContainsFunc(w, Wish.asks) }
 
 // Label is how people call a finding.
 func Label(f nexus.Finding) string {

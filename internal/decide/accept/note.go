@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Version is of the format. Readers skip what is newer.
-const Version = 1
+// noteVersion is of the format. Readers skip what is newer.
+const noteVersion = 1
 
 // Note says what was shown of the tree of a landed commit.
 type Note struct {
@@ -52,7 +52,7 @@ type NoteReview struct {
 // NoteOf returns the note of a landed commit.
 func NoteOf(run nexus.RunID, p state.Proof) Note {
 	n := Note{
-		Version: Version, Run: run, Task: p.Task, Attempt: p.Attempt, Tree: p.Tree, Resolved: p.Resolved, Gates: []NoteGate{},
+		Version: noteVersion, Run: run, Task: p.Task, Attempt: p.Attempt, Tree: p.Tree, Resolved: p.Resolved, Gates: []NoteGate{},
 	}
 	for _, e := range p.Evidence {
 		if e.Tree != p.Tree {
@@ -117,5 +117,5 @@ func parseNote(line string) (Note, bool) {
 	}
 	var n Note
 	err := json.Unmarshal([]byte(line), &n)
-	return n, err == nil && n.Version == Version && n.Run != "" && n.Attempt != ""
+	return n, err == nil && n.Version == noteVersion && n.Run != "" && n.Attempt != ""
 }

@@ -104,8 +104,8 @@ func (r Trial) String() string {
 	return text
 }
 
-// Told is what people read of it.
-func (r Trial) Told() string {
+// explain is what people read of it.
+func (r Trial) explain() string {
 	if r.Wrong == "" {
 		return r.Said
 	}
@@ -127,7 +127,7 @@ func (all Trials) Mark(tasks []nexus.Task) {
 		i := slices.IndexFunc(tasks, func(t nexus.Task) bool { return t.ID == r.Task })
 		tasks[i].Criteria = slices.Clone(tasks[i].Criteria)
 		c := &tasks[i].Criteria[r.Number-1]
-		if c.Tried, c.Unfit = r.Told(), r.Wrong != ""; r.Vain {
+		if c.Tried, c.Unfit = r.explain(), r.Wrong != ""; r.Vain {
 			c.Was, c.Check = c.Check, ""
 		}
 	}

@@ -229,16 +229,16 @@ func suggest(s *state.State, t *state.Task) []string {
 			waits = append(waits, string(other.ID))
 		}
 	}
-	again := "nexus retry " + id + ", then nexus resume, continues it" + Start(t)
+	again := "nexus retry " + id + ", then nexus resume, continues it" + start(t)
 	if len(waits) > 0 {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
 	return append(all, again, "nexus skip "+id+" skips it")
 }
 
-// Start says what the next attempt at a task starts from, and what else it could
+// start says what the next attempt at a task starts from, and what else it could
 // be; empty where it is nothing of earlier ones.
-func Start(t *state.Task) string {
+func start(t *state.Task) string {
 	best, ok := schedule.Best(t)
 	if !ok {
 		return ""

@@ -1,6 +1,5 @@
-// Package graph orders tasks by what they need: which may start, in which
-// waves, along which critical path, and which must not run at once because
-// they touch the same files.
+// Package graph orders tasks by what they need: how long what follows each of
+// them takes, and which must not run at once because they touch the same files.
 //
 // A Graph never changes. Every answer is in a fixed order, the plan's unless
 // said otherwise, so that the same plan always leads to the same run.
@@ -129,133 +128,39 @@ func (g *Graph) circle(left []int) error {
 	}
 }
 
-// Tasks returns all tasks in the plan's order.
-func (g *Graph) Tasks() []nexus.Task { return slices.Clone(g.tasks) }
-
-// Task returns a task by its name.
-func (g *Graph) Task(id nexus.TaskID) (nexus.Task, bool) {
-	i, ok := g.index[id]
-	if !ok {
-		return nexus.Task{}, false
+// Longest returns how long the critical path takes: the tasks, each needing the
+// one before, that together take longest. What takes less than nothing takes none.
+func (g *Graph) Longest(took func(nexus.Task) int) int {
+	longest := 0
+	for _, r := range g.rank(took) {
+		longest = max(longest, r)
 	}
-	return g.tasks[i], true
+	return longest
 }
 
-// Ready returns the tasks that may start: neither done nor busy, with all
-// needs done, and with no file that a busy task touches. Two of them may still
-// conflict with each other: start one, then ask again.
-func (g *Graph) Ready(done, busy func(nexus.TaskID) bool) []nexus.TaskID {
-	is := make([]bool, len(g.tasks))
-	var at []int // busy ones
-	for i, t := range g.tasks {
-		is[i] = done(t.ID)
-		if !is[i] && busy(t.ID) {
-			at = append(at, i)
-		}
-	}
-	var ready []nexus.TaskID
-	for i, t := range g.tasks {
-		waits := func(n int) bool { return !is[n] }
-		clash := func(b int) bool { return b == i || clash(g.touch[i], g.touch[b]) }
-		if !is[i] && !slices.ContainsFunc(g.needs[i], waits) && !slices.ContainsFunc(at, clash) {
-			ready = append(ready, t.ID)
-		}
-	}
-	return ready
-}
-
-// Waves returns the tasks by the earliest moment at which they could start if
-// every task took equally long and files did not matter.
-func (g *Graph) Waves() [][]nexus.TaskID {
-	waves := make([][]nexus.TaskID, len(g.waves))
-	for i, w := range g.waves {
-		waves[i] = g.ids(w)
-	}
-	return waves
-}
-
-func (g *Graph) ids(of []int) []nexus.TaskID {
-	ids := make([]nexus.TaskID, len(of))
-	for i, t := range of {
-		ids[i] = g.tasks[t].ID
-	}
-	return ids
-}
-
-// Minutes is a task's estimate, at least 1. It is what Longest and Rank take
-// where they are given nil.
+// Minutes is a task's estimate, at least 1.
 func Minutes(t nexus.Task) int { return max(1, t.Minutes) }
 
-// Longest returns the critical path and its length: the tasks, each needing
-// the one before, that together take longest. Negative minutes count as none.
-func (g *Graph) Longest(minutes func(nexus.Task) int) (path []nexus.TaskID, total int) {
-	rank, next := g.rank(minutes)
-	at := -1
-	for i, r := range rank {
-		if at < 0 || r > rank[at] {
-			at = i
-		}
-	}
-	if at < 0 {
-		return nil, 0
-	}
-	total = rank[at]
-	for ; at >= 0; at = next[at] {
-		path = append(path, g.tasks[at].ID)
-	}
-	return path, total
-}
-
-// Rank returns for each task how long the longest path takes that begins with
-// it: what starts first when not everything can.
-func (g *Graph) Rank(minutes func(nexus.Task) int) map[nexus.TaskID]int {
-	rank, _ := g.rank(minutes)
-	by := make(map[nexus.TaskID]int, len(rank))
-	for i, r := range rank {
+// Rank returns for each task how many minutes the longest path takes that begins
+// with it: what starts first when not everything can.
+func (g *Graph) Rank() map[nexus.TaskID]int {
+	by := make(map[nexus.TaskID]int, len(g.tasks))
+	for i, r := range g.rank(Minutes) {
 		by[g.tasks[i].ID] = r
 	}
 	return by
 }
 
-// rank returns the longest remaining path of each task and the task that
-// follows on it, -1 at the end.
-func (g *Graph) rank(minutes func(nexus.Task) int) (rank, next []int) {
-	if minutes == nil {
-		minutes = Minutes
-	}
-	rank, next = make([]int, len(g.tasks)), make([]int, len(g.tasks))
+// rank returns the longest remaining path of each task.
+func (g *Graph) rank(took func(nexus.Task) int) []int {
+	rank := make([]int, len(g.tasks))
 	for _, wave := range slices.Backward(g.waves) {
 		for _, i := range wave {
-			next[i] = -1
-			longest := 0
 			for _, j := range g.needed[i] {
-				if next[i] < 0 || rank[j] > longest {
-					longest, next[i] = rank[j], j
-				}
+				rank[i] = max(rank[i], rank[j])
 			}
-			rank[i] = longest + max(0, minutes(g.tasks[i]))
+			rank[i] += max(0, took(g.tasks[i]))
 		}
 	}
-	return rank, next
-}
-
-// Dependants returns every task that needs id, directly or through others.
-func (g *Graph) Dependants(id nexus.TaskID) []nexus.TaskID {
-	start, ok := g.index[id]
-	if !ok {
-		return nil
-	}
-	found := map[int]bool{start: true}
-	var all []int
-	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		for _, j := range g.needed[queue[0]] {
-			if !found[j] {
-				found[j] = true
-				all = append(all, j)
-				queue = append(queue, j)
-			}
-		}
-	}
-	slices.Sort(all)
-	return g.ids(all)
+	return rank
 }

@@ -3,7 +3,6 @@ package graph_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -75,62 +74,23 @@ func TestALongCircleIsCut(t *testing.T) {
 
 func id(n int) nexus.TaskID { return nexus.TaskID(fmt.Sprintf("T%d", n)) }
 
-func set(ids string) func(nexus.TaskID) bool {
-	return func(id nexus.TaskID) bool { return slices.Contains(strings.Fields(ids), string(id)) }
-}
-
-func TestReady(t *testing.T) {
-	tasks := plan("a b:a c:a d:b,c e")
-	tasks[2].Files = []string{"pkg/x.go"} // c
-	tasks[4].Files = []string{"pkg/"}     // e
-	g := build(t, tasks)
-	for _, tt := range []struct{ done, busy, want string }{
-		{"", "", "a e"},
-		{"", "a", "e"},
-		{"a", "", "b c e"},
-		{"a", "e", "b"}, // e touches the directory that c's file lies in
-		{"a e", "b", "c"},
-		{"a b c e", "", "d"},
-		{"a b c d e", "", ""},
-	} {
-		var got []string
-		for _, id := range g.Ready(set(tt.done), set(tt.busy)) {
-			got = append(got, string(id))
-		}
-		if s := strings.Join(got, " "); s != tt.want {
-			t.Errorf("done %q busy %q: ready %q, want %q", tt.done, tt.busy, s, tt.want)
-		}
-	}
-}
-
-func TestWavesLongestRankDependants(t *testing.T) {
+func TestLongestAndRank(t *testing.T) {
 	tasks := plan("d:b,c b:a a c:a e")
 	for i, m := range []int{5, 10, 1, 2, 14} {
 		tasks[i].Minutes = m
 	}
 	g := build(t, tasks)
-	if d := cmp.Diff([][]nexus.TaskID{{"a", "e"}, {"b", "c"}, {"d"}}, g.Waves()); d != "" {
+	if total := g.Longest(graph.Minutes); total != 16 {
+		t.Error(total)
+	}
+	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.Rank()); d != "" {
 		t.Error(d)
 	}
-	path, total := g.Longest(nil)
-	if d := cmp.Diff([]nexus.TaskID{"a", "b", "d"}, path); d != "" || total != 16 {
-		t.Error(total, d)
+	if total := g.Longest(func(nexus.Task) int { return -3 }); total != 0 {
+		t.Errorf("negative minutes: %d", total)
 	}
-	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.Rank(nil)); d != "" {
-		t.Error(d)
-	}
-	if path, total := g.Longest(func(nexus.Task) int { return -3 }); total != 0 || len(path) == 0 {
-		t.Errorf("negative minutes: %v %d", path, total)
-	}
-	if d := cmp.Diff([]nexus.TaskID{"d", "b", "c"}, g.Dependants("a")); d != "" {
-		t.Error(d)
-	}
-	if got := g.Dependants("zzz"); got != nil {
-		t.Errorf("dependants of nobody: %v", got)
-	}
-	empty := build(t, nil)
-	if path, total := empty.Longest(nil); path != nil || total != 0 || len(empty.Waves()) != 0 {
-		t.Error("an empty plan has a path")
+	if total := build(t, nil).Longest(graph.Minutes); total != 0 {
+		t.Errorf("an empty plan takes %d", total)
 	}
 }
 
@@ -165,20 +125,6 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-func TestDrawings(t *testing.T) {
-	tasks := plan("a b:a")
-	tasks[0].Title = "say \"hi\" <b>#1\n\x1b[31m"
-	tasks[1].Title = strings.Repeat("long ", 30)
-	g := build(t, tasks)
-	mermaid := "graph TD\n  t0[\"a: say #quot;hi#quot; #lt;b#gt;#35;1 [31m\"]\n  t1[\"b: " + strings.TrimSpace(strings.Repeat("long ", 12)) + " ...\"]\n  t0 --> t1\n"
-	if d := cmp.Diff(mermaid, g.Mermaid()); d != "" {
-		t.Error(d)
-	}
-	if dot := g.Dot(); !strings.Contains(dot, `t0 [label="a: say \"hi\" <b>#1 [31m"];`) || !strings.Contains(dot, "t0 -> t1;") {
-		t.Error(dot)
-	}
-}
-
 // drawn makes a random plan without circles: a task needs only earlier ones
 // of a hidden order.
 func drawn(t *rapid.T) []nexus.Task {
@@ -198,49 +144,8 @@ func drawn(t *rapid.T) []nexus.Task {
 	return rapid.Permutation(tasks).Draw(t, "order")
 }
 
-// TestARunFinishes starts whatever is ready until nothing is left, and checks
-// that each task starts once, after its needs, and never beside one that
-// touches the same files.
-func TestARunFinishes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tasks := drawn(t)
-		g, err := graph.New(tasks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		done, busy := map[nexus.TaskID]bool{}, map[nexus.TaskID]bool{}
-		for len(done) < len(tasks) {
-			ready := g.Ready(func(id nexus.TaskID) bool { return done[id] }, func(id nexus.TaskID) bool { return busy[id] })
-			if len(ready) > 0 && rapid.Bool().Draw(t, "start") {
-				next := rapid.SampledFrom(ready).Draw(t, "which")
-				task, _ := g.Task(next)
-				for _, n := range task.Needs {
-					if !done[n] {
-						t.Fatalf("%s is ready before %s", next, n)
-					}
-				}
-				for b := range busy {
-					if g.Conflicts(next, b) || next == b {
-						t.Fatalf("%s is ready beside %s", next, b)
-					}
-				}
-				busy[next] = true
-				continue
-			}
-			if len(busy) == 0 && len(ready) == 0 {
-				t.Fatalf("nothing is ready with %d of %d done", len(done), len(tasks))
-			}
-			if len(busy) > 0 {
-				ends := rapid.SampledFrom(slices.Sorted(maps.Keys(busy))).Draw(t, "ends")
-				delete(busy, ends)
-				done[ends] = true
-			}
-		}
-	})
-}
-
-// TestAnswersAgree checks waves, ranks, critical path and dependants against
-// their definitions.
+// TestAnswersAgree checks ranks and the critical path against their
+// definitions.
 func TestAnswersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := drawn(t)
@@ -248,44 +153,21 @@ func TestAnswersAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wave := map[nexus.TaskID]int{}
-		for w, ids := range g.Waves() {
-			for _, id := range ids {
-				wave[id] = w
-			}
-		}
-		if len(wave) != len(tasks) {
-			t.Fatalf("%d of %d tasks are in waves", len(wave), len(tasks))
-		}
-		rank := g.Rank(nil)
-		most := 0
+		after := map[nexus.TaskID]int{} // the highest rank of those that need it
+		rank, most := g.Rank(), 0
 		for _, task := range tasks {
-			deepest := -1
 			for _, n := range task.Needs {
-				deepest = max(deepest, wave[n])
-				if rank[n] < rank[task.ID]+graph.Minutes(tasks[slices.IndexFunc(tasks, func(x nexus.Task) bool { return x.ID == n })]) {
-					t.Fatalf("%s ranks too low", n)
-				}
-				if !slices.Contains(g.Dependants(n), task.ID) {
-					t.Fatalf("%s does not depend on %s", task.ID, n)
-				}
-			}
-			if wave[task.ID] != deepest+1 {
-				t.Fatalf("%s is in wave %d, not %d", task.ID, wave[task.ID], deepest+1)
+				after[n] = max(after[n], rank[task.ID])
 			}
 			most = max(most, rank[task.ID])
 		}
-		path, total := g.Longest(nil)
-		sum := 0
-		for i, id := range path {
-			task, _ := g.Task(id)
-			sum += graph.Minutes(task)
-			if i > 0 && !slices.Contains(task.Needs, path[i-1]) {
-				t.Fatalf("%s does not need %s", id, path[i-1])
+		for _, task := range tasks {
+			if want := after[task.ID] + graph.Minutes(task); rank[task.ID] != want {
+				t.Fatalf("%s ranks %d, want %d", task.ID, rank[task.ID], want)
 			}
 		}
-		if sum != total || total != most {
-			t.Fatalf("path of %d says %d, highest rank %d", sum, total, most)
+		if total := g.Longest(graph.Minutes); total != most {
+			t.Fatalf("the longest path takes %d, highest rank %d", total, most)
 		}
 	})
 }
@@ -341,34 +223,12 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-func BenchmarkReady(b *testing.B) {
-	g, err := graph.New(large())
-	if err != nil {
-		b.Fatal(err)
-	}
-	done := func(id nexus.TaskID) bool { return len(id) < 5 }
-	busy := func(id nexus.TaskID) bool { return strings.HasSuffix(string(id), "77") }
-	for b.Loop() {
-		g.Ready(done, busy)
-	}
-}
-
 func BenchmarkRank(b *testing.B) {
 	g, err := graph.New(large())
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		g.Rank(nil)
-	}
-}
-
-func BenchmarkDependants(b *testing.B) {
-	g, err := graph.New(large())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		g.Dependants("T0")
+		g.Rank()
 	}
 }

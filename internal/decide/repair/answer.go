@@ -23,9 +23,9 @@ const late = "late"
 // byJudge reports whether a round fixes what a judge named.
 func byJudge(cause string) bool { return cause == ReviewCause || cause == VerifyGate }
 
-// OnTests reports whether a finding is about tests: it is in one, or its
+// onTests reports whether a finding is about tests: it is in one, or its
 // category says so.
-func OnTests(f nexus.Finding) bool {
+func onTests(f nexus.Finding) bool {
 	return f.File != "" && stack.ServesTests(f.File) ||
 		slices.Contains([]string{"test", "tests", "testing", "coverage", "test-coverage", "missing-test", "missing-tests"}, strings.ToLower(f.Category))
 }
@@ -85,7 +85,7 @@ func share(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.F
 		return all
 	}
 	tester, foreign := role == nexus.Tester, notMine(a, at, n)
-	mine := func(f nexus.Finding) bool { return (OnTests(f) || slices.Contains(foreign, f)) == tester }
+	mine := func(f nexus.Finding) bool { return (onTests(f) || slices.Contains(foreign, f)) == tester }
 	if !slices.ContainsFunc(all, mine) {
 		return all
 	}
@@ -242,7 +242,7 @@ func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
 // sendBack lets those fix what a judge named who may.
 func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, found []nexus.Finding, why string) Step {
 	s := Step{Role: firstRole(t), Cause: cause, Why: why}
-	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return OnTests(f) && state.MustFix(f) }) {
+	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return onTests(f) && state.MustFix(f) }) {
 		s.Role = nexus.Tester
 	}
 	s.Findings = share(a, len(a.Rounds)-1, len(a.Rounds), cause, s.Role)
@@ -258,7 +258,7 @@ func Pending(a *state.Attempt, n int) []nexus.Finding {
 	cause := a.Rounds[n-1].Cause
 	at := judgedAt(a, cause, n-1)
 	told := at < 0 || slices.ContainsFunc(a.Rounds[at+1:n], func(r *state.Round) bool { return r.Role == nexus.Coder })
-	if told || !slices.ContainsFunc(verdict(a.Rounds[at], cause), func(f nexus.Finding) bool { return !OnTests(f) }) {
+	if told || !slices.ContainsFunc(verdict(a.Rounds[at], cause), func(f nexus.Finding) bool { return !onTests(f) }) {
 		return nil
 	}
 	return share(a, at, n, cause, nexus.Coder)

@@ -119,14 +119,14 @@ func courseOf(a *state.Attempt) (Course, string) {
 	case last.Verdict.State == nexus.Pass:
 		return CourseWorking, "the gates pass"
 	case Stuck(a, 2) != "":
-		if grown := Growing(a); grown >= 2 {
+		if grown := growing(a); grown >= 2 {
 			return CourseWrong, fmt.Sprintf("the number of findings grew %d times in a row", grown)
 		}
 		return CourseStuck, Stuck(a, 2)
 	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
 		return CourseStruggling, "what passed fails again"
-	case last.Verdict.Gate == before.Verdict.Gate && Red(last) >= Red(before):
-		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", Red(last), last.Verdict.Gate, Red(before))
+	case last.Verdict.Gate == before.Verdict.Gate && countRed(last) >= countRed(before):
+		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", countRed(last), last.Verdict.Gate, countRed(before))
 	}
 	return CourseWorking, "less is wrong than before"
 }

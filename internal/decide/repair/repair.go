@@ -390,9 +390,9 @@ func Stuck(a *state.Attempt, same int) string {
 	return ""
 }
 
-// Growing returns how often in a row, at an attempt's end, more was wrong in
+// growing returns how often in a row, at an attempt's end, more was wrong in
 // the same gate than before.
-func Growing(a *state.Attempt) int {
+func growing(a *state.Attempt) int {
 	var last *state.Round
 	grown := 0
 	for _, r := range a.Rounds {
@@ -410,8 +410,8 @@ func Growing(a *state.Attempt) int {
 	return grown
 }
 
-// Red counts what the gate that stopped a round found.
-func Red(r *state.Round) int { return len(found(r)) }
+// countRed counts what the gate that stopped a round found.
+func countRed(r *state.Round) int { return len(found(r)) }
 
 // builds is how many failed builds in a row end an attempt, however different
 // they are.

@@ -88,7 +88,7 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 		return nil
 	case role == nexus.Tester:
 		return func(file string) error {
-			if stack.ServesTests(file) || IsBarrel(file) {
+			if stack.ServesTests(file) || isBarrel(file) {
 				return nil
 			}
 			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and another agent writes the code", file)
@@ -110,9 +110,9 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 // kept from a file, the stubs that its tests need.
 func WidensRule(s nexus.Strategy, role nexus.Role) bool { return s.Sessions() && role == nexus.Tester }
 
-// IsBarrel reports whether a file only hands on what others declare, so that a
+// isBarrel reports whether a file only hands on what others declare, so that a
 // test may need a line in it.
-func IsBarrel(file string) bool {
+func isBarrel(file string) bool {
 	switch base := path.Base(file); base {
 	case "__init__.py", "mod.rs":
 		return true

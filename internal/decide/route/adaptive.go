@@ -24,7 +24,7 @@ func price(t nexus.Tier) float64 {
 
 // adaptive takes the tier that is cheapest in the end: its own price, and that
 // of the next tier as often as this one has failed.
-func adaptive(r nexus.Routing) Func {
+func adaptive(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
 		f, _ := keyword(t)
 		if t.Complexity != "" {

@@ -127,7 +127,7 @@ func longest(tasks []nexus.Task, took func(nexus.Task) time.Duration) time.Durat
 	if err != nil {
 		return 0
 	}
-	_, total := g.Longest(func(t nexus.Task) int { return int(took(t) / time.Second) })
+	total := g.Longest(func(t nexus.Task) int { return int(took(t) / time.Second) })
 	return time.Duration(total) * time.Second
 }
 

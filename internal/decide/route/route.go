@@ -29,9 +29,9 @@ const (
 // Orders returns the strategies that may be in [nexus.Routing].
 func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
 
-// Func answers for a task, or reports false when it has nothing to say. By and
+// tierFunc answers for a task, or reports false when it has nothing to say. By and
 // Task of the answer are filled in by [Choose].
-type Func func(t nexus.Task) (nexus.TaskRouted, bool)
+type tierFunc func(t nexus.Task) (nexus.TaskRouted, bool)
 
 // Choose asks the strategies of a routing in their order. Told is what a model
 // said about the task, nil when none was asked or it said nothing.
@@ -59,7 +59,7 @@ func NeedsModel(r nexus.Routing, t nexus.Task) bool {
 	return false
 }
 
-func strategy(name string, r nexus.Routing, told *nexus.Route) Func {
+func strategy(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 	switch name {
 	case Manual:
 		return manual(r)
@@ -76,12 +76,12 @@ func strategy(name string, r nexus.Routing, told *nexus.Route) Func {
 // strategy chose one.
 func fill(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
 	f.Task, f.By = t.ID, by
-	f.Tier = cmp.Or(f.Tier, TierOf(r, f.Complexity))
+	f.Tier = cmp.Or(f.Tier, tierOf(r, f.Complexity))
 	return f
 }
 
-// TierOf returns the tier where work of a complexity begins.
-func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
+// tierOf returns the tier where work of a complexity begins.
+func tierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 	if t := r.Tiers[c]; t != "" {
 		return t
 	}
@@ -96,7 +96,7 @@ func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 }
 
 // manual takes what the plan says about the task, or the run of its kind.
-func manual(r nexus.Routing) Func {
+func manual(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
 		looks, _ := keyword(t)
 		f := nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, looks.Complexity), Tier: t.Tier}
@@ -116,7 +116,7 @@ func manual(r nexus.Routing) Func {
 }
 
 // saidBy takes what a model said.
-func saidBy(told *nexus.Route) Func {
+func saidBy(told *nexus.Route) tierFunc {
 	return func(nexus.Task) (nexus.TaskRouted, bool) {
 		if told == nil || !told.Complexity.Known() {
 			return nexus.TaskRouted{}, false

@@ -260,7 +260,7 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		}
 	case nexus.BudgetSpent:
 		for _, s := range a.Sessions {
-			s.Settle(f.ID, at)
+			s.settle(f.ID, at)
 		}
 	case nexus.CallDelayed:
 		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
@@ -271,7 +271,7 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 			}
 		}
 	case nexus.QuotaHit:
-		a.Rest(at, f.Until)
+		a.rest(at, f.Until)
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits for %s, which is out of quota", f.Account)
 		}
@@ -281,8 +281,8 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 	}
 }
 
-// Rest leaves the time until an account has quota again out of the attempt's.
-func (a *Attempt) Rest(at, until time.Time) {
+// rest leaves the time until an account has quota again out of the attempt's.
+func (a *Attempt) rest(at, until time.Time) {
 	if a.Rests.After(at) {
 		at = a.Rests
 	}

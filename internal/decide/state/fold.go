@@ -299,7 +299,7 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 // order orders the tasks as they are planned now.
 func (s *State) order() {
 	s.Graph, _ = s.graph() // admitted, so it has no cycle
-	s.rank = s.Graph.Rank(graph.Minutes)
+	s.rank = s.Graph.Rank()
 }
 
 // graph orders the planned tasks.
@@ -541,7 +541,7 @@ func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 	if c := s.sessions[r.Session]; c != nil {
 		c.Spent += f.Money
 		c.Usage = c.Usage.Add(f.Usage)
-		c.Settle(f.ID, at)
+		c.settle(f.ID, at)
 	}
 }
 

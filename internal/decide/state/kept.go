@@ -55,7 +55,7 @@ func BestTree(attempts []*Attempt) (Tree, bool) {
 	var best Tree
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if t := TreeOf(a, r); t.Reach > Lost && compare(t, best) >= 0 {
+			if t := treeOf(a, r); t.Reach > Lost && compare(t, best) >= 0 {
 				best = t
 			}
 		}
@@ -67,8 +67,8 @@ func compare(a, b Tree) int {
 	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
 }
 
-// TreeOf weighs what a round of an attempt came to.
-func TreeOf(a *Attempt, r *Round) Tree {
+// treeOf weighs what a round of an attempt came to.
+func treeOf(a *Attempt, r *Round) Tree {
 	t := Tree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: reach(a, r)}
 	if r.Verdict == nil {
 		return t
@@ -89,7 +89,7 @@ func TreeOf(a *Attempt, r *Round) Tree {
 		v := r.Reviews[n-1]
 		if t.Read = 3; v.SendsBack {
 			t.Read = 2
-			t.Red += CountMustFix(v.Findings)
+			t.Red += countMustFix(v.Findings)
 		}
 	}
 	return t
@@ -126,8 +126,8 @@ func tampered(r *Round) bool {
 
 func red(s nexus.GateState) bool { return s == nexus.Fail || s == nexus.Timeout }
 
-// CountMustFix counts the findings that must be fixed.
-func CountMustFix(all []nexus.Finding) int {
+// countMustFix counts the findings that must be fixed.
+func countMustFix(all []nexus.Finding) int {
 	n := 0
 	for _, f := range all {
 		if MustFix(f) {
@@ -144,9 +144,9 @@ func MustFix(f nexus.Finding) bool {
 	return f.Unverified == "" && (s == nexus.Critical || s == nexus.Major)
 }
 
-// OpenFindings returns what was said about a round's work and is to be fixed yet: by the
+// openFindings returns what was said about a round's work and is to be fixed yet: by the
 // reviewer, or else the verifier, or else the gate that decided.
-func OpenFindings(r *Round) []nexus.Finding {
+func openFindings(r *Round) []nexus.Finding {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
 		return r.Reviews[n-1].Findings
 	}

@@ -47,8 +47,8 @@ func Transitions() []Transition {
 	return rows
 }
 
-// Moves reports whether a fact is one of the state machine's.
-func Moves(f nexus.Fact) bool {
+// changesMachine reports whether a fact is one of the state machine's.
+func changesMachine(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed,
 		nexus.RunReopened, nexus.ResultReviewed, nexus.FixesPlanned, nexus.ResultOffered, nexus.RunEnded, nexus.PlanApproved:

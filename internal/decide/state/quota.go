@@ -58,7 +58,7 @@ func (s *State) park(p Parked, at time.Time) {
 	}
 	for _, a := range s.Active() {
 		if c := a.Present(); c != nil && Account(c.Model) == p.Account {
-			a.Rest(at, p.Until)
+			a.rest(at, p.Until)
 		}
 	}
 }

@@ -15,8 +15,8 @@ func (s *Session) answered(f nexus.ToolAnswered) {
 	}
 }
 
-// Settle ends the time of the call with this ID, if it is the one under way.
-func (s *Session) Settle(id string, at time.Time) {
+// settle ends the time of the call with this ID, if it is the one under way.
+func (s *Session) settle(id string, at time.Time) {
 	if s.call == id && id != "" {
 		s.lap(at)
 	}

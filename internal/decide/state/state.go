@@ -207,9 +207,6 @@ func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
 // Attempt returns the attempt with this ID, nil when there is none.
 func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
 
-// Session returns the session with this ID, nil when there is none.
-func (s *State) Session(id nexus.SessionID) *Session { return s.sessions[id] }
-
 // Known returns the evidence that a gate gave last on exactly this tree.
 func (s *State) Known(tree, gate string) (nexus.Evidence, bool) {
 	e, ok := s.evidence[evidenceKey{tree, gate}]

@@ -10,7 +10,7 @@ import (
 // and event when it may not. A fact that moves nothing leaves the status.
 func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 	kind, moves := nexus.Kind(f), false
-	if !Moves(f) {
+	if !changesMachine(f) {
 		return s.Status, nil
 	}
 	var to nexus.RunStatus

@@ -71,8 +71,8 @@ func describeTried(e nexus.Evidence) string {
 	return strings.TrimSuffix(text+", "+why, ", ")
 }
 
-// DescribeRed says what failed before anybody worked, compared with what a task names.
-func DescribeRed(f nexus.RedSeen) string {
+// describeRed says what failed before anybody worked, compared with what a task names.
+func describeRed(f nexus.RedSeen) string {
 	var parts []string
 	say := func(format string, all []string) {
 		if len(all) > 0 {
@@ -95,8 +95,8 @@ func few(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// DescribeCriteria says what shows the criteria whose check is a gate.
-func DescribeCriteria(f nexus.CriteriaWeighed) string {
+// describeCriteria says what shows the criteria whose check is a gate.
+func describeCriteria(f nexus.CriteriaWeighed) string {
 	var parts []string
 	for _, s := range f.Criteria {
 		word := "is shown"
@@ -111,8 +111,8 @@ func DescribeCriteria(f nexus.CriteriaWeighed) string {
 	return cmp.Or(strings.Join(parts, "; "), "no criterion is checked by a gate")
 }
 
-// DescribeChecks says what came of tests that were written for criteria.
-func DescribeChecks(f nexus.ChecksProved) string {
+// describeChecks says what came of tests that were written for criteria.
+func describeChecks(f nexus.ChecksProved) string {
 	var parts []string
 	for _, c := range f.Checks {
 		text := fmt.Sprintf("criterion %d is shown by %s", c.Number, cmp.Or(c.Test, c.File, c.Command))

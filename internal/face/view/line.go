@@ -69,7 +69,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	case s.Plain:
 		return line
 	case grave(e.Fact):
-		return s.Grave(line)
+		return s.grave(line)
 	default:
 		return s.Fit(line)
 	}
@@ -162,7 +162,7 @@ func notable(f nexus.Fact) bool {
 	case nexus.CallDelayed:
 		return f.Wait >= 5*time.Second || f.Wait == 0
 	case nexus.NetworkJudged:
-		return NetworkRefused(f)
+		return networkRefused(f)
 	case nexus.TreeSnapshotted:
 		return f.Fixed != ""
 	case nexus.AttemptEnded:
@@ -209,7 +209,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 		}
 		return s.Warn(text)
 	case nexus.NetworkJudged:
-		if NetworkRefused(f) {
+		if networkRefused(f) {
 			return s.Warn(text)
 		}
 		return s.Dim(text)
@@ -255,13 +255,13 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
 	case nexus.ChecksProved:
-		return string(f.Attempt), DescribeChecks(f)
+		return string(f.Attempt), describeChecks(f)
 	case nexus.CheckTried:
 		return "plan", describeTried(f.Evidence)
 	case nexus.RedSeen:
-		return string(f.Attempt), DescribeRed(f)
+		return string(f.Attempt), describeRed(f)
 	case nexus.CriteriaWeighed:
-		return string(f.Attempt), DescribeCriteria(f)
+		return string(f.Attempt), describeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		return describeSession(f)

@@ -14,7 +14,7 @@ func Live(s Style, r Run) string {
 	var b strings.Builder
 	figures := s.figures(r)
 	figures[0] = s.status(r.Status) + "  " + figures[0]
-	head := s.Flow(figures, "  ") + "\n" + s.present(r) + s.quota(r)
+	head := s.flow(figures, "  ") + "\n" + s.present(r) + s.quota(r)
 	b.WriteString(head)
 	shown, rest := r.Tasks, 0
 	if room := s.Height - 3 - strings.Count(head, "\n"); s.Height > 0 && len(shown) > max(room, 1) {

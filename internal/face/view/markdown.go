@@ -91,7 +91,7 @@ func records(s Style, head []string, rows [][]string) string {
 			}
 		}
 		if len(figures) > 0 {
-			for line := range strings.SplitSeq((Style{Width: s.Width - 4, ASCII: s.ASCII}).Flow(figures, ""), "\n") {
+			for line := range strings.SplitSeq((Style{Width: s.Width - 4, ASCII: s.ASCII}).flow(figures, ""), "\n") {
 				b.WriteString(s.Wrap(line, "    ") + "\n")
 			}
 		}

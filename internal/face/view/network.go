@@ -12,8 +12,8 @@ import (
 // shown is how many hosts a line names.
 const shown = 8
 
-// NetworkRefused reports whether a host was not let through.
-func NetworkRefused(f nexus.NetworkJudged) bool {
+// networkRefused reports whether a host was not let through.
+func networkRefused(f nexus.NetworkJudged) bool {
 	return slices.ContainsFunc(f.Hosts, func(h nexus.HostReached) bool { return !h.Allowed })
 }
 

@@ -16,7 +16,7 @@ func TestDescribe(t *testing.T) {
 	if about, text := describeNetwork(f); about != "T1.1" || text != want {
 		t.Errorf("%q %q", about, text)
 	}
-	if !NetworkRefused(f) || NetworkRefused(nexus.NetworkJudged{Hosts: f.Hosts[:1]}) {
+	if !networkRefused(f) || networkRefused(nexus.NetworkJudged{Hosts: f.Hosts[:1]}) {
 		t.Error("refused")
 	}
 	f = nexus.NetworkJudged{Session: "T1.1/coder.1", Hosts: make([]nexus.HostReached, 10)}

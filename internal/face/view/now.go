@@ -209,8 +209,8 @@ func clock(f float64) string {
 	return Duration(d)
 }
 
-// Words says a range of time, rounded to what it can know.
-func (l Left) Words(s Style) string {
+// words says a range of time, rounded to what it can know.
+func (l Left) words(s Style) string {
 	dash := "\u2013"
 	if s.ASCII || s.Plain {
 		dash = "-"

@@ -128,7 +128,7 @@ func TestNothingNow(t *testing.T) {
 // TestLeft says a range as far as it is known.
 func TestLeft(t *testing.T) {
 	for want, l := range map[string]Left{"2-9 min": {130, 500}, "up to 2 min": {20, 95}, "10-45 s": {12, 44}, "about 5 min": {300, 300}} {
-		if got := l.Words(Style{ASCII: true}); got != want {
+		if got := l.words(Style{ASCII: true}); got != want {
 			t.Errorf("%v: %q, want %q", l, got, want)
 		}
 	}

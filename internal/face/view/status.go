@@ -19,7 +19,7 @@ func Status(s Style, r Run) string {
 	}
 	figures := s.figures(r)
 	figures[0] = "  " + figures[0]
-	b.WriteString(s.Flow(figures, "  ") + "\n")
+	b.WriteString(s.flow(figures, "  ") + "\n")
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("not in progress; continue it with: nexus resume") + "\n")
 	}
@@ -38,7 +38,7 @@ func Status(s Style, r Run) string {
 func (s Style) figures(r Run) []string {
 	parts := []string{clock(r.Seconds)}
 	if r.Left != nil {
-		parts = append(parts, r.Left.Words(s)+" left")
+		parts = append(parts, r.Left.words(s)+" left")
 	}
 	parts = append(parts,
 		fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit),
@@ -102,7 +102,7 @@ func needs(s Style, r Run) string {
 	}
 	text := ""
 	add := func(glyph, id, why string) {
-		text += s.Grave("  "+glyph+"  "+id+"  "+why) + "\n"
+		text += s.grave("  "+glyph+"  "+id+"  "+why) + "\n"
 	}
 	for _, q := range r.Asks {
 		add(s.Warn("?"), q.ID, Clean(q.Text))
@@ -147,7 +147,7 @@ func tasks(s Style, all []Task) string {
 			spent = clock(t.Seconds)
 		}
 		if t.Left != nil {
-			until = t.Left.Words(s)
+			until = t.Left.words(s)
 		}
 		rows = append(rows, pick(t.glyph(s), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}

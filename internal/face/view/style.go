@@ -79,9 +79,9 @@ func (s Style) Wrap(text, indent string) string {
 	return indent + strings.ReplaceAll(ansi.Hardwrap(text, width, true), "\n", "\n"+indent)
 }
 
-// Flow puts figures on lines of the width, as many on one as fit, and indents
+// flow puts figures on lines of the width, as many on one as fit, and indents
 // what follows the first.
-func (s Style) Flow(figures []string, indent string) string {
+func (s Style) flow(figures []string, indent string) string {
 	var b strings.Builder
 	at := 0
 	for i, f := range figures {
@@ -101,9 +101,9 @@ func (s Style) Flow(figures []string, indent string) string {
 	return b.String()
 }
 
-// Grave wraps a line that people have to read to its end, up to ten lines of
+// grave wraps a line that people have to read to its end, up to ten lines of
 // it. The second and what follows it are indented.
-func (s Style) Grave(line string) string {
+func (s Style) grave(line string) string {
 	if s.Width <= 0 || s.Plain {
 		return line
 	}

@@ -78,7 +78,7 @@ func (u unfolder) line(script, line string, above []string) ([]Call, bool) {
 		return nil, false
 	}
 	for _, text := range texts {
-		words, ok := Split(text)
+		words, ok := split(text)
 		if !ok || len(words) == 0 {
 			return nil, false
 		}
@@ -276,9 +276,9 @@ func sequence(line string) (texts []string, ok bool) {
 	return append(texts, line[from:]), quote == 0
 }
 
-// Split splits a command into its words. It is not ok where a shell would
+// split splits a command into its words. It is not ok where a shell would
 // make something else of them, but for the names of files that a pattern fits.
-func Split(text string) (words []string, ok bool) {
+func split(text string) (words []string, ok bool) {
 	var w strings.Builder
 	in := false
 	quote := byte(0)

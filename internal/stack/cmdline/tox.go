@@ -85,7 +85,7 @@ func Tox(text string) (dir string, calls [][]string) {
 	for _, l := range values["commands"] {
 		l = posargs.ReplaceAllString(l, "$1")
 		l = strings.NewReplacer("{envpython}", "python3", "{toxinidir}/", up(dir), "{toxinidir}", path.Clean("./"+up(dir))).Replace(l)
-		words, ok := Split(l)
+		words, ok := split(l)
 		if !ok || strings.ContainsAny(l, "{}") {
 			continue
 		}

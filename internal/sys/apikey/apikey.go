@@ -22,7 +22,7 @@ type Source string
 
 // The sources in the order in which they are asked.
 const (
-	Environment Source = "environment"
+	environment Source = "environment"
 	File        Source = "file"
 	Keyring     Source = "keyring"
 )
@@ -77,7 +77,7 @@ type Store struct {
 func (s Store) Find(provider, variable string) (Key, error) {
 	if variable != "" && s.Env != nil {
 		if v := strings.TrimSpace(s.Env(variable)); v != "" {
-			return s.found(Key{provider, Environment, variable, v}), nil
+			return s.found(Key{provider, environment, variable, v}), nil
 		}
 	}
 	kept, err := readFile(s.File)
@@ -123,7 +123,7 @@ func (s Store) List(variables map[string]string) ([]Key, error) {
 	for _, provider := range slices.Compact(names) {
 		if name := variables[provider]; name != "" && s.Env != nil {
 			if v := strings.TrimSpace(s.Env(name)); v != "" {
-				all = append(all, s.found(Key{provider, Environment, name, v}))
+				all = append(all, s.found(Key{provider, environment, name, v}))
 			}
 		}
 		if v := kept[provider]; v != "" {

@@ -61,7 +61,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %q from %s, %v", provider, k.Value(), k.Source, err)
 		}
 	}
-	find("a", "A_KEY", "from-env", Environment)
+	find("a", "A_KEY", "from-env", environment)
 	delete(env, "A_KEY")
 	find("a", "A_KEY", "from-file", File)
 	find("b", "", "from-file-too-it-is-a-long-one", File)
@@ -265,7 +265,7 @@ func TestSilentRing(t *testing.T) {
 	}
 	defer l.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
-	ring := Patient(desktop{}, 50*time.Millisecond)
+	ring := withPatience(desktop{}, 50*time.Millisecond)
 	s := Store{Env: func(string) string { return "" }, File: filepath.Join(t.TempDir(), "keys"), Ring: ring}
 	if k, err := s.Find("openai", "OPENAI_API_KEY"); err != nil || k.Value() != "" {
 		t.Errorf("%v %v", k, err)

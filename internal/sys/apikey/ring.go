@@ -18,12 +18,12 @@ const service = "nexus"
 func Desktop(env func(string) string) Ring {
 	switch runtime.GOOS {
 	case "darwin", "windows":
-		return Patient(desktop{}, patience)
+		return withPatience(desktop{}, patience)
 	default:
 		if env("DBUS_SESSION_BUS_ADDRESS") == "" {
 			return nil
 		}
-		return Patient(desktop{}, patience)
+		return withPatience(desktop{}, patience)
 	}
 }
 
@@ -31,9 +31,9 @@ func Desktop(env func(string) string) Ring {
 // a daemon that hangs never answers.
 const patience = 20 * time.Second
 
-// Patient returns a ring that is waited for no longer than so long, and not
+// withPatience returns a ring that is waited for no longer than so long, and not
 // asked again once that was in vain.
-func Patient(r Ring, limit time.Duration) Ring { return &patient{ring: r, limit: limit} }
+func withPatience(r Ring, limit time.Duration) Ring { return &patient{ring: r, limit: limit} }
 
 type patient struct {
 	ring  Ring

@@ -40,8 +40,8 @@ type Channels struct {
 	TelegramBase     string   // address of the Bot API; empty: Telegram's own
 }
 
-// DefaultChannels returns the documented defaults: nobody is asked.
-func DefaultChannels() Channels {
+// defaultChannels returns the documented defaults: nobody is asked.
+func defaultChannels() Channels {
 	return Channels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
 }
 

@@ -123,9 +123,9 @@ type Precheck struct {
 	Dirty  string   // what a checkout with changes means: allow, notice or refuse
 }
 
-// Checks returns the names of what is looked at before a run, and by nexus
+// checks returns the names of what is looked at before a run, and by nexus
 // doctor.
-func Checks() []string {
+func checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
 		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
@@ -175,7 +175,7 @@ func Default() Config {
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
 		Precheck: Precheck{Dirty: "notice"},
 		Patience: 10 * time.Minute, Preset: "balanced",
-		Channels: DefaultChannels(),
+		Channels: defaultChannels(),
 	}
 }
 

@@ -27,8 +27,8 @@ type Key struct {
 	get   func(c Config) []setting
 }
 
-// Schema returns the JSON Schema of the key's values.
-func (k Key) Schema() map[string]any { return k.kind.Schema }
+// schema returns the JSON Schema of the key's values.
+func (k Key) schema() map[string]any { return k.kind.Schema }
 
 // setting is one value of a key: several where the key has a "*".
 type setting struct {
@@ -229,7 +229,7 @@ func runKeys() []Key {
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
 		one("questions.timeout", kind.Span(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long a run waits for you"),
 		one("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
-		one("precheck.skip", kind.List(Checks()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
+		one("precheck.skip", kind.List(checks()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "size in tokens of the code map for planner, coders, testers and scouts, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),

@@ -19,7 +19,7 @@ func Schema() json.RawMessage {
 		for _, p := range path[:len(path)-1] {
 			at = below(at, p)
 		}
-		leaf := maps.Clone(k.Schema())
+		leaf := maps.Clone(k.schema())
 		leaf["description"] = k.Doc
 		if last := path[len(path)-1]; last == "*" {
 			at["additionalProperties"] = leaf

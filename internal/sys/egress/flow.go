@@ -87,7 +87,7 @@ func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
 }
 
 // forward hands a request on and its answer back.
-func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h Head, out *flow) error {
+func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requestHead, out *flow) error {
 	req, err := http.ReadRequest(r)
 	if err != nil {
 		answer(c, refuse(http.StatusBadRequest, "not a request that is accepted: %s", clean(err)))

@@ -57,7 +57,7 @@ func (w *Way) Serve(ctx context.Context, l net.Listener) { w.proxy.Serve(ctx, l)
 
 // Reaches reports whether a URL's host and port are on the list. The nil Way
 // reaches nothing.
-func (w *Way) Reaches(host string, port int) bool { return w != nil && w.list.Reaches(host, port) }
+func (w *Way) Reaches(host string, port int) bool { return w != nil && w.list.reaches(host, port) }
 
 // Take returns what was decided since it was last called.
 func (w *Way) Take() []Tally {

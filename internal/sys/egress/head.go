@@ -14,8 +14,8 @@ const (
 	maxHeaders = 128
 )
 
-// Head is what a request says before its body.
-type Head struct {
+// requestHead is what a request says before its body.
+type requestHead struct {
 	Method string
 	Target Target
 	Tunnel bool     // it is CONNECT
@@ -23,30 +23,30 @@ type Head struct {
 	Old    bool     // HTTP/1.0
 }
 
-// ParseHead reads the head of a request to a proxy, up to and with its empty
+// parseHead reads the head of a request to a proxy, up to and with its empty
 // line. It takes no form that two readers could understand in two ways.
-func ParseHead(data []byte) (Head, error) {
+func parseHead(data []byte) (requestHead, error) {
 	lines, err := headLines(data)
 	if err != nil {
-		return Head{}, err
+		return requestHead{}, err
 	}
 	first := strings.Split(lines[0], " ")
 	if len(first) != 3 || !token(first[0]) || first[2] != "HTTP/1.1" && first[2] != "HTTP/1.0" {
-		return Head{}, errors.New("its first line is not an HTTP/1.1 request")
+		return requestHead{}, errors.New("its first line is not an HTTP/1.1 request")
 	}
-	h := Head{Method: first[0], Tunnel: first[0] == "CONNECT", Old: first[2] == "HTTP/1.0"}
+	h := requestHead{Method: first[0], Tunnel: first[0] == "CONNECT", Old: first[2] == "HTTP/1.0"}
 	usual := uint16(portHTTPS)
 	switch {
 	case h.Method == "TRACE" || h.Method == "TRACK":
-		return Head{}, errors.New("it asks to be sent back")
+		return requestHead{}, errors.New("it asks to be sent back")
 	case h.Tunnel:
-		h.Target, err = ParseTarget(first[1], 0)
+		h.Target, err = parseTarget(first[1], 0)
 	default:
 		usual = portHTTP
 		h.Target, h.URL, err = absolute(first[1])
 	}
 	if err != nil {
-		return Head{}, err
+		return requestHead{}, err
 	}
 	return h, h.headers(lines[1:], usual)
 }
@@ -83,7 +83,7 @@ func absolute(text string) (Target, *url.URL, error) {
 	if strings.ContainsAny(rest, "#\\") || strings.Contains(rest[:end], "@") {
 		return Target{}, nil, errors.New("its URL has a user, a fragment or a backslash")
 	}
-	t, err := ParseTarget(rest[:end], portHTTP)
+	t, err := parseTarget(rest[:end], portHTTP)
 	if err != nil {
 		return Target{}, nil, err
 	}
@@ -102,7 +102,7 @@ func absolute(text string) (Target, *url.URL, error) {
 }
 
 // headers checks those that say where a request goes and how long it is.
-func (h Head) headers(lines []string, usual uint16) error {
+func (h requestHead) headers(lines []string, usual uint16) error {
 	var hosts, lengths, codings []string
 	for _, l := range lines {
 		name, value, ok := strings.Cut(l, ":")
@@ -133,7 +133,7 @@ func (h Head) headers(lines []string, usual uint16) error {
 		return errors.New("it is CONNECT and has a body")
 	}
 	if len(hosts) == 1 {
-		if t, err := ParseTarget(hosts[0], usual); err != nil || t.Host != h.Target.Host || !h.Tunnel && t.Port != h.Target.Port {
+		if t, err := parseTarget(hosts[0], usual); err != nil || t.Host != h.Target.Host || !h.Tunnel && t.Port != h.Target.Port {
 			return errors.New("its Host is not what it asks for")
 		}
 	}

@@ -26,8 +26,8 @@ type Limits struct {
 	Up, Down    int64         // bytes of a connection
 }
 
-// Usual returns the limits that hold where nothing else is said.
-func Usual() Limits {
+// usualLimits returns the limits that hold where nothing else is said.
+func usualLimits() Limits {
 	return Limits{Connections: 64, Head: 30 * time.Second, Dial: 30 * time.Second, Idle: 5 * time.Minute, Life: time.Hour, Up: 1 << 30, Down: 16 << 30}
 }
 
@@ -64,7 +64,7 @@ var errOver = errors.New("the command is over")
 // connection, and returns when the last decision was told.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
 	if p.Limits == (Limits{}) {
-		p.Limits = Usual()
+		p.Limits = usualLimits()
 	}
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
@@ -102,7 +102,7 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	if err != nil {
 		return // nothing was asked
 	}
-	h, err := ParseHead(head)
+	h, err := parseHead(head)
 	if err != nil {
 		p.told(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
 		answer(c, refuse(http.StatusBadRequest, "not a request that is accepted: %v", err))
@@ -156,7 +156,7 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 
 // reach judges a target, and connects to it when it may be reached.
 func (p *Proxy) reach(ctx context.Context, d *Decision) (net.Conn, *refusal) {
-	if d.Rule, d.Allowed = p.List.Judge(d.Target); !d.Allowed {
+	if d.Rule, d.Allowed = p.List.judge(d.Target); !d.Allowed {
 		if d.Rule != "" {
 			return nil, refuse(http.StatusForbidden, "refused by the rule %s", d.Rule)
 		}
@@ -200,7 +200,7 @@ func (p *Proxy) reach(ctx context.Context, d *Decision) (net.Conn, *refusal) {
 // addresses resolves a target, once, and checks all that comes of it.
 func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *refusal) {
 	found := []netip.Addr{}
-	if a, ok := d.Addr(); ok {
+	if a, ok := d.addr(); ok {
 		found = append(found, a)
 	} else {
 		resolve := p.Resolve

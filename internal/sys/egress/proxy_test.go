@@ -347,7 +347,7 @@ func TestLimits(t *testing.T) {
 		}
 	}()
 	at := l.Addr().String()
-	limits := Usual()
+	limits := usualLimits()
 	limits.Down, limits.Connections = 1<<20, 1
 	w := start(t, &Proxy{List: list(t, at), Limits: limits})
 	for range 3 {

@@ -41,8 +41,8 @@ func (t Target) String() string {
 	return t.Host + ":" + strconv.Itoa(int(t.Port))
 }
 
-// Addr returns the target's address, where it is one and no name.
-func (t Target) Addr() (netip.Addr, bool) {
+// addr returns the target's address, where it is one and no name.
+func (t Target) addr() (netip.Addr, bool) {
 	a, err := netip.ParseAddr(t.Host)
 	return a, err == nil
 }
@@ -126,7 +126,7 @@ func (r Rule) fits(t Target) bool {
 	case r.all || r.host == t.Host:
 		return r.all || !r.below
 	default:
-		_, address := t.Addr()
+		_, address := t.addr()
 		return r.below && !address && strings.HasSuffix(t.Host, "."+r.host)
 	}
 }
@@ -166,9 +166,9 @@ func ParseList(allow, presets, deny []string) (List, error) {
 	return l, nil
 }
 
-// Judge says whether a target may be asked for, and which rule says so; no
+// judge says whether a target may be asked for, and which rule says so; no
 // rule is that none does.
-func (l List) Judge(t Target) (rule string, ok bool) {
+func (l List) judge(t Target) (rule string, ok bool) {
 	for _, r := range l.Deny {
 		if r.fits(t) {
 			return r.String(), false
@@ -184,12 +184,12 @@ func (l List) Judge(t Target) (rule string, ok bool) {
 
 // names reports whether a rule allows that very address and port.
 func (l List) names(a netip.AddrPort) bool {
-	_, ok := l.Judge(Target{a.Addr().String(), a.Port()})
+	_, ok := l.judge(Target{a.Addr().String(), a.Port()})
 	return ok
 }
 
-// Reaches reports whether a URL's host and port are on the list.
-func (l List) Reaches(host string, port int) bool {
+// reaches reports whether a URL's host and port are on the list.
+func (l List) reaches(host string, port int) bool {
 	if port < 1 || port > 65535 {
 		return false
 	}
@@ -197,13 +197,13 @@ func (l List) Reaches(host string, port int) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := l.Judge(Target{host, uint16(port)})
+	_, ok := l.judge(Target{host, uint16(port)})
 	return ok
 }
 
-// ParseTarget reads "host:port" as CONNECT has it; usual is the port where
+// parseTarget reads "host:port" as CONNECT has it; usual is the port where
 // there may be none, 0 where there must be one.
-func ParseTarget(text string, usual uint16) (Target, error) {
+func parseTarget(text string, usual uint16) (Target, error) {
 	host, port, err := splitPort(text)
 	if err != nil {
 		return Target{}, err

@@ -42,11 +42,11 @@ func TestRules(t *testing.T) {
 		"[2001:db8:0::1]:443":          "[2001:db8::1]:443",
 		"upper.example:443":            "upper.example:443",
 	} {
-		to, err := ParseTarget(target, 0)
+		to, err := parseTarget(target, 0)
 		if err != nil {
 			t.Fatal(target, err)
 		}
-		if rule, ok := l.Judge(to); rule != want || ok != (want != "") {
+		if rule, ok := l.judge(to); rule != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v", target, rule, ok)
 		}
 	}
@@ -58,7 +58,7 @@ func TestRules(t *testing.T) {
 		if r, err := ParseRule(bad); err == nil {
 			t.Errorf("%q is the rule %s", bad, r)
 		}
-		if to, err := ParseTarget(bad, 443); err == nil && !strings.Contains(bad, "com") {
+		if to, err := parseTarget(bad, 443); err == nil && !strings.Contains(bad, "com") {
 			t.Errorf("%q is the target %s", bad, to)
 		}
 	}
@@ -70,15 +70,15 @@ func TestDenied(t *testing.T) {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]bool{"a.example:443": false, "a.example:8080": false, "b.example:443": true, "deep.c.example:443": false} {
-		to, _ := ParseTarget(host, 0)
-		if _, ok := l.Judge(to); ok != want {
+		to, _ := parseTarget(host, 0)
+		if _, ok := l.judge(to); ok != want {
 			t.Errorf("%s: %v", host, ok)
 		}
 	}
-	if l, err = ParseList([]string{"a.example"}, []string{"npm"}, []string{"*"}); err != nil || l.Reaches("a.example", 443) || l.Reaches("registry.npmjs.org", 443) {
+	if l, err = ParseList([]string{"a.example"}, []string{"npm"}, []string{"*"}); err != nil || l.reaches("a.example", 443) || l.reaches("registry.npmjs.org", 443) {
 		t.Errorf("%v, %v", l, err)
 	}
-	if !list(t, "a.example").Reaches("A.example.", 443) || list(t, "a.example").Reaches("a.example", 0) || list(t, "a.example").Reaches("a b", 443) {
+	if !list(t, "a.example").reaches("A.example.", 443) || list(t, "a.example").reaches("a.example", 0) || list(t, "a.example").reaches("a b", 443) {
 		t.Error("Reaches")
 	}
 }
@@ -141,7 +141,7 @@ func TestHeads(t *testing.T) {
 		"GET http://a.example:81/@b HTTP/1.1\r\nHost: a.example:81\r\n\r\n":               "a.example:81",
 		"POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\nContent-Length: 3\r\n\r\n": "a.example:80",
 	} {
-		if h, err := ParseHead([]byte(text)); err != nil || h.Target.String() != want {
+		if h, err := parseHead([]byte(text)); err != nil || h.Target.String() != want {
 			t.Errorf("%q: %v, %v", text, h.Target, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestHeads(t *testing.T) {
 		"POST http://a.example/ HTTP/1.1\r\nX: y\rHost: b" + host, "POST http://a.example/ HTTP/1.1\r\nX: \x00" + host, "POST http://a.example/ HTTP/1.0\r\nTransfer-Encoding: chunked" + host, "POST http://a.example/ HTTP/1.1\r\n: x" + host,
 		"GET http://a.example/ HTTP/1.1" + strings.Repeat("\r\nX: y", maxHeaders) + host, "GET http://a.example/" + strings.Repeat("x", maxHead) + " HTTP/1.1" + host,
 	} {
-		if h, err := ParseHead([]byte(bad)); err == nil {
+		if h, err := parseHead([]byte(bad)); err == nil {
 			t.Errorf("%.100q: %v", bad, h.Target)
 		}
 	}
@@ -182,7 +182,7 @@ func FuzzRule(f *testing.F) {
 		if r.all || r.port == 0 {
 			t.Errorf("%q allows too much", text)
 		}
-		if _, ok := (List{Allow: []Rule{r}}).Judge(Target{"evil.invalid", 443}); ok && !strings.Contains(strings.ToLower(text), "invalid") {
+		if _, ok := (List{Allow: []Rule{r}}).judge(Target{"evil.invalid", 443}); ok && !strings.Contains(strings.ToLower(text), "invalid") {
 			t.Errorf("%q allows evil.invalid", text)
 		}
 	})
@@ -197,11 +197,11 @@ func FuzzHead(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		h, err := ParseHead(data)
+		h, err := parseHead(data)
 		if err != nil {
 			return
 		}
-		again, err := ParseTarget(h.Target.String(), 0)
+		again, err := parseTarget(h.Target.String(), 0)
 		if err != nil || again != h.Target {
 			t.Fatalf("%q is the target %v, and that is %v: %v", data, h.Target, again, err)
 		}
@@ -213,7 +213,7 @@ func FuzzHead(f *testing.F) {
 		if err != nil {
 			name, port = strings.Trim(r.URL.Host, "[]"), "80"
 		}
-		if to, err := ParseTarget(net.JoinHostPort(name, port), 0); err != nil || to != h.Target || r.Method != h.Method {
+		if to, err := parseTarget(net.JoinHostPort(name, port), 0); err != nil || to != h.Target || r.Method != h.Method {
 			t.Errorf("%q is %s %v, and to others %s %v: %v", data, h.Method, h.Target, r.Method, r.URL.Host, err)
 		}
 	})

@@ -48,7 +48,7 @@ func Environment(env func(string) string) func(Target) (*url.URL, error) {
 // through reaches a target by name through another proxy. Addresses are
 // checked as ever, names are that proxy's to resolve.
 func (p *Proxy) through(ctx context.Context, by *url.URL, d *Decision) (net.Conn, *refusal) {
-	if _, ok := d.Addr(); ok {
+	if _, ok := d.addr(); ok {
 		if _, no := p.addresses(ctx, d); no != nil {
 			return nil, no
 		}

@@ -24,14 +24,14 @@ type Clone struct {
 // OpenClone makes the clone of user in dir/repo.git, or brings it up to date with
 // what is checked out there.
 func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
-	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: NewMemory(ID)}}
+	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newMemory(ID)}}
 	if _, err := os.Stat(c.git.Dir); err != nil {
 		if err := disk.Lock(ctx, filepath.Join(dir, "clone.lock"), c.make); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if c.objects, err = c.git.Objects(ctx); err != nil {
+	if c.objects, err = c.git.objects(ctx); err != nil {
 		return nil, err
 	}
 	c.zero = strings.Repeat("00", c.objects.Size())

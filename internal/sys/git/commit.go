@@ -10,11 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Diff returns the patch from one commit or tree to another, cut at 16 MiB.
-func (c *Clone) Diff(ctx context.Context, from, to string) (string, error) {
-	return c.git.Diff(ctx, from, to)
-}
-
 // Patch returns every line that differs between two commits or trees, and
 // whether that is all; see [Repo.Patch].
 func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
@@ -47,7 +42,7 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 	}
 	date := fmt.Sprintf("@%d +0000", at.Unix())
 	r := c.git
-	r.Env = append(c.Who.Env(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
+	r.Env = append(c.Who.env(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
 	commit, err := r.RunIn(ctx, strings.NewReader(message), args...)
 	return strings.TrimSpace(commit), err
 }

@@ -9,7 +9,7 @@ import (
 // Create makes a repository of the files in dir, with one commit on the
 // branch main.
 func Create(ctx context.Context, dir string, by Identity, message string) error {
-	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.Env()}
+	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.env()}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main", "--template=", dir},
 		{"add", "-A"},

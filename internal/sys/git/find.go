@@ -16,8 +16,8 @@ import (
 // Identity is who a commit is by. The zero Identity is Nexus itself.
 type Identity struct{ Name, Email string }
 
-// Env returns the identity as git's environment, for author and committer.
-func (i Identity) Env() []string {
+// env returns the identity as git's environment, for author and committer.
+func (i Identity) env() []string {
 	name, mail := i.names()
 	return []string{
 		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + mail,
@@ -107,7 +107,7 @@ func locate(ctx context.Context, dir string) (Repo, error) {
 // git look for one, and the only one that reads the user's own configuration,
 // for safe.directory; it starts no program.
 func discover(ctx context.Context, dir string, what ...string) (string, error) {
-	args := append(append(Hardened(), "rev-parse", "--path-format=absolute"), what...)
+	args := append(append(hardened(), "rev-parse", "--path-format=absolute"), what...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env = dir, discoveryEnv()
 	own(cmd)

@@ -82,7 +82,7 @@ func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
 
 // RunIn is Run with a standard input; nil is empty.
 func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	if said, ok := r.Memory.Said(args); ok && stdin == nil {
+	if said, ok := r.Memory.recall(args); ok && stdin == nil {
 		return said, nil
 	}
 	out := &capped{max: maxOutput}
@@ -96,7 +96,7 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 		return "", fmt.Errorf("git %s: more than %d bytes of output", args[0], maxOutput)
 	}
 	if stdin == nil {
-		r.Memory.Keep(args, out.String())
+		r.Memory.keep(args, out.String())
 	}
 	return out.String(), nil
 }
@@ -104,12 +104,12 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 // RunTo is Run that keeps the first limit bytes of the output and says
 // whether there were more.
 func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
-	if said, ok := r.Memory.Said(args); ok && len(said) <= limit {
+	if said, ok := r.Memory.recall(args); ok && len(said) <= limit {
 		return said, false, nil
 	}
 	b := &capped{max: limit}
 	if err = r.stream(ctx, nil, b, args); err == nil && !b.cut {
-		r.Memory.Keep(args, b.String())
+		r.Memory.keep(args, b.String())
 	}
 	return b.String(), b.cut, err
 }
@@ -141,7 +141,7 @@ func (r Repo) stream(ctx context.Context, stdin io.Reader, out io.Writer, args [
 }
 
 func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
-	all := Hardened()
+	all := hardened()
 	dir := "/"
 	if r.Dir != "" {
 		all = append(all, "--git-dir="+r.Dir)
@@ -153,7 +153,7 @@ func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(Env(), r.Env...)
+	cmd.Env = append(cleanEnv(), r.Env...)
 	if r.Index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.Index)
 	}
@@ -162,9 +162,9 @@ func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
 	return cmd
 }
 
-// Hardened returns the options that are before every verb: they win over
+// hardened returns the options that are before every verb: they win over
 // whatever the repository's own configuration says.
-func Hardened() []string {
+func hardened() []string {
 	var args []string
 	for _, c := range []string{
 		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null",
@@ -182,10 +182,10 @@ func Hardened() []string {
 	return append(args, "--no-pager", "--no-replace-objects", "--no-optional-locks")
 }
 
-// Env returns the environment git runs in. It has nothing of ours but where
+// cleanEnv returns the environment git runs in. It has nothing of ours but where
 // programs and temporary files are, so that no GIT_DIR, GIT_TRACE or
 // GIT_EXTERNAL_DIFF of the caller reaches it.
-func Env() []string {
+func cleanEnv() []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=false",
@@ -193,7 +193,7 @@ func Env() []string {
 		"GIT_DEFAULT_REF_FORMAT=files", "GIT_MERGE_AUTOEDIT=no",
 		"HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",
 	}
-	env = append(env, Identity{}.Env()...)
+	env = append(env, Identity{}.env()...)
 	for _, k := range []string{"PATH", "TMPDIR"} {
 		if v, ok := os.LookupEnv(k); ok {
 			env = append(env, k+"="+v)
@@ -204,7 +204,7 @@ func Env() []string {
 
 // discoveryEnv is [Env] with the user's own configuration in reach.
 func discoveryEnv() []string {
-	env := slices.DeleteFunc(Env(), func(v string) bool {
+	env := slices.DeleteFunc(cleanEnv(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_")
 	})
 	for _, k := range []string{"HOME", "XDG_CONFIG_HOME", "SUDO_UID"} {

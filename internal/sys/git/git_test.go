@@ -254,7 +254,7 @@ func TestIndexIsGits(t *testing.T) {
 // TestSpliceIsGits changes trees at random and compares with git's own.
 func TestSpliceIsGits(t *testing.T) {
 	r := repo(t)
-	o, err := r.Objects(t.Context())
+	o, err := r.objects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestSpliceIsGits(t *testing.T) {
 func TestObjectsAreGits(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		r := repo(t, "--object-format="+format)
-		o, err := r.Objects(t.Context())
+		o, err := r.objects(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +385,7 @@ func TestObjectsAreGits(t *testing.T) {
 
 func TestPoint(t *testing.T) {
 	r := repo(t)
-	o, err := r.Objects(t.Context())
+	o, err := r.objects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestLooseObjectsAreGits(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			r := repo(t, "--object-format="+format)
-			o, err := r.Objects(t.Context())
+			o, err := r.objects(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestLooseObjectsAreGits(t *testing.T) {
 // A compressor is not made again for each object.
 func TestWritingAllocatesLittle(t *testing.T) {
 	r := repo(t)
-	o, err := r.Objects(t.Context())
+	o, err := r.objects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

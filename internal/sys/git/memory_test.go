@@ -20,7 +20,7 @@ func TestMemory(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"a.txt": "two\n"})
 	gittest.Run(t, dir, "commit", "-qam", "second")
 	was, now := gittest.Run(t, dir, "rev-parse", "HEAD~1"), gittest.Run(t, dir, "rev-parse", "HEAD")
-	r := Repo{Dir: filepath.Join(dir, ".git"), Memory: NewMemory(ID)}
+	r := Repo{Dir: filepath.Join(dir, ".git"), Memory: newMemory(ID)}
 	plain := Repo{Dir: r.Dir}
 	asked := map[string]struct {
 		ask   func(Repo) (string, error)

@@ -46,8 +46,8 @@ var errMissing = errors.New("is not there")
 // maxNodes bounds the trees that are kept in memory.
 const maxNodes = 100_000
 
-// Objects returns access to the objects of r.
-func (r Repo) Objects(ctx context.Context) (*Objects, error) {
+// objects returns access to the objects of r.
+func (r Repo) objects(ctx context.Context) (*Objects, error) {
 	format, err := r.Line(ctx, "rev-parse", "--show-object-format")
 	if err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (o *Objects) exchange(id string) (kind string, data []byte, err error) {
 	return f[1], data[:n], nil
 }
 
-// Nodes returns what a tree holds. The caller must not change it.
-func (o *Objects) Nodes(ctx context.Context, tree string) ([]Node, error) {
+// list returns what a tree holds. The caller must not change it.
+func (o *Objects) list(ctx context.Context, tree string) ([]Node, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, ok := o.trees[tree]; ok {

@@ -21,23 +21,23 @@ const (
 	longest    = 64 << 10 // bytes of the longest that is kept
 )
 
-// NewMemory returns an empty memory. Id reports whether a name is the full one of an
+// newMemory returns an empty memory. Id reports whether a name is the full one of an
 // object.
-func NewMemory(id func(string) bool) *Memory {
+func newMemory(id func(string) bool) *Memory {
 	said, _ := lru.New[string, string](remembered) // fails for sizes below one
 	return &Memory{id, said}
 }
 
-// Said returns what git said when it was asked the same before.
-func (m *Memory) Said(args []string) (string, bool) {
+// recall returns what git said when it was asked the same before.
+func (m *Memory) recall(args []string) (string, bool) {
 	if m == nil || !m.constant(args) {
 		return "", false
 	}
 	return m.said.Get(strings.Join(args, "\x00"))
 }
 
-// Keep remembers what git said, if it will say it again.
-func (m *Memory) Keep(args []string, out string) {
+// keep remembers what git said, if it will say it again.
+func (m *Memory) keep(args []string, out string) {
 	if m != nil && len(out) <= longest && m.constant(args) {
 		m.said.Add(strings.Join(args, "\x00"), out)
 	}

@@ -68,7 +68,7 @@ func (o *Objects) splice(ctx context.Context, old Node, t *twig) (Node, error) {
 	}
 	var nodes []Node
 	if old.Mode == ModeTree && t.leaf == nil {
-		was, err := o.Nodes(ctx, old.ID)
+		was, err := o.list(ctx, old.ID)
 		if err != nil {
 			return Node{}, err
 		}
@@ -134,7 +134,7 @@ func (o *Objects) Lookup(ctx context.Context, tree, path string) (Node, error) {
 		if n.Mode != ModeTree {
 			return Node{}, nil
 		}
-		nodes, err := o.Nodes(ctx, n.ID)
+		nodes, err := o.list(ctx, n.ID)
 		if err != nil {
 			return Node{}, err
 		}

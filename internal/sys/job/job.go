@@ -98,8 +98,8 @@ type Job struct {
 
 var (
 	errClosed = errors.New("the box was closed")
-	// ErrMany says that no more commands may run at once.
-	ErrMany = fmt.Errorf("%d commands run in the background already; stop one first", maxJobs)
+	// errMany says that no more commands may run at once.
+	errMany = fmt.Errorf("%d commands run in the background already; stop one first", maxJobs)
 )
 
 // Alive reports whether a job runs.
@@ -145,7 +145,7 @@ func (j *Jobs) Start(ctx context.Context, c sandbox.Command, command string, now
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.running() >= maxJobs {
-		return nil, ErrMany
+		return nil, errMany
 	}
 	return j.start(ctx, c, "j", command, now, nil)
 }
@@ -160,7 +160,7 @@ func (j *Jobs) Do(ctx context.Context, c sandbox.Command, command string) (sandb
 		return sandbox.Result{}, err
 	}
 	defer j.forget(job)
-	err = job.Wait(ctx)
+	err = job.wait(ctx)
 	if err != nil {
 		err = errors.Join(err, job.Stop(context.WithoutCancel(ctx)))
 	} else {
@@ -390,9 +390,9 @@ func (job *Job) Read() (out []byte, lost int64) {
 	return out, lost
 }
 
-// Wait waits until the command has ended, or ctx ends. What it left behind may
+// wait waits until the command has ended, or ctx ends. What it left behind may
 // continue.
-func (job *Job) Wait(ctx context.Context) error {
+func (job *Job) wait(ctx context.Context) error {
 	select {
 	case <-job.exited:
 		return nil
@@ -449,7 +449,7 @@ func (job *Job) Stop(ctx context.Context) error {
 			break // the box is gone, and so is the job
 		}
 		limit, stop := context.WithTimeoutCause(ctx, grace, errClosed)
-		err := job.Wait(limit)
+		err := job.wait(limit)
 		stop()
 		if err == nil {
 			job.settle(ctx)

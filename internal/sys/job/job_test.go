@@ -177,7 +177,7 @@ func TestEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := job.Wait(ctx); err != nil {
+		if err := job.wait(ctx); err != nil {
 			t.Fatal(err)
 		}
 		<-job.ended
@@ -276,7 +276,7 @@ func TestBoxThatCannotOpen(t *testing.T) {
 	if err != nil {
 		return // it was quick to say so
 	}
-	if err := job.Wait(patient(t)); err != nil {
+	if err := job.wait(patient(t)); err != nil {
 		t.Fatal(err)
 	}
 	if exit, err := job.Exit(); exit != -1 || err == nil {

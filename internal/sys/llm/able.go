@@ -20,8 +20,8 @@ import (
 //go:embed traits.json
 var traits []byte
 
-// Traits is what a model takes. The zero Traits takes nothing special.
-type Traits struct {
+// modelTraits is what a model takes. The zero Traits takes nothing special.
+type modelTraits struct {
 	Match   string   `json:"match"`   // as in [path.Match], of provider/model
 	Forces  bool     `json:"forces"`  // takes forced tool use
 	Efforts []string `json:"efforts"` // that it takes, from least to most; empty: none may be named
@@ -30,7 +30,7 @@ type Traits struct {
 }
 
 // Able knows what models take.
-type Able struct{ rows []Traits }
+type Able struct{ rows []modelTraits }
 
 // LoadAble reads the embedded table.
 func LoadAble() (Able, error) {
@@ -48,14 +48,14 @@ func LoadAble() (Able, error) {
 	return a, nil
 }
 
-// Traits returns what is known of a provider/model.
-func (a Able) Traits(name string) Traits {
+// of returns what is known of a provider/model.
+func (a Able) of(name string) modelTraits {
 	for _, t := range a.rows {
 		if ok, _ := path.Match(t.Match, name); ok { // patterns were checked
 			return t
 		}
 	}
-	return Traits{}
+	return modelTraits{}
 }
 
 // Fit returns m with every request made to fit its model: the traits are
@@ -77,7 +77,7 @@ type fitted struct {
 
 // Stream implements [Model].
 func (f *fitted) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
-	traits := f.able.Traits(f.provider + "/" + r.Model)
+	traits := f.able.of(f.provider + "/" + r.Model)
 	f.mu.Lock()
 	traits.Forces = traits.Forces && !f.free[r.Model]
 	f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *fitted) Stream(ctx context.Context, r Request, heard func(Delta)) (Resp
 
 // fit asks in words for the call that a model cannot be forced to make, and
 // for the nearest effort that it knows.
-func (t Traits) fit(r Request) Request {
+func (t modelTraits) fit(r Request) Request {
 	if r.Force != "" && !t.Forces {
 		r = plead(r)
 	}
@@ -125,7 +125,7 @@ func Efforts() []string {
 
 // effort returns the effort that the model takes instead of e: the next one
 // down, else the least.
-func (t Traits) effort(e string) string {
+func (t modelTraits) effort(e string) string {
 	scale := Efforts()
 	at := slices.Index(scale, e)
 	if e == "" || len(t.Efforts) == 0 || at < 0 {

@@ -41,7 +41,7 @@ type lead struct {
 
 // Stream implements [Model].
 func (s *staggered) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
-	if !s.able.Traits(s.provider + "/" + r.Model).Caches {
+	if !s.able.of(s.provider + "/" + r.Model).Caches {
 		return s.Model.Stream(ctx, r, heard)
 	}
 	key := beginning(r)

@@ -75,7 +75,7 @@ func (c *Session) Moved(ctx context.Context, files map[string]int) error {
 // says it does.
 func (c *Session) query(ctx context.Context, able offer, method string, params, result any, empty func() bool) error {
 	if !able.yes {
-		return ErrCannot
+		return errCannot
 	}
 	c.mu.Lock()
 	before := c.done

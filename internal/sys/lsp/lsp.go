@@ -47,8 +47,8 @@ var (
 	ErrGone = errors.New("the server has gone")
 	// ErrSilent says that a server did not answer in time. It was ended.
 	ErrSilent = errors.New("the server did not answer in time")
-	// ErrCannot says that a server does not offer what it was asked for.
-	ErrCannot = errors.New("the server does not offer that")
+	// errCannot says that a server does not offer what it was asked for.
+	errCannot = errors.New("the server does not offer that")
 	errClosed = errors.New("the connection was closed")
 )
 
@@ -164,7 +164,7 @@ func (c *Session) ask(ctx context.Context, limit time.Duration, method string, p
 // again reports whether a server says that the question came at a wrong time.
 func again(err error) bool {
 	const changed, cancelled = -32801, -32802
-	e, ok := errors.AsType[*RefusedError](err)
+	e, ok := errors.AsType[*refusedError](err)
 	return ok && (e.Code == changed || e.Code == cancelled)
 }
 
@@ -177,7 +177,7 @@ func (c *Session) once(ctx context.Context, method string, params, result any) e
 		return c.explain(context.Cause(ctx))
 	}
 	if refused, ok := errors.AsType[*jsonrpc2.Error](err); ok {
-		return &RefusedError{refused.Code, brief(refused.Message)}
+		return &refusedError{refused.Code, brief(refused.Message)}
 	}
 	if err != nil {
 		return c.explain(ErrGone)
@@ -191,14 +191,14 @@ func (c *Session) once(ctx context.Context, method string, params, result any) e
 	return nil
 }
 
-// RefusedError says that the server refused.
-type RefusedError struct {
+// refusedError says that the server refused.
+type refusedError struct {
 	Code int64
 	Text string
 }
 
 // Error implements error.
-func (e *RefusedError) Error() string {
+func (e *refusedError) Error() string {
 	return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
 }
 

@@ -43,10 +43,8 @@ func (c *Session) Char(line string, bytes int) int {
 	return n
 }
 
-// Column returns how many bytes into a line a character is. One behind its end
+// column returns how many bytes into a line a character is. One behind its end
 // is at its end.
-func (c *Session) Column(line string, char int) int { return column(c.able.Encoding, line, char) }
-
 func column(unit, line string, char int) int {
 	for i, r := range line {
 		if char <= 0 {

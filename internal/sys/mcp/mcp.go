@@ -66,8 +66,8 @@ type Server struct {
 var (
 	// ErrGone says that a server ended, or hung up.
 	ErrGone = errors.New("the server has gone")
-	// ErrSilent says that a call made no progress for too long.
-	ErrSilent = errors.New("the server did not answer in time")
+	// errSilent says that a call made no progress for too long.
+	errSilent = errors.New("the server did not answer in time")
 	errTotal  = errors.New("the call took too long")
 	errBegin  = errors.New("the server did not start in time")
 	errClosed = errors.New("the connection was closed")
@@ -238,7 +238,7 @@ func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, 
 	defer stop(nil)
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Total, errTotal)
 	defer end()
-	silent := time.AfterFunc(c.server.Idle, func() { stop(ErrSilent) })
+	silent := time.AfterFunc(c.server.Idle, func() { stop(errSilent) })
 	defer silent.Stop()
 
 	token := fmt.Sprintf("nexus-%d", c.last.Add(1))

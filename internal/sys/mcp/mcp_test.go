@@ -258,7 +258,7 @@ func TestProgressGivesTime(t *testing.T) {
 			t.Errorf("without an end: %v", err)
 		}
 		began := time.Now()
-		if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, ErrSilent) || time.Since(began) != s.Idle {
+		if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, errSilent) || time.Since(began) != s.Idle {
 			t.Errorf("without progress: %v after %s", err, time.Since(began))
 		}
 	})
@@ -277,7 +277,7 @@ func TestEndOfCall(t *testing.T) {
 				t.Errorf("hang: %v", err)
 			}
 			c.server.Idle = 50 * time.Millisecond
-			if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, ErrSilent) {
+			if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, errSilent) {
 				t.Errorf("hang: %v", err)
 			}
 			c.server.Idle = time.Minute
@@ -309,7 +309,7 @@ func TestDeaf(t *testing.T) {
 			s := stdio(t, "deaf")
 			c := begin(t, s)
 			c.server.Idle = 100 * time.Millisecond
-			if _, err := c.Call(t.Context(), "look", json.RawMessage(input), nil); !errors.Is(err, ErrSilent) {
+			if _, err := c.Call(t.Context(), "look", json.RawMessage(input), nil); !errors.Is(err, errSilent) {
 				t.Errorf("the call: %v", err)
 			}
 		})

@@ -63,7 +63,7 @@ type Refused struct {
 // Tools returns the tools that the server offers, in the order of their names,
 // and those that nobody is offered.
 func (c *Session) Tools(ctx context.Context) ([]Tool, []Refused, error) {
-	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, ErrSilent)
+	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, errSilent)
 	defer end()
 	defer c.within(ctx, patience)()
 	var raw []*sdk.Tool

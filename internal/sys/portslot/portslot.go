@@ -52,13 +52,13 @@ func Take(dir, owner string) (*Slot, error) {
 // Release lets others have it.
 func (s *Slot) Release() error { return s.lock.Unlock() }
 
-// Ports returns the first of the ports that are the slot's, and how many.
-func (s *Slot) Ports() (base, n int) { return first + s.N*perSlot, perSlot }
+// ports returns the first of the ports that are the slot's, and how many.
+func (s *Slot) ports() (base, n int) { return first + s.N*perSlot, perSlot }
 
 // Env returns the environment that tells an owner's commands what is theirs.
 // Private says that /tmp is nobody else's.
 func (s *Slot) Env(owner string, private bool) []string {
-	base, _ := s.Ports()
+	base, _ := s.ports()
 	port := strconv.Itoa(base)
 	env := []string{"NEXUS_PORT_BASE=" + port, "PORT=" + port, "COMPOSE_PROJECT_NAME=" + project(owner)}
 	if private {

@@ -16,7 +16,7 @@ func TestTake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, n := s.Ports()
+		base, n := s.ports()
 		if seen[s.N] || base < first || base+n > first+slots*perSlot {
 			t.Errorf("slot %d, ports from %d", s.N, base)
 		}

@@ -170,8 +170,8 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 		return nil, nil, err
 	}
 	door, err := openDoor(ctx, c.Proxy)
-	a.theirs = append(a.theirs, door.Inside())
-	return []*os.File{spec, word, door.Inside()}, door, err
+	a.theirs = append(a.theirs, door.inside())
+	return []*os.File{spec, word, door.inside()}, door, err
 }
 
 // openFiles returns the filter and the files that bubblewrap is to copy.

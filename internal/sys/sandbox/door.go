@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Serve answers whoever connects, until ctx ends, and returns when nothing of
+// serveFunc answers whoever connects, until ctx ends, and returns when nothing of
 // it continues.
-type Serve func(ctx context.Context, l net.Listener)
+type serveFunc func(ctx context.Context, l net.Listener)
 
 var errOver = errors.New("the command is over")
 
 // serveLocal serves on a port of the host's own loopback, where there is no box. It
 // returns the port, and what ends it.
-func serveLocal(ctx context.Context, serve Serve) (port int, done func(), err error) {
+func serveLocal(ctx context.Context, serve serveFunc) (port int, done func(), err error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 type door struct {
 	ours   *net.UnixConn
 	theirs *os.File
-	serve  Serve
+	serve  serveFunc
 	stop   context.CancelCauseFunc
 	ctx    context.Context //nolint:containedctx // of the serving goroutine, which Close ends
 	done   chan struct{}
 }
 
 // openDoor makes the pair of sockets for one box; for no serve it is nil.
-func openDoor(ctx context.Context, serve Serve) (*door, error) {
+func openDoor(ctx context.Context, serve serveFunc) (*door, error) {
 	if serve == nil {
 		return nil, nil //nolint:nilnil // see Door
 	}
@@ -54,9 +54,9 @@ func openDoor(ctx context.Context, serve Serve) (*door, error) {
 	return d, nil
 }
 
-// Inside is the box's end, nil for no door. It is to be closed when the box
+// inside is the box's end, nil for no door. It is to be closed when the box
 // has it.
-func (d *door) Inside() *os.File {
+func (d *door) inside() *os.File {
 	if d == nil {
 		return nil
 	}

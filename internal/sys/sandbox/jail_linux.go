@@ -49,12 +49,12 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer door.Close()
-	a.theirs = append(a.theirs, door.Inside())
+	a.theirs = append(a.theirs, door.inside())
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
 		Env: []string{Mark + "=" + mark, "GOGC=off"}, // its few small objects are not worth collecting
 	}
-	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.Inside()}, in.doors)
+	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.inside()}, in.doors)
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {

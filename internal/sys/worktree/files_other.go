@@ -1,6 +1,6 @@
 //go:build !linux
 
-package survey
+package worktree
 
 import (
 	"errors"
@@ -60,7 +60,7 @@ func lstat(path string) (git.Stat, error) {
 }
 
 // statOf returns what is compared of an open file.
-func Stat(f *os.File) (git.Stat, error) {
+func statOf(f *os.File) (git.Stat, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return git.Stat{}, err

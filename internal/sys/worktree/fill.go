@@ -68,7 +68,7 @@ func (t *Tree) fill(ctx context.Context, home string) (note, string, error) {
 // stack mounts the files over some that are there already, and writes what
 // differs.
 func (t *Tree) stack(ctx context.Context, home string) (note, string, error) {
-	low, err := t.s.shelf.Near(ctx, t.tree)
+	low, err := t.s.shelf.near(ctx, t.tree)
 	if err != nil {
 		return note{}, "", err
 	}
@@ -83,7 +83,7 @@ func (t *Tree) stack(ctx context.Context, home string) (note, string, error) {
 		return note{}, "", err
 	}
 	n := note{Base: t.Base, Way: t.Way, Tree: low.Tree, Since: low.Since}
-	index := t.s.shelf.Path(low.Tree, "index")
+	index := t.s.shelf.path(low.Tree, "index")
 	if low.Tree == t.tree {
 		return n, index, nil
 	}
@@ -122,7 +122,7 @@ func (t *Tree) merged(base git.Index, changes []Change, stats git.Index, to stri
 
 func (s *Store) layers(home, lower string) overlay.Layers {
 	return overlay.Layers{
-		Lower: s.shelf.Path(lower, "tree"), Upper: filepath.Join(home, "upper"),
+		Lower: s.shelf.path(lower, "tree"), Upper: filepath.Join(home, "upper"),
 		Work: filepath.Join(home, "work"), Dir: filepath.Join(home, "tree"),
 	}
 }
@@ -137,7 +137,7 @@ func (t *Tree) remount(ctx context.Context) error {
 	if on, err := overlay.Mounted(t.Dir); err != nil || on {
 		return disk.Fail("look for a worktree's mount", err)
 	}
-	if _, err := t.s.shelf.Exact(ctx, t.lower); err != nil {
+	if _, err := t.s.shelf.exact(ctx, t.lower); err != nil {
 		return err
 	}
 	return overlay.Mount(t.s.layers(t.home, t.lower))

@@ -86,14 +86,14 @@ const farApart = 500
 // candidates is how many of the files that are there are compared.
 const candidates = 3
 
-// Path is where something of a tree is: "tree", "index", or "" for all of it.
-func (s *shelf) Path(tree, name string) string {
+// path is where something of a tree is: "tree", "index", or "" for all of it.
+func (s *shelf) path(tree, name string) string {
 	return filepath.Join(s.Dir, tree, name)
 }
 
-// Near returns files to mount a tree over: its own, or some that differ
+// near returns files to mount a tree over: its own, or some that differ
 // in little, or its own made now.
-func (s *shelf) Near(ctx context.Context, tree string) (ground, error) {
+func (s *shelf) near(ctx context.Context, tree string) (ground, error) {
 	var g ground
 	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) error {
 		near, err := s.nearest(ctx, tree)
@@ -106,8 +106,8 @@ func (s *shelf) Near(ctx context.Context, tree string) (ground, error) {
 	return g, err
 }
 
-// Exact returns the files of exactly that tree.
-func (s *shelf) Exact(ctx context.Context, tree string) (ground, error) {
+// exact returns the files of exactly that tree.
+func (s *shelf) exact(ctx context.Context, tree string) (ground, error) {
 	var g ground
 	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) (err error) {
 		g, err = s.lay(ctx, tree)
@@ -122,7 +122,7 @@ func (s *shelf) nearest(ctx context.Context, tree string) (string, error) {
 	if s.ready(tree) {
 		return tree, nil
 	}
-	all, err := s.All()
+	all, err := s.all()
 	if err != nil {
 		return "", err
 	}
@@ -141,8 +141,8 @@ func (s *shelf) nearest(ctx context.Context, tree string) (string, error) {
 	return "", nil
 }
 
-// All lists the trees that are there, the newest first.
-func (s *shelf) All() ([]string, error) {
+// all lists the trees that are there, the newest first.
+func (s *shelf) all() ([]string, error) {
 	list, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, disk.Fail("read the shared files", err)
@@ -162,7 +162,7 @@ func (s *shelf) All() ([]string, error) {
 // ready reports whether shared files are complete and were made since the
 // machine started: what a crash of the machine left is not trusted.
 func (s *shelf) ready(tree string) bool {
-	data, err := os.ReadFile(s.Path(tree, "ready"))
+	data, err := os.ReadFile(s.path(tree, "ready"))
 	if err != nil {
 		return false
 	}
@@ -176,19 +176,19 @@ func (s *shelf) lay(ctx context.Context, tree string) (ground, error) {
 	if s.ready(tree) {
 		return s.Of(tree)
 	}
-	s.Drop(tree)
-	dir := s.Path(tree, "")
+	s.drop(tree)
+	dir := s.path(tree, "")
 	if err := os.RemoveAll(dir); err != nil {
 		return ground{}, disk.Fail("make the shared files", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return ground{}, disk.Fail("make the shared files", err)
 	}
-	since, err := Checkout(ctx, s.Repo, tree, s.Path(tree, "tree"), s.Path(tree, "index"))
+	since, err := Checkout(ctx, s.Repo, tree, s.path(tree, "tree"), s.path(tree, "index"))
 	if err != nil {
 		return ground{}, err
 	}
-	if err := disk.Write(s.Path(tree, "ready"), []byte(bootID()+" "+strconv.FormatInt(since, 10))); err != nil {
+	if err := disk.Write(s.path(tree, "ready"), []byte(bootID()+" "+strconv.FormatInt(since, 10))); err != nil {
 		return ground{}, err
 	}
 	return s.Of(tree)
@@ -201,7 +201,7 @@ func (s *shelf) Of(tree string) (ground, error) {
 	if g, ok := s.grounds[tree]; ok {
 		return g, nil
 	}
-	data, err := os.ReadFile(s.Path(tree, "ready"))
+	data, err := os.ReadFile(s.path(tree, "ready"))
 	if err != nil {
 		return ground{}, disk.Fail("read the shared files", err)
 	}
@@ -210,7 +210,7 @@ func (s *shelf) Of(tree string) (ground, error) {
 	if err != nil {
 		return ground{}, disk.Fail("read the shared files", err)
 	}
-	g, err := readGround(s.Path(tree, "index"), tree, since, s.Size)
+	g, err := readGround(s.path(tree, "index"), tree, since, s.Size)
 	if err != nil {
 		return ground{}, err
 	}
@@ -230,8 +230,8 @@ func bootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// Drop forgets a tree whose files are being removed.
-func (s *shelf) Drop(tree string) {
+// drop forgets a tree whose files are being removed.
+func (s *shelf) drop(tree string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.grounds, tree)

@@ -33,7 +33,7 @@ func (t *Tree) Exact(ctx context.Context, tree string) error {
 	defer t.mu.Unlock()
 	look, err := t.look()
 	if err == nil {
-		err = disk.Fail("remove what is not of the tree", look.Strip(&t.known))
+		err = disk.Fail("remove what is not of the tree", look.strip(&t.known))
 	}
 	return errors.Join(err, t.lead())
 }

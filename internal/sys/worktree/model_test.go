@@ -147,7 +147,7 @@ func model(t *testing.T, way worktree.Way, seed uint64) {
 	trees := map[string]string{}
 	for step := range 40 {
 		w.log = append(w.log, fmt.Sprintf("-- %d", step))
-		touched := w.act(1 + r.IntN(4))
+		w.act(1 + r.IntN(4))
 		switch r.IntN(12) {
 		case 0: // another process continues
 			s = openAt(t, user, state, way)
@@ -170,17 +170,9 @@ func model(t *testing.T, way worktree.Way, seed uint64) {
 				if d := cmp.Diff(listing(t, work), tracked(o, tr.Dir)); d != "" {
 					t.Fatalf("restore to %s (-want +got):\n%s\n%s", c, d, strings.Join(w.log, "\n"))
 				}
-				touched = nil
 			}
 		}
-		var commit, tree string
-		var err error
-		if touched != nil && r.IntN(2) == 0 {
-			w.log = append(w.log, "only "+strings.Join(touched, " "))
-			commit, tree, err = tr.SnapshotPaths(ctx, "step", touched)
-		} else {
-			commit, tree, err = tr.Snapshot(ctx, "step")
-		}
+		commit, tree, err := tr.Snapshot(ctx, "step")
 		if err != nil {
 			t.Fatal(err, strings.Join(w.log, "\n"))
 		}
@@ -219,19 +211,11 @@ type agent struct {
 	log []string
 }
 
-// act does n things. It returns the paths that were written if nothing but
-// files were.
-func (a *agent) act(n int) []string {
-	touched := []string{}
+// act does n things.
+func (a *agent) act(n int) {
 	for range n {
-		p, plain := a.one()
-		if !plain {
-			touched = nil
-		} else if touched != nil {
-			touched = append(touched, p)
-		}
+		a.one()
 	}
-	return touched
 }
 
 func (a *agent) paths(dirs bool) []string {
@@ -272,31 +256,30 @@ func (a *agent) fresh() string {
 	return p
 }
 
-func (a *agent) one() (path string, plain bool) {
+func (a *agent) one() {
 	say := func(f string, args ...any) { a.log = append(a.log, fmt.Sprintf(f, args...)) }
 	abs := func(p string) string { return filepath.Join(a.dir, p) }
 	switch k := a.r.IntN(18); k {
 	case 0, 1, 2, 3: // a new file, by a file tool
 		p := a.fresh()
 		if err := os.MkdirAll(filepath.Dir(abs(p)), 0o755); err != nil {
-			return p, false
+			return
 		}
 		for d := filepath.Dir(p); d != "."; d = filepath.Dir(d) {
 			if info, err := os.Lstat(abs(d)); err != nil || !info.IsDir() {
-				return p, false // through a link
+				return // through a link
 			}
 		}
 		if info, err := os.Lstat(abs(p)); err == nil && !info.Mode().IsRegular() {
-			return p, false
+			return
 		}
 		say("write %q", p)
-		err := os.WriteFile(abs(p), fmt.Append(nil, a.r.IntN(1000)), 0o644)
-		return p, err == nil
+		os.WriteFile(abs(p), fmt.Append(nil, a.r.IntN(1000)), 0o644)
 	case 4, 5, 6: // in place, same size, time set back
 		p := a.pick(a.paths(false))
 		info, err := os.Lstat(abs(p))
 		if err != nil || !info.Mode().IsRegular() {
-			return p, false
+			return
 		}
 		data, _ := os.ReadFile(abs(p))
 		if len(data) > 0 {
@@ -305,12 +288,10 @@ func (a *agent) one() (path string, plain bool) {
 		say("change %q in place", p)
 		os.WriteFile(abs(p), data, 0o644)
 		os.Chtimes(abs(p), info.ModTime(), info.ModTime())
-		return p, true
 	case 7, 8:
 		p := a.pick(a.paths(false))
 		say("remove %q", p)
 		os.Remove(abs(p))
-		return p, true
 	case 9:
 		p := a.pick(a.paths(true))
 		say("remove dir %q", p)
@@ -346,5 +327,4 @@ func (a *agent) one() (path string, plain bool) {
 		os.RemoveAll(abs(p))
 		say("link file %q %q: %v", q, p, os.Link(abs(q), abs(p)))
 	}
-	return "", false
 }

@@ -2,8 +2,4 @@
 
 package worktree
 
-import "io/fs"
-
 const noFollow = 0
-
-func linked(fs.FileInfo) bool { return false }

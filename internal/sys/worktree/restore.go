@@ -59,7 +59,7 @@ const restores = 5
 // are in no commit.
 func (t *Tree) rescue(ctx context.Context) error {
 	t.known.Forget() // every name counts
-	found, err := t.survey(ctx, nil)
+	found, err := t.survey(ctx)
 	if err != nil {
 		return err
 	}

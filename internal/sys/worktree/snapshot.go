@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,20 +26,11 @@ import (
 func (t *Tree) Snapshot(ctx context.Context, message string) (commit, tree string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.snapshot(ctx, message, nil)
+	return t.snapshot(ctx, message)
 }
 
-// SnapshotPaths is Snapshot for a caller who knows that nothing but these
-// files was written since the last one. It is as fast in a large tree as in
-// a small one.
-func (t *Tree) SnapshotPaths(ctx context.Context, message string, paths []string) (commit, tree string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.snapshot(ctx, message, paths)
-}
-
-func (t *Tree) snapshot(ctx context.Context, message string, only []string) (commit, tree string, err error) {
-	found, err := t.survey(ctx, only)
+func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree string, err error) {
+	found, err := t.survey(ctx)
 	if err == nil {
 		commit, tree, err = t.keep(ctx, message, found)
 	}
@@ -51,7 +41,7 @@ func (t *Tree) snapshot(ctx context.Context, message string, only []string) (com
 }
 
 // survey finds what changed.
-func (t *Tree) survey(ctx context.Context, only []string) (found, error) {
+func (t *Tree) survey(ctx context.Context) (found, error) {
 	if err := t.remount(ctx); err != nil { // unmounted, it would look empty
 		return found{}, err
 	}
@@ -63,20 +53,16 @@ func (t *Tree) survey(ctx context.Context, only []string) (found, error) {
 		if err := t.reload(ctx); err != nil {
 			return found{}, err
 		}
-		only = nil
 	}
 	now, err := fileClock(filepath.Join(t.home, "clock"))
 	if err != nil {
 		return found{}, disk.Fail("make a snapshot", err)
 	}
-	if base, ok := t.narrow(ctx, only); ok {
-		return survey{Dir: t.Dir, Ignored: t.Ignored, Base: base}.Look(ctx, &t.known, now, only)
-	}
 	look, err := t.look()
 	if err != nil {
 		return found{}, err
 	}
-	found, err := look.Look(ctx, &t.known, now, nil)
+	found, err := look.look(ctx, &t.known, now)
 	return found, disk.Fail("look at the files", err)
 }
 
@@ -87,33 +73,6 @@ func (t *Tree) look() (survey, error) {
 		look.Upper = filepath.Join(t.home, "upper")
 	}
 	return look, err
-}
-
-// narrow returns what the last snapshot has at the given paths, and whether
-// it is enough to look at them alone: not where there are directories, where
-// a file has other names, or where rules for other paths change.
-func (t *Tree) narrow(ctx context.Context, only []string) (git.Index, bool) {
-	if only == nil {
-		return nil, false
-	}
-	var base git.Index
-	for _, p := range only {
-		if !filepath.IsLocal(p) || path.Clean(p) != p || path.Base(p) == ".gitignore" || attributes(p) {
-			return nil, false
-		}
-		if info, err := os.Lstat(filepath.Join(t.Dir, p)); err == nil && (info.IsDir() || linked(info)) {
-			return nil, false
-		}
-		node, err := t.s.objects.Lookup(ctx, t.tree, p)
-		if err != nil || node.Mode == git.ModeTree || node.Mode == git.ModeGitlink {
-			return nil, false
-		}
-		if raw, err := hex.DecodeString(node.ID); err == nil && node.Mode != 0 {
-			base = append(base, git.Entry{Path: p, Mode: node.Mode, Raw: string(raw)})
-		}
-	}
-	slices.SortFunc(base, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(base, func(a, b git.Entry) bool { return a.Path == b.Path }), true
 }
 
 // Ignored asks git which paths the tree's rules leave out. Git gets no

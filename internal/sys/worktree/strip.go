@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Strip removes what the last look, which was the first since [known.Forget],
+// strip removes what the last look, which was the first since [known.Forget],
 // left out: what is ignored, files that git cannot keep, the .git of
 // repositories within, and directories without files. The empty place of
 // another repository's commit stays, and so does the .git of the tree itself.
-func (t survey) Strip(k *known) error {
+func (t survey) strip(k *known) error {
 	for p := range k.ignored {
 		if err := k.stripAround(t.Dir, p); err != nil {
 			return err

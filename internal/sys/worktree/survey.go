@@ -77,34 +77,27 @@ func (k *known) Set(p string, f surveyed, now int64) {
 	k.Recent[p] = f
 }
 
-// Look finds what changed. With only given, it looks at these paths and
-// nothing else: for a caller who knows that nothing else was written.
-func (t survey) Look(ctx context.Context, k *known, now int64, only []string) (found, error) {
+// look finds what changed.
+func (t survey) look(ctx context.Context, k *known, now int64) (found, error) {
 	if spared := Spared(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
 		k.Forget()
 		k.spared = spared
 	}
-	f, err := t.look(ctx, k, now, only)
+	f, err := t.scanOnce(ctx, k, now)
 	if err == nil && anyRules(f.Changed, f.Gone) {
 		// What was ignored may not be so any more.
 		k.Forget()
-		f, err = t.look(ctx, k, now, nil)
+		f, err = t.scanOnce(ctx, k, now)
 	}
 	return f, err
 }
 
-func (t survey) look(ctx context.Context, k *known, now int64, only []string) (found, error) {
+func (t survey) scanOnce(ctx context.Context, k *known, now int64) (found, error) {
 	if k.ignored == nil {
 		k.ignored, k.rules, k.dirs = map[string]bool{}, map[string]git.Stat{}, map[string]listed{}
 	}
 	s := &scan{survey: t, k: k, now: now, places: make(chan struct{}, workers), real: map[string]bool{"": true}}
-	if only != nil {
-		for _, p := range only {
-			s.touch(p)
-		}
-	} else {
-		s.everything()
-	}
+	s.everything()
 	for len(s.fresh) > 0 && s.err == nil {
 		s.settle(ctx)
 	}

@@ -30,7 +30,7 @@ func write(t *testing.T, name string) git.Stat {
 
 func look(t *testing.T, tree survey, k *known, now int64) found {
 	t.Helper()
-	f, err := tree.Look(t.Context(), k, now, nil)
+	f, err := tree.look(t.Context(), k, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if _, err := os.Stat(t.home); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, _, err := t.snapshot(ctx, "nexus: before removal", nil); err != nil {
+	if _, _, err := t.snapshot(ctx, "nexus: before removal"); err != nil {
 		return err
 	}
 	return t.s.discard(t.home)
@@ -108,7 +108,7 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 // sweepLower removes shared files that no tree is mounted over, except for
 // the newest.
 func (s *Store) sweepLower(dry bool) ([]string, error) {
-	all, err := s.shelf.All()
+	all, err := s.shelf.all()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 	}
 	var gone []string
 	for _, l := range all {
-		dir := s.shelf.Path(l, "")
+		dir := s.shelf.path(l, "")
 		if used[l] {
 			continue
 		}
@@ -135,7 +135,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 		if dry {
 			continue
 		}
-		s.shelf.Drop(l)
+		s.shelf.drop(l)
 		if err := s.discard(dir); err != nil {
 			return gone, err
 		}

@@ -69,9 +69,6 @@ func pins(run nexus.RunID, id nexus.AttemptID) string {
 // files.
 func (t *Tree) Reads() []string { return []string{filepath.Join(t.s.git.Dir, "objects")} }
 
-// Writes lists what an agent may write.
-func (t *Tree) Writes() []string { return []string{t.Dir, t.Git, t.Tmp} }
-
 // Last returns the last snapshot and its tree: the base where there is none.
 func (t *Tree) Last() (commit, tree string) {
 	t.mu.Lock()

@@ -62,7 +62,7 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 // leave asks for permission for a call, and reports whether people said something.
 func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
-	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: OtherChoices(c.Choices, c.Model)}
+	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model)}
 	if c.Tokens != nil {
 		reserved.Tokens = c.Tokens(r)
 	}

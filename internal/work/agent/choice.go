@@ -26,8 +26,8 @@ func findChoice(all []Choice, name string) int {
 	return slices.IndexFunc(all, func(c Choice) bool { return c.Name == name })
 }
 
-// OtherChoices names what may be asked instead of a model, best first.
-func OtherChoices(all []Choice, name string) []string {
+// otherChoices names what may be asked instead of a model, best first.
+func otherChoices(all []Choice, name string) []string {
 	var names []string
 	for _, c := range all {
 		if c.Name != name {

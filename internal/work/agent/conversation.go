@@ -180,7 +180,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if err := c.keep(ctx); err != nil {
 		return nil, err
 	}
-	if c.track.Stuck() {
+	if c.track.stuck() {
 		return c.halt(ctx, calls)
 	}
 	return c.work(ctx, calls)
@@ -202,8 +202,8 @@ func (c *conversation) spent() *ending {
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
 	case c.Tally.Over(c.Limits, c.lately) != "":
 		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
-	case c.track.Stuck():
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.Same())}
+	case c.track.stuck():
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
 	case c.Left != nil && c.Left() <= 0:
@@ -321,7 +321,7 @@ func (c *conversation) put(m llm.Message) (hash string, err error) {
 
 func (c *conversation) add(m llm.Message) {
 	c.messages = append(c.messages, m)
-	c.track.See(m)
+	c.track.see(m)
 }
 
 // record appends the facts that have gathered.

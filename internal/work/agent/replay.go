@@ -47,7 +47,7 @@ func Handins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage
 	var t repetition
 	for _, m := range messages {
-		t.See(m)
+		t.see(m)
 		if m.From == llm.User && t.Handin != nil {
 			handins = append(handins, t.Handin)
 			t.Handin = nil

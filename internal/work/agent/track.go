@@ -48,8 +48,8 @@ type repetition struct {
 	finishing            map[string]json.RawMessage // submissions of the last answer, by call
 }
 
-// See counts one message of the conversation.
-func (t *repetition) See(m llm.Message) {
+// see counts one message of the conversation.
+func (t *repetition) see(m llm.Message) {
 	if m.From == llm.Assistant {
 		t.said(m)
 		return
@@ -126,12 +126,12 @@ func callKey(c llm.Call) string {
 	return c.Tool + " " + b.String()
 }
 
-// Same returns how often the last call, or the last whole answer, was made
+// same returns how often the last call, or the last whole answer, was made
 // in a row.
-func (t *repetition) Same() int { return max(t.sameCalls, t.sameTurns) }
+func (t *repetition) same() int { return max(t.sameCalls, t.sameTurns) }
 
-// Repeats reports whether it is time for a nudge.
-func (t *repetition) Repeats() bool { return t.Same() >= repeatNudge }
+// repeats reports whether it is time for a nudge.
+func (t *repetition) repeats() bool { return t.same() >= repeatNudge }
 
-// Stuck reports whether the session is to end.
-func (t *repetition) Stuck() bool { return t.Same() >= repeatStop }
+// stuck reports whether the session is to end.
+func (t *repetition) stuck() bool { return t.same() >= repeatStop }

@@ -54,7 +54,7 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 	if end := c.spent(); end != nil {
 		return c.close(ctx, end, nil)
 	}
-	if c.track.Repeats() {
+	if c.track.repeats() {
 		if err := c.say(nudgeRepeat, "nudge", 0); err != nil {
 			return nil, err
 		}
@@ -182,6 +182,6 @@ func (c *conversation) halt(ctx context.Context, calls []llm.Call) (*ending, err
 	if err := c.answered(answers); err != nil {
 		return nil, err
 	}
-	why := fmt.Sprintf("the same call %d times: %s %s", c.track.Same(), calls[0].Tool, tool.About(calls[0]))
+	why := fmt.Sprintf("the same call %d times: %s %s", c.track.same(), calls[0].Tool, tool.About(calls[0]))
 	return c.close(ctx, &ending{outcome: nexus.NoProgress, why: why}, nil)
 }

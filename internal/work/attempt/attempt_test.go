@@ -25,11 +25,20 @@ import (
 
 // desk keeps what is recorded, and may do something when it hears of a fact.
 type desk struct {
-	facts []nexus.Fact
-	heard func(nexus.Fact)
+	facts   []nexus.Fact
+	heard   func(nexus.Fact)
+	refuses error                  // to spend; nil: spends
+	fails   func(nexus.Fact) error // to record; nil: records
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	for _, f := range facts {
+		if d.fails != nil {
+			if err := d.fails(f); err != nil {
+				return err
+			}
+		}
+	}
 	d.facts = append(d.facts, facts...)
 	for _, f := range facts {
 		if d.heard != nil {
@@ -48,9 +57,10 @@ func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool
 	return nexus.Evidence{}, false
 }
 
-func (*desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
-	return nil, nil
+func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
+	return nil, d.refuses
 }
+
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
 func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {

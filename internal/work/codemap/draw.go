@@ -34,7 +34,7 @@ func (s *Survey) Draw(ctx context.Context, a About, tokens int) (string, error) 
 	text := head + places
 	var found string
 	var err error
-	if a.Empty() {
+	if a.empty() {
 		found = s.relied(room - len(places))
 	} else {
 		found, err = s.about(ctx, a, room-len(places))

@@ -21,8 +21,8 @@ type About struct {
 	Landed []string // that changed since the run began
 }
 
-// Empty reports whether nothing is asked for.
-func (a About) Empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
+// empty reports whether nothing is asked for.
+func (a About) empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
 
 // How much counts for a file.
 const (

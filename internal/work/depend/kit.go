@@ -96,7 +96,7 @@ type Failure struct {
 
 // Error says what failed and what helps.
 func (f Failure) Error() *nexus.Error {
-	e := &nexus.Error{Code: nexus.CodeEnvironment, Message: fmt.Sprintf("the dependencies of %s cannot be installed", f.File), Hint: f.Hint()}
+	e := &nexus.Error{Code: nexus.CodeEnvironment, Message: fmt.Sprintf("the dependencies of %s cannot be installed", f.File), Hint: f.hint()}
 	text := f.Why
 	if f.Command != "" {
 		text = f.Command + ": " + text
@@ -108,8 +108,8 @@ func (f Failure) Error() *nexus.Error {
 	return e
 }
 
-// Hint says how to fix it.
-func (f Failure) Hint() string {
+// hint says how to fix it.
+func (f Failure) hint() string {
 	if f.Mend != "" {
 		return f.Mend
 	}
@@ -147,8 +147,8 @@ func (r Ready) Vars(dir string, vars []string) []string {
 // Empty when it can.
 func (r Ready) Lacks(g gate.Gate) string {
 	for _, f := range r.Failed {
-		if f.Need == Sure && f.Needs(g, r.says[g.Name]) == Sure {
-			return fmt.Sprintf("the dependencies of %s are missing: %s. %s", f.File, f.Why, f.Hint())
+		if f.Need == Sure && f.needs(g, r.says[g.Name]) == Sure {
+			return fmt.Sprintf("the dependencies of %s are missing: %s. %s", f.File, f.Why, f.hint())
 		}
 	}
 	return ""
@@ -353,7 +353,7 @@ func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate, says map[stri
 	for _, p := range k.find(t) {
 		need := None
 		for _, g := range gates {
-			need = max(need, p.Needs(g, says[g.Name]))
+			need = max(need, p.needs(g, says[g.Name]))
 		}
 		if slices.ContainsFunc(modules, func(m string) bool { return below(p.Dir, m) }) {
 			need = min(need, Maybe)
@@ -426,7 +426,7 @@ func (k *Kit) find(t Tree) []Place {
 	if k.looked == nil {
 		k.looked = map[string][]Place{}
 	}
-	all := Places(t.Dir)
+	all := findPlaces(t.Dir)
 	k.looked[t.Hash] = all
 	return all
 }

@@ -23,10 +23,10 @@ type Outlook struct {
 // can be told without installing any.
 func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 	var all []Outlook
-	for _, p := range Places(dir) {
+	for _, p := range findPlaces(dir) {
 		need := None
 		for _, g := range gates {
-			need = max(need, p.Needs(g, says(dir, g)))
+			need = max(need, p.needs(g, says(dir, g)))
 		}
 		if need <= Lend {
 			continue
@@ -43,9 +43,9 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 		case why == nil:
 			o.How = "taken from your " + path.Join(p.Dir, p.Out[0])
 		case w.Off:
-			o.Bad, o.Hint = errors.New("environment.install is false, and those of your checkout cannot be used: "+why.Error()), f.Hint()
+			o.Bad, o.Hint = errors.New("environment.install is false, and those of your checkout cannot be used: "+why.Error()), f.hint()
 		case !onPath(p.Tools[0]):
-			o.Bad, o.Hint = errors.New(p.Tools[0]+" is not installed here"), f.Hint()
+			o.Bad, o.Hint = errors.New(p.Tools[0]+" is not installed here"), f.hint()
 		default:
 			o.How = "installed in the sandbox by " + strings.Join(p.Args, " ")
 			if p.Args[0] == "sh" {
@@ -60,7 +60,7 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 // Offers reports whether a checkout has a program in an environment of its own
 // that worktrees will have, too.
 func Offers(dir, program string) bool {
-	return slices.ContainsFunc(Places(dir), func(p Place) bool {
+	return slices.ContainsFunc(findPlaces(dir), func(p Place) bool {
 		at := filepath.Join(dir, filepath.FromSlash(p.Dir))
 		return p.Bin != "" && runs(filepath.Join(at, filepath.FromSlash(p.Bin), program)) && p.Same != nil && p.Same(os.DirFS(at), p.text) == nil
 	})

@@ -29,9 +29,9 @@ type Place struct {
 	outer bool     // a directory above has a lock file of the same family
 }
 
-// Places returns the lock files of a tree, those of the root first. A place
+// findPlaces returns the lock files of a tree, those of the root first. A place
 // whose packages are kept in git is none.
-func Places(dir string) []Place {
+func findPlaces(dir string) []Place {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil
@@ -107,12 +107,12 @@ const (
 	Sure              // it runs a program of the place's family
 )
 
-// Needs reports whether a gate needs what a place installs. A gate needs the
+// needs reports whether a gate needs what a place installs. A gate needs the
 // packages of the lock file that is nearest to its directory, on the way up to
 // the root. Those of a directory below are another project's, unless the gate's
 // command names that directory; says is that command with the scripts that it
 // runs, see [Kit.says].
-func (p Place) Needs(g gate.Gate, says string) Need {
+func (p Place) needs(g gate.Gate, says string) Need {
 	if p.Lent {
 		return min(p.wants(g, says), Lend)
 	}
@@ -178,7 +178,7 @@ func names(says, at, dir string) bool {
 // asks reports whether a gate may need anything at all.
 func asks(g gate.Gate) bool {
 	return slices.ContainsFunc(families(), func(f string) bool {
-		return Place{Install: stack.Install{Family: f}, Dir: "."}.Needs(g, "") != None
+		return Place{Install: stack.Install{Family: f}, Dir: "."}.needs(g, "") != None
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of a diagnosis.
-func Schema() json.RawMessage {
+// opinionSchema returns the JSON Schema of a diagnosis.
+func opinionSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test reads it
 		return schema
@@ -27,8 +27,8 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-// Opinion is what somebody says about a criterion.
-type Opinion struct {
+// opinion is what somebody says about a criterion.
+type opinion struct {
 	Criterion string          `json:"criterion"`
 	Kind      nexus.FaultKind `json:"kind"`
 	Reason    string          `json:"reason"`
@@ -36,11 +36,11 @@ type Opinion struct {
 
 const maxSize = 1 << 20 // bytes of a diagnosis
 
-// Parse reads a diagnosis. What is said about criteria that nobody asked about is
+// parse reads a diagnosis. What is said about criteria that nobody asked about is
 // the caller's to leave out.
-func Parse(data []byte) ([]Opinion, error) {
+func parse(data []byte) ([]opinion, error) {
 	var said struct {
-		Faults []Opinion `json:"faults"`
+		Faults []opinion `json:"faults"`
 	}
 	if len(data) > maxSize {
 		return nil, fmt.Errorf("the diagnosis has %d bytes, the maximum is %d", len(data), maxSize)
@@ -80,7 +80,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 		}
 		o, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 			Attempt: w.a, Session: id, Role: nexus.Verifier, Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
-			Next: next, Why: "brief", Handin: Schema(), Limits: w.view.Limits, Record: w.record,
+			Next: next, Why: "brief", Handin: opinionSchema(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk)
 		switch {
 		case err != nil:
@@ -90,14 +90,14 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 		}
 		old = w.a.Session(id)
 	}
-	said := map[string]Opinion{}
+	said := map[string]opinion{}
 	why := "the verifier did not name the cause: " + string(old.Outcome)
 	if old.Outcome == nexus.Accepted && old.Result != "" {
 		data, err := w.Worker.Site.Blobs.Get(old.Result)
 		if err != nil {
 			return err
 		}
-		all, bad := Parse(data)
+		all, bad := parse(data)
 		for _, o := range all {
 			said[o.Criterion] = o
 		}

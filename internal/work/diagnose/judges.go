@@ -21,7 +21,7 @@ func (w *search) judges(ctx context.Context, x *subject) ([]string, error) {
 		return nil, err
 	}
 	files := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-	named := Named(x.criterion.Check, files)
+	named := checkFiles(x.criterion.Check, files)
 	for _, f := range x.red.Findings {
 		if stack.ServesTests(f.File) && slices.Contains(files, f.File) {
 			named = append(named, f.File)
@@ -59,9 +59,9 @@ func words(command string) []string {
 	return all
 }
 
-// Named returns the files that a command names and that can be told to be the
+// checkFiles returns the files that a command names and that can be told to be the
 // check, and not what it looks at: tests, and scripts of the shell.
-func Named(command string, files []string) []string {
+func checkFiles(command string, files []string) []string {
 	var all []string
 	for _, word := range words(command) {
 		script := strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".bats")

@@ -60,7 +60,7 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 			continue
 		}
 		found[f.Test] = true
-		all = append(all, &suspect{name: f.Test, found: f, base: Pieces{}, now: Pieces{}, failed: 1, runs: 1})
+		all = append(all, &suspect{name: f.Test, found: f, base: pieces{}, now: pieces{}, failed: 1, runs: 1})
 	}
 	slices.SortFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 	return all

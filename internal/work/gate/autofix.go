@@ -114,7 +114,7 @@ func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []Change
 		return d, err
 	}
 	for _, g := range commands {
-		res, err := r.Do(ctx, t, g)
+		res, err := r.do(ctx, t, g)
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return d, errors.Join(err, w.restore(func(string) bool { return true }))
 		}

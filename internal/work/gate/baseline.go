@@ -214,9 +214,9 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 // saysOtherwise reports whether a test that failed before fails for something
 // that it did not say then.
 func saysOtherwise(base, now nexus.Finding) bool {
-	was, all := PiecesOf(base)
-	is, _ := PiecesOf(now)
-	return all && len(is.Minus(was)) > 0
+	was, all := piecesOf(base)
+	is, _ := piecesOf(now)
+	return all && len(is.minus(was)) > 0
 }
 
 // findingKey reduces a finding to what tells it from others. A test that fails

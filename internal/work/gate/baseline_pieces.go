@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Pieces are the things that a failing test said, each without what differs
+// pieces are the things that a failing test said, each without what differs
 // from run to run.
-type Pieces map[string]bool
+type pieces map[string]bool
 
-// PiecesOf takes apart what a test said. Whole is false when some of it is
+// piecesOf takes apart what a test said. Whole is false when some of it is
 // missing.
-func PiecesOf(f nexus.Finding) (p Pieces, whole bool) {
-	p = Pieces{}
+func piecesOf(f nexus.Finding) (p pieces, whole bool) {
+	p = pieces{}
 	begins := regexp.MustCompile(`^\s*[^\s:/]+\.go:\d+: |^panic: `)
 	one := ""
 	add := func() {
@@ -36,8 +36,8 @@ func PiecesOf(f nexus.Finding) (p Pieces, whole bool) {
 	return p, whole
 }
 
-// Minus returns the pieces of p that q does not have.
-func (p Pieces) Minus(q Pieces) Pieces {
+// minus returns the pieces of p that q does not have.
+func (p pieces) minus(q pieces) pieces {
 	left := maps.Clone(p)
 	for s := range q {
 		delete(left, s)
@@ -45,5 +45,5 @@ func (p Pieces) Minus(q Pieces) Pieces {
 	return left
 }
 
-// Both returns the pieces that p and q have.
-func (p Pieces) Both(q Pieces) Pieces { return p.Minus(p.Minus(q)) }
+// both returns the pieces that p and q have.
+func (p pieces) both(q pieces) pieces { return p.minus(p.minus(q)) }

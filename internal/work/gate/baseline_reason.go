@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReasonOf says in a few words why a gate is red.
-func ReasonOf(e nexus.Evidence) string {
+// reasonOf says in a few words why a gate is red.
+func reasonOf(e nexus.Evidence) string {
 	switch {
 	case e.State == nexus.Fail && len(e.Findings) == 1:
 		return e.Gate + ": 1 finding"

@@ -27,7 +27,7 @@ type suspect struct {
 	pkg, name    string
 	found        nexus.Finding
 	was          *nexus.Finding // what it was red for on the base, nil when it was not
-	now, base    Pieces
+	now, base    pieces
 	failed, runs int
 	flake        *nexus.Flake
 	lost         bool // a run said nothing of it
@@ -75,7 +75,7 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 		switch {
 		case s.flake != nil:
 			raw.Flaky = append(raw.Flaky, *s.flake)
-		case s.was != nil && !s.lost && (len(s.now.Minus(s.base)) == 0 || r.further(s)):
+		case s.was != nil && !s.lost && (len(s.now.minus(s.base)) == 0 || r.further(s)):
 			raw.Unsure = append(raw.Unsure, s.found.Test)
 		}
 	}
@@ -94,12 +94,12 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 			wantsTest(f.Test, r.Wanted) || gosrc.Touched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
 			continue
 		}
-		s := &suspect{pkg: pkg, name: name, found: f, base: Pieces{}, failed: 1, runs: 1}
-		s.now, _ = PiecesOf(f)
+		s := &suspect{pkg: pkg, name: name, found: f, base: pieces{}, failed: 1, runs: 1}
+		s.now, _ = piecesOf(f)
 		for _, b := range base.Findings {
 			if b.Test == f.Test {
 				s.was = &b
-				p, _ := PiecesOf(b)
+				p, _ := piecesOf(b)
 				maps.Copy(s.base, p)
 			}
 		}
@@ -161,11 +161,11 @@ func state(read read.Report, s *suspect) string {
 }
 
 // said returns what a run found of a test.
-func said(read read.Report, test string) Pieces {
-	all := Pieces{}
+func said(read read.Report, test string) pieces {
+	all := pieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
-			p, _ := PiecesOf(f)
+			p, _ := piecesOf(f)
 			maps.Copy(all, p)
 		}
 	}
@@ -196,7 +196,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.
 			s.flake = &nexus.Flake{Test: s.found.Test, Failed: s.failed, Runs: s.runs}
 		case "fail", "run":
 			s.failed++
-			s.now = s.now.Both(said(read, s.found.Test))
+			s.now = s.now.both(said(read, s.found.Test))
 		default:
 			s.lost = true
 		}
@@ -207,7 +207,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.
 // or the other way round, is flaky there.
 func sawBase(s *suspect, state string, read read.Report) {
 	if s.base == nil {
-		s.base = Pieces{}
+		s.base = pieces{}
 	}
 	switch red := state == "fail" || state == "run"; {
 	case state == "":
@@ -222,7 +222,7 @@ func sawBase(s *suspect, state string, read read.Report) {
 // further reports whether a test got further than on the base, where it
 // stopped at its first failure: nobody knows what it would have said next.
 func (r Runner) further(s *suspect) bool {
-	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.Both(s.base)) > 0 {
+	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.both(s.base)) > 0 {
 		return false
 	}
 	text := gosrc.ReadSmall(os.DirFS(r.Origin.Dir), s.was.File)

@@ -370,7 +370,7 @@ func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s Han
 		way = r.Net(gate)
 	}
 	ctx, w := WatchHang(ctx, s)
-	if s.Hears() {
+	if s.hears() {
 		c.Heard = w.Heard
 	}
 	res, asked, err := runWithNetwork(ctx, r.Box, c, way)

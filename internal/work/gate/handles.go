@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Mark begins the lines with which a probe of ours names what is still open:
+// handlesMark begins the lines with which a probe of ours names what is still open:
 // what it is, " at ", a file and a line. See [stack.Held].
-const Mark = "nexus: still open: "
+const handlesMark = "nexus: still open: "
 
 // maxHandles bounds how many things are named.
 const maxHandles = 20
@@ -21,7 +21,7 @@ const maxHandles = 20
 // OpenHandles returns what keeps a runner from exiting, as far as its output says:
 // that of jest --detectOpenHandles, or of a probe.
 func OpenHandles(in raw.Input) []nexus.Finding {
-	probe := regexp.MustCompile(`^(?:# )?` + Mark + `(.+) at (\S.*?):(\d+)(?::(\d+))?$`)
+	probe := regexp.MustCompile(`^(?:# )?` + handlesMark + `(.+) at (\S.*?):(\d+)(?::(\d+))?$`)
 	jest := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
 	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
 	var found []nexus.Finding

@@ -60,8 +60,8 @@ func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 	return ctx, w
 }
 
-// Hears reports whether there is anything to listen to.
-func (s HangSigns) Hears() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
+// hears reports whether there is anything to listen to.
+func (s HangSigns) hears() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
 
 // Heard takes output as it arrives.
 func (w *HangWatch) Heard(p []byte) {

@@ -58,9 +58,9 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		case e.Hangs, e.Apart:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || lacksTool(base) || rewroteTree(base)) && base.Tree != "":
 		case r.Each && criterion(g):
-			v.Why = cmp.Or(v.Why, ReasonOf(e))
+			v.Why = cmp.Or(v.Why, reasonOf(e))
 		default:
-			v.Why = ReasonOf(e)
+			v.Why = reasonOf(e)
 			return v, nil
 		}
 	}
@@ -74,7 +74,7 @@ func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	}
 	why := "no gate could judge the tree"
 	if hung, passed := instead(v.Evidence, gates); hung != nil {
-		green, why = passed, ReasonOf(*hung)
+		green, why = passed, reasonOf(*hung)
 	}
 	if v.Passed = green && v.Tree != ""; !v.Passed {
 		v.Why = why

@@ -24,10 +24,16 @@ import (
 type desk struct {
 	facts []nexus.Fact
 	known map[string]nexus.Evidence // by tree and gate
+	heard func(nexus.Fact)
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.facts = append(d.facts, facts...)
+	for _, f := range facts {
+		if d.heard != nil {
+			d.heard(f)
+		}
+	}
 	return nil
 }
 

@@ -71,8 +71,8 @@ func (p PlacedCover) Sum(keep func(file string) bool) (all CoverSums) {
 	return all
 }
 
-// Join adds the files of another report of the same tree.
-func (p PlacedCover) Join(o PlacedCover) {
+// join adds the files of another report of the same tree.
+func (p PlacedCover) join(o PlacedCover) {
 	for name, f := range o.files {
 		p.put(name, f)
 	}

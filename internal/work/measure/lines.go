@@ -100,7 +100,7 @@ func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte,
 			all = &at
 			continue
 		}
-		all.Join(at)
+		all.join(at)
 	}
 	return all, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DiffBytes is the most of a diff that a prompt shows.
-const DiffBytes = 50_000
+// diffBytes is the most of a diff that a prompt shows.
+const diffBytes = 50_000
 
 // sideBytes is the most that it shows of one side of a merge.
 const sideBytes = 20_000

@@ -44,9 +44,9 @@ func Fit(sections []Section, tokens int64) (text string, cut []string) {
 	return join(kept), cut
 }
 
-// Parts returns the sections as [Fit] puts them together, and what it leaves
+// fitParts returns the sections as [Fit] puts them together, and what it leaves
 // out.
-func Parts(sections []Section, tokens int64) []Part {
+func fitParts(sections []Section, tokens int64) []Part {
 	kept, cut := fit(sections, tokens)
 	var parts []Part
 	for _, s := range kept {

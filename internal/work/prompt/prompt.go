@@ -54,7 +54,7 @@ func Alone(role string) string {
 
 // SystemParts returns the sections of [System].
 func SystemParts(role, rules string, e Environment) []Part {
-	return Parts(system(role, rules, e), math.MaxInt64)
+	return fitParts(system(role, rules, e), math.MaxInt64)
 }
 
 func system(role, rules string, e Environment) []Section {
@@ -86,7 +86,7 @@ func (h Here) Text() string {
 }
 
 // Parts returns the sections of [Here.Text].
-func (h Here) Parts() []Part { return Parts(h.sections(), math.MaxInt64) }
+func (h Here) Parts() []Part { return fitParts(h.sections(), math.MaxInt64) }
 
 func (h Here) sections() []Section {
 	dir := ""
@@ -136,7 +136,7 @@ func (b Brief) Text() string {
 }
 
 // Parts returns the sections of [Brief.Text].
-func (b Brief) Parts() []Part { return Parts(b.sections(), limit(b.Limit)) }
+func (b Brief) Parts() []Part { return fitParts(b.sections(), limit(b.Limit)) }
 
 func (b Brief) sections() []Section {
 	return []Section{
@@ -179,7 +179,7 @@ func (b Brief) sections() []Section {
 		},
 		{Title: "Landed side", Lead: "What landed meanwhile changed in the files of this merge:", Body: Diff(b.Landed, sideBytes), Whole: len(b.Landed), Fence: "diff", Rank: 2},
 		{Title: "This task's side", Lead: "What this task's own change did in them before the merge:", Body: Diff(b.Side, sideBytes), Whole: len(b.Side), Fence: "diff", Rank: 2},
-		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
+		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, diffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
 	}
 }
 

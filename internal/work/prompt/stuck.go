@@ -39,7 +39,7 @@ func (s Stuck) Message() string {
 		{Title: "Done when", Body: criteria(s.Task)},
 		{Title: "Files", Body: list(s.Task.Files)},
 		{Title: "Tried before", Body: list(s.Dead), Rank: 2, Tail: true},
-		{Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, DiffBytes), Fence: "diff", Rank: 1},
+		{Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, diffBytes), Fence: "diff", Rank: 1},
 	}, limit(s.Limit))
 	return text
 }

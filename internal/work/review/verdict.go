@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// VerifierGate is the name that a verifier's findings carry.
-const VerifierGate = "verify"
+// verifierGate is the name that a verifier's findings carry.
+const verifierGate = "verify"
 
 //go:embed verdict.json
 var verdictSchema []byte
@@ -160,7 +160,7 @@ func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
 	var all []nexus.Finding
 	add := func(file string, line int, message string) {
 		if message = cutText(message); message != "" {
-			all = append(all, nexus.Finding{Gate: VerifierGate, File: cleanPath(file), Line: line, Severity: nexus.Major, Message: message})
+			all = append(all, nexus.Finding{Gate: verifierGate, File: cleanPath(file), Line: line, Severity: nexus.Major, Message: message})
 		}
 	}
 	if m := v.TestModifications; m != nil && !m.Legitimate {

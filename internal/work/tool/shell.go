@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/interactive"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
-	"github.com/nexus-ai-builder/nexus/internal/decide/screen"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -93,7 +93,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	if e.Box == nil {
 		return Output{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
-	if why := screen.Wants(o.Command); why != "" {
+	if why := interactive.Explain(o.Command); why != "" {
 		j := nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}
 		return Output{Judged: j}, fmt.Errorf("not run: %s", why)
 	}
@@ -228,7 +228,7 @@ func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error)
 // Judge says whether somebody else's agent may run a command in the tree, as it
 // says it of our own.
 func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error) {
-	if why := screen.Wants(command); why != "" {
+	if why := interactive.Explain(command); why != "" {
 		return nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}, errors.New(why)
 	}
 	return e.leave(ctx, command)

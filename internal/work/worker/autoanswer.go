@@ -50,17 +50,17 @@ type AutoAnswer struct {
 	mu sync.Mutex // guards Left
 }
 
-// Takes reports whether it answers questions of a trigger. It takes nothing
+// takes reports whether it answers questions of a trigger. It takes nothing
 // that is red, whatever it is told.
-func (d *AutoAnswer) Takes(name string) bool {
+func (d *AutoAnswer) takes(name string) bool {
 	return d != nil && slices.Contains(d.Triggers, name) && people.FindTrigger(name).Severity != people.Red
 }
 
-// Stand answers a question in the background, unless somebody does before.
+// standing answers a question in the background, unless somebody does before.
 // Where it is alone, nobody else will, and without an answer the question's
 // fallback is it. What it returns waits until nothing of it is left.
-func (d *AutoAnswer) Stand(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.Recorder, alone bool) (leave func()) {
-	if !d.Takes(q.Trigger) {
+func (d *AutoAnswer) standing(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.Recorder, alone bool) (leave func()) {
+	if !d.takes(q.Trigger) {
 		return func() {}
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -226,10 +226,10 @@ const respite = 3 * time.Minute
 // question asks people, with the auto-answer in their place where nobody answers. The
 // first answer counts. The attempt's clock stands still meanwhile.
 func (s *Sessions) question(ctx context.Context, t Talk, d Desk, q nexus.QuestionAsked) (string, error) {
-	if s.Alone && s.Deputy.Takes(q.Trigger) {
+	if s.Alone && s.Deputy.takes(q.Trigger) {
 		q.Deadline = s.Site.Now().Add(s.Deputy.After + respite)
 	}
-	leave := s.Deputy.Stand(ctx, q, t.Task, d, s.Alone)
+	leave := s.Deputy.standing(ctx, q, t.Task, d, s.Alone)
 	defer leave()
 	t.Attempt.Ask(q.ID, s.Site.Now())
 	defer func() { t.Attempt.Answered(q.ID, s.Site.Now()) }()

@@ -84,7 +84,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 	}
 	change(d, &model, b)
 	d.Pick = func() (Model, error) { return model, nil }
-	leave := d.Stand(t.Context(), q, nexus.Task{ID: "T1", Title: "Add money"}, b, alone)
+	leave := d.standing(t.Context(), q, nexus.Task{ID: "T1", Title: "Add money"}, b, alone)
 	time.Sleep(wait)
 	leave()
 	for _, line := range b.facts {
@@ -154,7 +154,7 @@ func TestStand(t *testing.T) {
 		})
 	}
 	var none *AutoAnswer
-	none.Stand(t.Context(), green, nexus.Task{}, nil, true)()
+	none.standing(t.Context(), green, nexus.Task{}, nil, true)()
 }
 
 // TestBrief fences what others wrote, and asks for nothing but the answer.

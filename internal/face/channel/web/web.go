@@ -92,7 +92,7 @@ func Check(o Options) error {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err, Hint: "Write address:port, such as 127.0.0.1:8080."}
 	case o.Token != "" && len(o.Token) < minToken:
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken), Hint: "Use a long random one, such as openssl rand -hex 24 prints."}
-	case Loopback(host):
+	case isLoopback(host):
 		return nil
 	case !o.Public:
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines", Hint: "Listen at 127.0.0.1 and connect through a tunnel (ssh -L), or use --public with your own token and a proxy that does TLS."}
@@ -102,8 +102,8 @@ func Check(o Options) error {
 	return nil
 }
 
-// Loopback reports whether a host is this machine and nobody else can reach it.
-func Loopback(host string) bool {
+// isLoopback reports whether a host is this machine and nobody else can reach it.
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
@@ -117,7 +117,7 @@ func (s *Server) Address() string { return "http://" + s.listener.Addr().String(
 // Serve serves until the context ends.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	served := make(chan error, 1)
@@ -139,8 +139,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// Handler returns what answers calls, with every guard in front.
-func (s *Server) Handler() http.Handler {
+// handler returns what answers calls, with every guard in front.
+func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.show)
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
@@ -192,7 +192,7 @@ func (s *Server) named(host string) bool {
 	if err != nil || port != at {
 		return false
 	}
-	return name == own || Loopback(name) && (Loopback(own) || net.ParseIP(own).IsUnspecified()) || slices.Contains(s.Hosts, name)
+	return name == own || isLoopback(name) && (isLoopback(own) || net.ParseIP(own).IsUnspecified()) || slices.Contains(s.Hosts, name)
 }
 
 // cookie is the name of the cookie: cookies do not tell ports apart.

@@ -291,7 +291,7 @@ func (h *hook) post(ctx context.Context, i people.Item, token string) (time.Dura
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(Timestamp, stamp)
 	r.Header.Set(Signature, signature)
-	r.Header.Set(Delivery, hex.EncodeToString(id[:12]))
+	r.Header.Set(deliveryHeader, hex.EncodeToString(id[:12]))
 	resp, err := h.client.Do(r)
 	if err != nil {
 		return 0, err

@@ -46,7 +46,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if err != nil {
 		r.bad = append(r.bad, err.Error())
 	}
-	r.tries = append(r.tries, q.Header.Get(Delivery))
+	r.tries = append(r.tries, q.Header.Get(deliveryHeader))
 	if len(r.faults) > 0 {
 		status := r.faults[0]
 		r.faults = r.faults[1:]

@@ -19,9 +19,9 @@ import (
 
 // The headers of both directions.
 const (
-	Timestamp = "Nexus-Timestamp" // seconds since 1970
-	Signature = "Nexus-Signature" // "v1=" and the HMAC-SHA256 in hexadecimal digits
-	Delivery  = "Nexus-Delivery"  // the same for each try to deliver a question
+	Timestamp      = "Nexus-Timestamp" // seconds since 1970
+	Signature      = "Nexus-Signature" // "v1=" and the HMAC-SHA256 in hexadecimal digits
+	deliveryHeader = "Nexus-Delivery"  // the same for each try to deliver a question
 )
 
 // Direction says what is signed: no question can be sent back as an answer.

@@ -160,7 +160,7 @@ func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weig
 	if !b.turns(g, weighed) {
 		return nil, nil
 	}
-	now := said.Unweighed(weighed)
+	now := said.unweighed(weighed)
 	before := b.known[g.Name]
 	if len(b.tests) > 0 {
 		if err := b.dress(); err != nil {

@@ -45,8 +45,8 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 	return s, err
 }
 
-// Judge adds what is to be said about the record itself, if tests ran.
-func (s flakyRecord) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
+// judge adds what is to be said about the record itself, if tests ran.
+func (s flakyRecord) judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
 	e := nexus.Evidence{Gate: flaky.QuarantineGate, State: nexus.Pass, Tree: workingTree}
 	switch {

@@ -118,7 +118,7 @@ func TestReadFlaky(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Judge(dir, all)
+		return s.judge(dir, all)
 	}
 	if got := judge(now, ran); len(got) != 1 {
 		t.Errorf("a record that is fine: %+v", got)

@@ -18,8 +18,8 @@ const workingTree = "working tree"
 // lookedAt is the working tree in a directory as it was when somebody looked.
 type lookedAt struct {
 	repo   git.Repo     // the zero one if git knows nothing of the directory
-	hash   string       // of what it held, without what git ignores; [workingTree] where it has none
-	stored *WorkingTree // kept, so that looking again is cheap; nil where it is not
+	hash   string      // of what it held, without what git ignores; [workingTree] where it has none
+	stored *storedTree // kept, so that looking again is cheap; nil where it is not
 }
 
 // startLook looks at the working tree in a directory while the caller prepares
@@ -59,7 +59,7 @@ func (l lookedAt) again(ctx context.Context, dir string) string {
 		defer l.close()
 		return l.hash
 	}
-	tree, err := l.stored.Again(ctx)
+	tree, err := l.stored.again(ctx)
 	if err != nil {
 		return workingTree
 	}

@@ -28,8 +28,8 @@ func (m outputs) Get(name string) ([]byte, error) {
 	return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "no output " + name + " is stored", Hint: "Run the gate again."}
 }
 
-// Unweighed returns evidence as it was before it was compared with a base.
-func (m outputs) Unweighed(e nexus.Evidence) nexus.Evidence {
+// unweighed returns evidence as it was before it was compared with a base.
+func (m outputs) unweighed(e nexus.Evidence) nexus.Evidence {
 	var raw nexus.Evidence
 	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
 		return raw

@@ -32,8 +32,8 @@ type reviewReport struct {
 	Spent    nexus.Money     `json:"spent"`
 }
 
-// Evidence returns the report as that of a gate.
-func (r reviewReport) Evidence() nexus.Evidence {
+// evidence returns the report as that of a gate.
+func (r reviewReport) evidence() nexus.Evidence {
 	e := nexus.Evidence{Gate: review.Gate, State: r.State, Tree: r.Tree, Command: "nexus review", Why: r.Summary}
 	for _, f := range r.Findings {
 		if f.Unverified != "" {

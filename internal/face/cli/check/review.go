@@ -46,7 +46,7 @@ func reviewCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v := verdict.Of([]nexus.Evidence{r.Evidence()})
+		v := verdict.Of([]nexus.Evidence{r.evidence()})
 		if err := write(a, shape, v, r); err != nil {
 			return err
 		}

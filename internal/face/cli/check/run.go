@@ -285,7 +285,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 		e = doubt(e, f.base)
 		got.all = append(got.all, e)
 		if f.base != "" {
-			got.before = append(got.before, withoutSpared(said.Unweighed(e), e)...)
+			got.before = append(got.before, withoutSpared(said.unweighed(e), e)...)
 		}
 		tests, err := base.turned(ctx, a, g, e, said)
 		if err != nil {
@@ -302,7 +302,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	}
 	got.all, got.taken = app.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
-	got.all = exempted.Judge(dir, plainOutput(got.all))
+	got.all = exempted.judge(dir, plainOutput(got.all))
 	return got, nil
 }
 

@@ -156,11 +156,11 @@ func TestUnweighed(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := nexus.Evidence{Gate: "test", State: nexus.Pass, Raw: name, Output: name, All: name}
-	if got := m.Unweighed(e); got.State != nexus.Fail {
+	if got := m.unweighed(e); got.State != nexus.Fail {
 		t.Errorf("%+v", got)
 	}
 	for _, other := range []nexus.Evidence{{Gate: "lint", State: nexus.Pass, Raw: name}, {Gate: "test", State: nexus.Pass}, {Gate: "test", State: nexus.Pass, Raw: "nothing"}} {
-		if got := m.Unweighed(other); got.State != nexus.Pass || got.Gate != other.Gate {
+		if got := m.unweighed(other); got.State != nexus.Pass || got.Gate != other.Gate {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -76,10 +76,10 @@ func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSub
 	return s, nil
 }
 
-// WorkingTree is the working tree of a repository as it was when somebody
+// storedTree is the working tree of a repository as it was when somebody
 // looked, stored in a scratch repository that reads the user's. Close must be
 // called.
-type WorkingTree struct {
+type storedTree struct {
 	Repo git.Repo // the scratch one
 	Hash string   // of the tree, new files included and what git ignores left out
 
@@ -88,13 +88,13 @@ type WorkingTree struct {
 }
 
 // readWorking stores the working tree of a repository that has a commit.
-func readWorking(ctx context.Context, user git.Repo) (*WorkingTree, error) {
+func readWorking(ctx context.Context, user git.Repo) (*storedTree, error) {
 	s := &reviewSubject{}
 	var err error
 	if s.at, err = os.MkdirTemp("", "nexus-check-"); err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
 	}
-	w := &WorkingTree{subject: s, user: user}
+	w := &storedTree{subject: s, user: user}
 	if err = s.open(ctx, user); err == nil {
 		w.Repo = s.repo
 		w.Hash, err = s.working(ctx, user)
@@ -106,14 +106,14 @@ func readWorking(ctx context.Context, user git.Repo) (*WorkingTree, error) {
 	return w, nil
 }
 
-// Again looks once more and returns the hash of the working tree as it is now.
+// again looks once more and returns the hash of the working tree as it is now.
 // Only files that changed since are read.
-func (w *WorkingTree) Again(ctx context.Context) (string, error) {
+func (w *storedTree) again(ctx context.Context) (string, error) {
 	return w.subject.store(ctx, w.user)
 }
 
 // Close deletes what was stored.
-func (w *WorkingTree) Close() { w.subject.remove() }
+func (w *storedTree) Close() { w.subject.remove() }
 
 // open makes the scratch repository, which reads the objects of the user's. It
 // fails if that has no commit.

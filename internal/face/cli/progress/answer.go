@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// Hear takes answers to questions from the keyboard while the run continues: a
+// hear takes answers to questions from the keyboard while the run continues: a
 // line answers the question that is open, or, where there are several, the one
 // whose name it begins with. Only one call may be under way. It ends with ctx,
 // or with the input; a line that is being typed when ctx ends is lost.
-func (s *Screen) Hear(ctx context.Context, in io.Reader, answer func(ctx context.Context, question, text string) error) {
+func (s *screen) hear(ctx context.Context, in io.Reader, answer func(ctx context.Context, question, text string) error) {
 	if !s.live || !keyboard(in) {
 		return
 	}
@@ -51,7 +51,7 @@ func (s *Screen) Hear(ctx context.Context, in io.Reader, answer func(ctx context
 }
 
 // typed takes a line that was typed.
-func (s *Screen) typed(ctx context.Context, line string, answer func(ctx context.Context, question, text string) error) {
+func (s *screen) typed(ctx context.Context, line string, answer func(ctx context.Context, question, text string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -86,7 +86,7 @@ func (s *Screen) typed(ctx context.Context, line string, answer func(ctx context
 
 // prompt is what is below the block while a question can be answered here,
 // empty while none can. The caller holds the lock.
-func (s *Screen) prompt() string {
+func (s *screen) prompt() string {
 	asks := s.state.Asks()
 	if !s.heard || len(asks) == 0 {
 		return ""

@@ -144,7 +144,7 @@ type watcher struct {
 	in    io.Reader       // answers questions; nil: nobody types any
 	set   config.Channels // how people are asked
 
-	shown *Screen
+	shown *screen
 }
 
 // watch fills in what the console knows of an order, and returns what watches
@@ -164,8 +164,8 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 
 // Begin implements [app.Watcher].
 func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
-	if w.shown = New(w.a, w.place, id, w.lines, w.file); again {
-		w.shown.Past(ctx)
+	if w.shown = newScreen(w.a, w.place, id, w.lines, w.file); again {
+		w.shown.showPast(ctx)
 	}
 }
 
@@ -175,14 +175,14 @@ func (w *watcher) Follow(ctx, work context.Context) {
 	defer all.Wait()
 	if w.in != nil {
 		all.Go(func() {
-			w.shown.Hear(work, w.in, func(ctx context.Context, question, text string) error {
+			w.shown.hear(work, w.in, func(ctx context.Context, question, text string) error {
 				_, err := w.place.Journal.Ask(ctx, w.shown.state.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: text, By: w.a.User()})
 				return err
 			})
 		})
 	}
 	all.Go(func() {
-		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.Say, Deliver: Deliverer(w.a, w.place, w.shown.Say)}.Ask(work)
+		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say)}.Ask(work)
 	})
 	w.shown.Follow(ctx, work)
 }

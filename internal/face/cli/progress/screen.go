@@ -23,10 +23,10 @@ import (
 // redrawn is how often the block on a terminal is drawn again.
 const redrawn = 200 * time.Millisecond
 
-// Screen shows a run while it continues: on a terminal a block that is redrawn
+// screen shows a run while it continues: on a terminal a block that is redrawn
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
-type Screen struct {
+type screen struct {
 	a     *console.Console
 	place *app.Place
 	file  statusfile.Options
@@ -43,22 +43,22 @@ type Screen struct {
 	told  map[string]bool // gates that cannot run, which is no news a second time
 }
 
-// New returns the screen of a run. With lines it writes events as JSON on
+// newScreen returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
-func New(a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *Screen {
-	return &Screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
+func newScreen(a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *screen {
+	return &screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
 }
 
 // Follow shows the run until the work is over, and says when the first signal
 // comes, which is the end of ctx.
-func (s *Screen) Follow(ctx, work context.Context) {
+func (s *screen) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { s.listen(ctx, work) })
 	s.follow(work)
 }
 
-func (s *Screen) follow(ctx context.Context) {
+func (s *screen) follow(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	if s.file.Path != "" {
@@ -82,7 +82,7 @@ func (s *Screen) follow(ctx context.Context) {
 
 // recall reads what earlier runs took, which is not there at once. What cannot
 // be read leaves it unknown.
-func (s *Screen) recall(ctx context.Context) {
+func (s *screen) recall(ctx context.Context) {
 	past, err := app.Past(ctx, s.place.Journal, s.state.Run)
 	if err != nil {
 		return
@@ -92,9 +92,9 @@ func (s *Screen) recall(ctx context.Context) {
 	s.past = past
 }
 
-// Past takes over what happened before this process, and says in a line how
+// past takes over what happened before this process, and says in a line how
 // far the run had come. A stream of events has all of them.
-func (s *Screen) Past(ctx context.Context) {
+func (s *screen) showPast(ctx context.Context) {
 	if s.lines {
 		return
 	}
@@ -115,7 +115,7 @@ func (s *Screen) Past(ctx context.Context) {
 }
 
 // redraw keeps the clock on the terminal going.
-func (s *Screen) redraw(ctx context.Context) {
+func (s *screen) redraw(ctx context.Context) {
 	beat := time.NewTicker(redrawn)
 	defer beat.Stop()
 	for {
@@ -133,7 +133,7 @@ func (s *Screen) redraw(ctx context.Context) {
 }
 
 // show shows one event, and reports whether it wants more.
-func (s *Screen) show(e nexus.Event) bool {
+func (s *screen) show(e nexus.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over || e.Seq <= s.state.Seq {
@@ -159,8 +159,8 @@ func (s *Screen) show(e nexus.Event) bool {
 	return true
 }
 
-// Say says something between the lines of the run.
-func (s *Screen) Say(format string, args ...any) {
+// say says something between the lines of the run.
+func (s *screen) say(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
@@ -169,7 +169,7 @@ func (s *Screen) Say(format string, args ...any) {
 }
 
 // listen says when the first signal comes, unless the work is over before.
-func (s *Screen) listen(ctx, work context.Context) {
+func (s *screen) listen(ctx, work context.Context) {
 	select {
 	case <-ctx.Done():
 		s.interrupted(work)
@@ -179,7 +179,7 @@ func (s *Screen) listen(ctx, work context.Context) {
 
 // interrupted says at once what a signal began, and what is still waited for
 // as the journal has it now.
-func (s *Screen) interrupted(ctx context.Context) {
+func (s *screen) interrupted(ctx context.Context) {
 	s.catchUp(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *Screen) interrupted(ctx context.Context) {
 
 // awaited names the answers of models that are still to come: they are paid
 // for. The caller holds the lock.
-func (s *Screen) awaited() string {
+func (s *screen) awaited() string {
 	var all []string
 	for _, id := range s.state.Ledger.Unsettled() {
 		r, _ := s.state.Ledger.Open(id)
@@ -207,7 +207,7 @@ func (s *Screen) awaited() string {
 
 // stale reports whether a fact says again that a gate cannot run. The caller
 // holds the lock.
-func (s *Screen) stale(f nexus.Fact) bool {
+func (s *screen) stale(f nexus.Fact) bool {
 	g, ok := f.(nexus.GateJudged)
 	cannot := g.Evidence.State == nexus.NotRun || g.Base && g.Evidence.State == nexus.Environmental
 	if !ok || g.Cached || !cannot {
@@ -220,7 +220,7 @@ func (s *Screen) stale(f nexus.Fact) bool {
 }
 
 // Finish shows what is left and takes the block away.
-func (s *Screen) Finish(ctx context.Context, final *state.State) {
+func (s *screen) Finish(ctx context.Context, final *state.State) {
 	if final != nil {
 		s.catchUp(ctx)
 	}
@@ -231,7 +231,7 @@ func (s *Screen) Finish(ctx context.Context, final *state.State) {
 }
 
 // catchUp shows what is in the journal and was not shown yet.
-func (s *Screen) catchUp(ctx context.Context) {
+func (s *screen) catchUp(ctx context.Context) {
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
 		if err != nil || !s.show(e) {
 			break
@@ -239,14 +239,14 @@ func (s *Screen) catchUp(ctx context.Context) {
 	}
 }
 
-func (s *Screen) seen() int64 {
+func (s *screen) seen() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Seq
 }
 
 // draw replaces the block. The caller holds the lock.
-func (s *Screen) draw() {
+func (s *screen) draw() {
 	if !s.live || s.over || s.state.Status == "" {
 		return
 	}
@@ -265,7 +265,7 @@ func (s *Screen) draw() {
 }
 
 // erase takes the block away. The caller holds the lock.
-func (s *Screen) erase() {
+func (s *screen) erase() {
 	if s.drawn > 0 {
 		_, _ = fmt.Fprintf(s.a.Err, "\x1b[%dA\r\x1b[J", s.drawn)
 		s.drawn = 0

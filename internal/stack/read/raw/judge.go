@@ -200,7 +200,7 @@ func unfetched(before []string, f nexus.Finding) nexus.Finding {
 
 // Missing is the finding that a tool is not installed.
 func Missing(tool, said string) nexus.Finding {
-	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + Hint(tool) + ", or turn the gate off in nexus.toml."}
+	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + hint(tool) + ", or turn the gate off in nexus.toml."}
 }
 
 func missingTool() []*regexp.Regexp {
@@ -248,8 +248,8 @@ func troubled(l string) bool {
 	}, func(s string) bool { return strings.Contains(l, s) })
 }
 
-// Hint says where a tool comes from, as far as that is known.
-func Hint(tool string) string {
+// hint says where a tool comes from, as far as that is known.
+func hint(tool string) string {
 	npm := map[string]string{
 		"tsc": "typescript", "eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "vitest": "vitest", "jest": "jest",
 		"mocha": "mocha", "playwright": "@playwright/test", "pyright": "pyright",

@@ -177,8 +177,8 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 	case subtype == "success" && !r.Failed && (r.Reason == "" || r.Reason == "completed"):
 		return e
 	default:
-		if e.Fault = Classify(c.refuse); e.Fault == "" {
-			e.Fault = Classify(said)
+		if e.Fault = classify(c.refuse); e.Fault == "" {
+			e.Fault = classify(said)
 		}
 		if e.Fault == "" && (r.Reason == "api_error" || r.Reason == "model_error") {
 			e.Fault = nexus.FaultOverload

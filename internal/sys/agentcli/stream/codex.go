@@ -67,7 +67,7 @@ func (c *codex) Line(line []byte) []Event {
 		}})
 	case "turn.failed":
 		e := End{Why: brief(l.Error.Message)}
-		if e.Fault = Classify(l.Error.Message); e.Fault == "" {
+		if e.Fault = classify(l.Error.Message); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed
 		}
 		return c.finish(e)

@@ -69,7 +69,7 @@ func (g *gemini) Line(line []byte) []Event {
 		if l.Status != "success" {
 			said := l.Error.Type + " " + l.Error.Message + " " + g.failed
 			e.Why = brief(said)
-			if e.Fault = Classify(said); e.Fault == "" {
+			if e.Fault = classify(said); e.Fault == "" {
 				e.Fault = nexus.FaultCrashed
 			}
 		}

@@ -137,7 +137,7 @@ func (c *common) Close(exit int, stderr string) End {
 	}
 	said := strings.TrimSpace(strings.TrimSpace(c.failed + "\n" + c.lost + "\n" + stderr))
 	e := End{Text: c.last, Why: brief(said)}
-	switch e.Fault = Classify(said); {
+	switch e.Fault = classify(said); {
 	case e.Fault != "" && (c.failed != "" || exit != 0 || c.objects == 0):
 	case c.objects == 0 && c.lost != "":
 		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+brief(c.lost)
@@ -183,9 +183,9 @@ var signs = []struct { //nolint:gochecknoglobals // never written
 	}},
 }
 
-// Classify returns the fault that a message of an agent is about, empty if
+// classify returns the fault that a message of an agent is about, empty if
 // unknown. Programs have few codes and many texts.
-func Classify(text string) nexus.Fault {
+func classify(text string) nexus.Fault {
 	low := strings.ToLower(text)
 	for _, s := range signs {
 		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(low, w) }) {

@@ -25,7 +25,7 @@ func (t *text) Close(exit int, stderr string) End {
 	}
 	e.Fault = nexus.FaultCrashed
 	said := strings.TrimSpace(stderr + "\n" + tail(t.said, maxLost))
-	if known := Classify(said); known != "" {
+	if known := classify(said); known != "" {
 		e.Fault = known
 	}
 	e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d: %s", exit, brief(said)), ": ")

@@ -15,31 +15,31 @@ import (
 	"unicode/utf8"
 )
 
-// Version is the version of the format.
-const Version = 1
+// version is the version of the format.
+const version = 1
 
-// Call is one call of a provider. Its JSON is a file of the recording.
-type Call struct {
+// call is one call of a provider. Its JSON is a file of the recording.
+type call struct {
 	Version      int      `json:"version"`
 	Provider     string   `json:"provider"`
 	Conversation string   `json:"conversation,omitzero"` // for people
 	Step         int      `json:"step"`                  // answers of the model in the request; for people
 	Try          int      `json:"try"`                   // of the same request, from 1
-	Request      Request  `json:"request"`
-	Response     Response `json:"response"`
+	Request      request  `json:"request"`
+	Response     response `json:"response"`
 }
 
-// Request is what was sent, without its headers, which hold keys, and without
+// request is what was sent, without its headers, which hold keys, and without
 // the address of the server.
-type Request struct {
+type request struct {
 	Method string          `json:"method"`
 	Path   string          `json:"path"`           // its last part only
 	Body   json.RawMessage `json:"body,omitempty"` // where it is JSON
 	Text   string          `json:"text,omitzero"`  // where it is not
 }
 
-// Response is what came back.
-type Response struct {
+// response is what came back.
+type response struct {
 	Status int               `json:"status"` // 0 where there was none
 	Header map[string]string `json:"header,omitempty"`
 	Body   []string          `json:"body,omitempty"`  // its lines
@@ -48,8 +48,8 @@ type Response struct {
 }
 
 // asked returns a call that has no answer yet.
-func asked(provider string, q *http.Request, body []byte) Call {
-	c := Call{Version: Version, Provider: provider, Request: Request{Method: q.Method, Path: path.Base(q.URL.Path)}}
+func asked(provider string, q *http.Request, body []byte) call {
+	c := call{Version: version, Provider: provider, Request: request{Method: q.Method, Path: path.Base(q.URL.Path)}}
 	switch {
 	case len(body) == 0:
 	case json.Valid(body):
@@ -71,7 +71,7 @@ func place(body []byte) (conversation string, step int) {
 }
 
 // say takes over a body.
-func (r *Response) say(body []byte) {
+func (r *response) say(body []byte) {
 	switch {
 	case len(body) == 0:
 	case utf8.Valid(body):
@@ -82,7 +82,7 @@ func (r *Response) say(body []byte) {
 }
 
 // said returns the body.
-func (r Response) said() []byte {
+func (r response) said() []byte {
 	if r.Bytes != nil {
 		return r.Bytes
 	}
@@ -90,7 +90,7 @@ func (r Response) said() []byte {
 }
 
 // key says what a call asks for: equal keys get the same answer.
-func (c Call) key() string {
+func (c call) key() string {
 	h := sha256.New()
 	for _, s := range []string{c.Provider, c.Request.Method, c.Request.Path, normal(c.Request.Text)} {
 		_, _ = fmt.Fprintf(h, "%d:%s", len(s), s) // never fails
@@ -100,7 +100,7 @@ func (c Call) key() string {
 }
 
 // name returns the name of the call's file.
-func (c Call) name() string {
+func (c call) name() string {
 	plain := func(r rune) rune {
 		if r < 0x80 && (r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
 			return r
@@ -114,7 +114,7 @@ func (c Call) name() string {
 	return fmt.Sprintf("%s-%02d-%s-%d.json", slug[:min(len(slug), 60)], c.Step, c.key()[:12], c.Try)
 }
 
-func (c Call) encode() ([]byte, error) {
+func (c call) encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -123,34 +123,34 @@ func (c Call) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Parse reads a file of a recording. It takes nothing that it does not know.
-func Parse(data []byte) (Call, error) {
+// parse reads a file of a recording. It takes nothing that it does not know.
+func parse(data []byte) (call, error) {
 	var v struct {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(data, &v); err != nil {
-		return Call{}, fmt.Errorf("it is not a recording: %w", err)
+		return call{}, fmt.Errorf("it is not a recording: %w", err)
 	}
-	if v.Version != Version {
-		return Call{}, fmt.Errorf("its version is %d, and this Nexus reads version %d", v.Version, Version)
+	if v.Version != version {
+		return call{}, fmt.Errorf("its version is %d, and this Nexus reads version %d", v.Version, version)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	var c Call
+	var c call
 	if err := d.Decode(&c); err != nil {
-		return Call{}, fmt.Errorf("it is not a recording: %w", err)
+		return call{}, fmt.Errorf("it is not a recording: %w", err)
 	}
 	switch _, err := d.Token(); {
 	case !errors.Is(err, io.EOF):
-		return Call{}, errors.New("something follows the recording")
+		return call{}, errors.New("something follows the recording")
 	case c.Provider == "" || c.Request.Method == "":
-		return Call{}, errors.New("it names no provider or no method")
+		return call{}, errors.New("it names no provider or no method")
 	case c.Try < 1:
-		return Call{}, errors.New("its try is below 1")
+		return call{}, errors.New("its try is below 1")
 	case c.Response.Status == 0 && c.Response.Failed == "":
-		return Call{}, errors.New("it has no response")
+		return call{}, errors.New("it has no response")
 	case c.Response.Status != 0 && (c.Response.Status < 100 || c.Response.Status > 999):
-		return Call{}, fmt.Errorf("%d is not a status", c.Response.Status)
+		return call{}, fmt.Errorf("%d is not a status", c.Response.Status)
 	}
 	return c, nil
 }

@@ -11,7 +11,7 @@ import (
 // tools showed, and what a brief says about the tree. What the model said so far,
 // what it was told to do, and who was asked count. It is empty for what is no
 // conversation of ours.
-func (c Call) loosely() string {
+func (c call) loosely() string {
 	if c.Conversation == "" {
 		return ""
 	}

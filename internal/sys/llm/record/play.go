@@ -19,7 +19,7 @@ import (
 // by many goroutines.
 type Player struct {
 	mask  func([]byte) []byte
-	all   []Call
+	all   []call
 	calls map[string][]int // of all, by key, in the order of their tries
 	loose map[string][]int // the same by what is left of the key when the tree is another one
 
@@ -38,7 +38,7 @@ func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 	if len(all) == 0 {
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no recording in " + dir, Hint: "Name a directory that nexus wrote with --record."}
 	}
-	slices.SortStableFunc(all, func(x, y Call) int { return x.Try - y.Try })
+	slices.SortStableFunc(all, func(x, y call) int { return x.Try - y.Try })
 	p := &Player{mask: mask, calls: map[string][]int{}, loose: map[string][]int{}, all: all, played: make([]bool, len(all))}
 	for i, c := range all {
 		p.calls[c.key()] = append(p.calls[c.key()], i)
@@ -119,7 +119,7 @@ func (b broken) Read([]byte) (int, error) { return 0, b.err }
 // next returns the next try of a call: of the very same one if there is one,
 // else of one that differs only in what the tree was like. Where sessions run
 // side by side, others land before or after, and tools show that.
-func (p *Player) next(want Call) (Call, bool) {
+func (p *Player) next(want call) (call, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	same := p.calls[want.key()]
@@ -128,11 +128,11 @@ func (p *Player) next(want Call) (Call, bool) {
 		return p.all[i], true
 	}
 	if len(same) > 0 {
-		return Call{}, false
+		return call{}, false
 	}
 	i, ok := p.fresh(p.loose[want.loosely()])
 	if !ok {
-		return Call{}, false
+		return call{}, false
 	}
 	p.played[i] = true
 	p.odd = append(p.odd, fmt.Sprintf("step %d of conversation %s: %s", want.Step, name(want.Conversation), difference(p.all[i].Request, want.Request)))
@@ -150,16 +150,16 @@ func (p *Player) fresh(some []int) (int, bool) {
 }
 
 // differs says in which way a request is not in the recording.
-func (p *Player) differs(want Call) error {
+func (p *Player) differs(want call) error {
 	e := &nexus.Error{Code: nexus.CodeNotRecorded, Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record."}
 	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, name(want.Conversation))
-	var spoken []Call // of the same conversation
+	var spoken []call // of the same conversation
 	for _, c := range p.all {
 		if c.Provider == want.Provider && c.Conversation == want.Conversation {
 			spoken = append(spoken, c)
 		}
 	}
-	i := slices.IndexFunc(spoken, func(c Call) bool { return c.Step == want.Step })
+	i := slices.IndexFunc(spoken, func(c call) bool { return c.Step == want.Step })
 	switch {
 	case i >= 0 && len(p.calls[want.key()]) > 0:
 		e.Message = fmt.Sprintf("%s once more: it was asked %d times when it was recorded", where, len(p.calls[want.key()]))
@@ -194,7 +194,7 @@ func (p *Player) conversations() []string {
 }
 
 // difference names the first place where two requests are not the same.
-func difference(recorded, asked Request) string {
+func difference(recorded, asked request) string {
 	if recorded.Method != asked.Method || recorded.Path != asked.Path {
 		return fmt.Sprintf("recorded was %s %s, asked is %s %s", recorded.Method, recorded.Path, asked.Method, asked.Path)
 	}

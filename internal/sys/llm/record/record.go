@@ -101,7 +101,7 @@ func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	}
 	c.Response.Status, c.Response.Header = resp.StatusCode, r.headers(resp.Header)
 	resp.Body = &tape{ReadCloser: resp.Body, ctx: q.Context(), done: func(said []byte, cut error) {
-		c.Response.say(r.masked(Unsplit(said, r.mask)))
+		c.Response.say(r.masked(unsplit(said, r.mask)))
 		if cut != nil {
 			c.Response.Failed = string(r.masked([]byte(cut.Error())))
 		}
@@ -146,7 +146,7 @@ func (r *Recorder) try(key string) int {
 }
 
 // keep writes a call down. Its file gets its name when it is whole.
-func (r *Recorder) keep(c Call) {
+func (r *Recorder) keep(c call) {
 	if err := c.write(r.dir); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -154,7 +154,7 @@ func (r *Recorder) keep(c Call) {
 	}
 }
 
-func (c Call) write(dir string) error {
+func (c call) write(dir string) error {
 	data, err := c.encode()
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func ended(said []byte) bool {
 
 // load reads all calls of a directory, which is looked at without following
 // any link out of it.
-func load(dir string) ([]Call, error) {
+func load(dir string) ([]call, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "open the recording", Cause: err, Hint: "Name a directory that nexus wrote with --record."}
@@ -238,7 +238,7 @@ func load(dir string) ([]Call, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the recording: %w", err)
 	}
-	var calls []Call
+	var calls []call
 	for _, name := range names {
 		c, err := read(root, name)
 		if err != nil {
@@ -252,17 +252,17 @@ func load(dir string) ([]Call, error) {
 // maxFile bounds the size of one call.
 const maxFile = 256 << 20
 
-func read(root *os.Root, name string) (Call, error) {
+func read(root *os.Root, name string) (call, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
-		return Call{}, err
+		return call{}, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return Call{}, errors.New("it is not a plain file, or is too large")
+		return call{}, errors.New("it is not a plain file, or is too large")
 	}
 	data, err := root.ReadFile(name)
 	if err != nil {
-		return Call{}, err
+		return call{}, err
 	}
-	return Parse(data)
+	return parse(data)
 }

@@ -261,11 +261,11 @@ func TestNormal(t *testing.T) {
 
 // TestTricks reads nothing that is no recording, and nothing from elsewhere.
 func TestTricks(t *testing.T) {
-	good, err := Call{Version: 1, Provider: "p", Try: 1, Conversation: "../../x/\x00y", Request: Request{Method: "POST"}, Response: Response{Status: 200}}.encode()
+	good, err := call{Version: 1, Provider: "p", Try: 1, Conversation: "../../x/\x00y", Request: request{Method: "POST"}, Response: response{Status: 200}}.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Parse(good)
+	c, err := parse(good)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestTricks(t *testing.T) {
 
 // FuzzParse never panics, and what it takes is written and read back alike.
 func FuzzParse(f *testing.F) {
-	c := Call{Version: 1, Provider: "p", Try: 1, Request: Request{Method: "POST", Path: "messages", Body: []byte(ask("T1", "c"))}}
+	c := call{Version: 1, Provider: "p", Try: 1, Request: request{Method: "POST", Path: "messages", Body: []byte(ask("T1", "c"))}}
 	c.Response.Status = 200
 	c.Response.say([]byte("event: x\r\ndata: {}\n\n"))
 	data, err := c.encode()
@@ -318,7 +318,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte(`{"version":1,"provider":"p","try":1,"request":{"method":"GET","body":[null,{"a":"\ud800"}]},"response":{"failed":"x","bytes":"/w=="}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Parse(data)
+		c, err := parse(data)
 		if err != nil {
 			return
 		}
@@ -326,7 +326,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Parse(again)
+		d, err := parse(again)
 		if err != nil || d.key() != c.key() || string(d.Response.said()) != string(c.Response.said()) || d.name() != c.name() {
 			t.Errorf("%v: %s became %s", err, data, again)
 		}

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Unsplit returns a stream of events with the keys masked that are spread over
+// unsplit returns a stream of events with the keys masked that are spread over
 // several of them: a model says a text in pieces, and a key may be cut at any
 // byte. Where the pieces of a text hold one together, the first of them says
 // all of it, masked, and the others nothing. Other streams stay as they are.
-func Unsplit(stream []byte, mask func([]byte) []byte) []byte {
+func unsplit(stream []byte, mask func([]byte) []byte) []byte {
 	if mask == nil {
 		return stream
 	}

@@ -50,7 +50,7 @@ func TestUnsplit(t *testing.T) {
 	for name, frame := range frames() {
 		check := func(pieces ...string) {
 			t.Helper()
-			got := string(mask(Unsplit([]byte(streamOf(frame, pieces...)), mask)))
+			got := string(mask(unsplit([]byte(streamOf(frame, pieces...)), mask)))
 			if leak := leaks(got); leak != "" || !strings.Contains(got, "[masked]") {
 				t.Fatalf("%s: %q of %q is left:\n%s", name, leak, pieces, got)
 			}
@@ -70,12 +70,12 @@ func TestUnsplit(t *testing.T) {
 			check(append(pieces, ", keep it")...)
 		}
 		plain := streamOf(frame, "no ", "key ", "here")
-		if got := string(Unsplit([]byte(plain), mask)); got != plain {
+		if got := string(unsplit([]byte(plain), mask)); got != plain {
 			t.Errorf("%s: changed\n%s", name, got)
 		}
 	}
 	mixed := streamOf(frames()["anthropic"], planted[:9]) + streamOf(frames()["thinking"], "and") + streamOf(frames()["anthropic"], planted[9:])
-	if got := string(mask(Unsplit([]byte(mixed), mask))); leaks(got) != "" || !strings.Contains(got, `"and"`) {
+	if got := string(mask(unsplit([]byte(mixed), mask))); leaks(got) != "" || !strings.Contains(got, `"and"`) {
 		t.Errorf("between others:\n%s", got)
 	}
 }
@@ -93,7 +93,7 @@ func TestUnsplitWires(t *testing.T) {
 		for _, e := range said.Events() {
 			stream.Write(e)
 		}
-		if got := string(mask(Unsplit([]byte(stream.String()), mask))); leaks(got) != "" {
+		if got := string(mask(unsplit([]byte(stream.String()), mask))); leaks(got) != "" {
 			t.Errorf("%s: %q is left:\n%s", w, leaks(got), got)
 		}
 	}
@@ -108,14 +108,14 @@ func FuzzUnsplit(f *testing.F) {
 	f.Add([]byte("data: {\"text\":\"a\",\"delta\":{\"text\":null}}\r\ndata:[1,[{\"text\":\"\"}]]\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		mask := masker()
-		got := Unsplit(data, mask)
+		got := unsplit(data, mask)
 		if strings.Count(string(got), "\n") != strings.Count(string(data), "\n") {
 			t.Errorf("%q, of %q", got, data)
 		}
-		if same := Unsplit(data, func(b []byte) []byte { return b }); string(same) != string(data) {
+		if same := unsplit(data, func(b []byte) []byte { return b }); string(same) != string(data) {
 			t.Errorf("%q, of %q", same, data)
 		}
-		if again := Unsplit(got, mask); string(Unsplit(again, mask)) != string(again) {
+		if again := unsplit(got, mask); string(unsplit(again, mask)) != string(again) {
 			t.Errorf("not the same again: %q", again)
 		}
 	})

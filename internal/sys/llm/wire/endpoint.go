@@ -28,7 +28,7 @@ type Endpoint struct {
 // [Client] of over, made at the first call. Sign sets the headers that the
 // provider wants with every request, its key among them.
 func NewEndpoint(base string, over *http.Client, sign func(http.Header)) *Endpoint {
-	return &Endpoint{base: base, client: sync.OnceValue(func() *http.Client { return Client(over) }), sign: sign}
+	return &Endpoint{base: base, client: sync.OnceValue(func() *http.Client { return noRedirects(over) }), sign: sign}
 }
 
 // Post sends a JSON body to the path below the endpoint. Any status is a

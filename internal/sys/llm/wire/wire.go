@@ -29,10 +29,10 @@ var (
 	errDone  = errors.New("the call is over")
 )
 
-// Client returns a client like h, or a new one for nil, that follows no
+// noRedirects returns a client like h, or a new one for nil, that follows no
 // redirect, since that would carry the key to another host, and that lets
 // [llm.Listen] hear of every response.
-func Client(h *http.Client) *http.Client {
+func noRedirects(h *http.Client) *http.Client {
 	c := http.Client{}
 	if h != nil {
 		c = *h

@@ -27,11 +27,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
-	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// File is where many agents look for a repository's servers.
-const File = ".mcp.json"
+// mcpFile is where many agents look for a repository's servers.
+const mcpFile = ".mcp.json"
 
 const (
 	maxFile    = 1 << 20
@@ -58,8 +57,8 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 	data, err := read(root)
 	if data != nil {
 		var all []Server
-		if all, err = Parse(data); err != nil {
-			err = &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + File, Cause: err, Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`}
+		if all, err = parse(data); err != nil {
+			err = &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + mcpFile, Cause: err, Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`}
 		}
 		for _, s := range all {
 			found[s.Name] = s
@@ -80,7 +79,7 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 // read returns the repository's file, nil where there is none. No link is
 // followed out of the repository.
 func read(root *os.Root) ([]byte, error) {
-	info, err := root.Stat(File)
+	info, err := root.Stat(mcpFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -89,10 +88,10 @@ func read(root *os.Root) ([]byte, error) {
 	}
 	var data []byte
 	if err == nil {
-		data, err = root.ReadFile(File)
+		data, err = root.ReadFile(mcpFile)
 	}
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + File, Cause: err, Hint: "Make it a file of the repository."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + mcpFile, Cause: err, Hint: "Make it a file of the repository."}
 	}
 	return data, nil
 }
@@ -110,8 +109,8 @@ type entry struct {
 	Timeout float64           `json:"timeout"` // milliseconds
 }
 
-// Parse reads the content of .mcp.json.
-func Parse(data []byte) ([]Server, error) {
+// parse reads the content of .mcp.json.
+func parse(data []byte) ([]Server, error) {
 	var file struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
 	}
@@ -126,7 +125,7 @@ func Parse(data []byte) ([]Server, error) {
 		if !kind.Named(name) {
 			return nil, fmt.Errorf("%s is not a name of letters, digits, _ and -", kind.Quoted(name))
 		}
-		s := Server{Name: name, From: File}
+		s := Server{Name: name, From: mcpFile}
 		var e entry
 		switch err := json.Unmarshal(file.Servers[name], &e); {
 		case err != nil:
@@ -270,11 +269,8 @@ func (s Server) Offers(tool string) bool { return len(s.Tools) == 0 || slices.Co
 // follow a slash.
 func (s Server) Key() string { return "mcp:" + s.Name }
 
-// Item is the server as somebody agrees to it: what would run, with the content
-// of the files that it names in the tree.
-func (s Server) Item(root *os.Root) trust.Item { return trust.Item{Name: s.Key(), Text: s.Text(root)} }
-
-// Text writes out what would run or be reached, in one way.
+// Text writes out what would run or be reached, in one way: what somebody agrees
+// to. It has the content of the files that it names in the tree.
 func (s Server) Text(root *os.Root) string {
 	text := struct {
 		Command string            `json:"command,omitzero"`

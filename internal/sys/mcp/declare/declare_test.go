@@ -48,7 +48,7 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := All(c, o, tree(t, map[string]string{File: `{"mcpServers": {
+	all, err := All(c, o, tree(t, map[string]string{mcpFile: `{"mcpServers": {
 		"both": {"command": "evil"}, "theirs": {"command": "other"}, "file": {"command": "file", "timeout": 1500, "alwaysLoad": true}}}`}))
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestNoFile(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	root := tree(t, map[string]string{"x": ""})
-	if err := root.Symlink("/etc/passwd", File); err != nil {
+	if err := root.Symlink("/etc/passwd", mcpFile); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := All(config.Config{}, nil, root); err == nil {
@@ -118,7 +118,7 @@ func TestUnusable(t *testing.T) {
 		`{"command":"a","args":["--fine"],"env":{"A":"b"},"cwd":"sub","timeout":-1}`: "",
 		`{"type":"http","url":"https://a.example/mcp","headers":{"X-Team":"a"}}`:     "",
 	} {
-		all, err := Parse([]byte(`{"mcpServers":{"x":` + entry + `}}`))
+		all, err := parse([]byte(`{"mcpServers":{"x":` + entry + `}}`))
 		if err != nil || len(all) != 1 {
 			t.Errorf("%.80s: %v", entry, err)
 			continue
@@ -128,7 +128,7 @@ func TestUnusable(t *testing.T) {
 		}
 	}
 	for _, file := range []string{``, `[]`, `{"mcpServers":[]}`, `{"mcpServers":{"a b":{}}}`, `{"mcpServers":{"":{}}}`, `{"mcpServers":{"a/b":{}}}`} {
-		if _, err := Parse([]byte(file)); err == nil {
+		if _, err := parse([]byte(file)); err == nil {
 			t.Errorf("%s was read", file)
 		}
 	}
@@ -217,7 +217,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := Parse(data)
+		all, err := parse(data)
 		if err != nil {
 			return
 		}

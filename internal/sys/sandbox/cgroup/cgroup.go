@@ -34,8 +34,8 @@ type Parent struct {
 	prefix string // of the names of this process's groups
 }
 
-// ErrNone says that no group can be made.
-var ErrNone = errors.New("no control group can be made here")
+// errNone says that no group can be made.
+var errNone = errors.New("no control group can be made here")
 
 // wanted are the controllers of version 1 that are of use; freezer is what it
 // kills safely with. That of the processors is not among them: to move a process
@@ -253,15 +253,15 @@ func (g *Group) End() (starved bool) {
 	if g == nil || len(g.dirs) == 0 {
 		return false
 	}
-	g.Kill()
-	starved = g.Starved()
+	g.kill()
+	starved = g.starved()
 	_ = g.Remove() // what stays is swept when the next box is opened
 	g.dirs = nil
 	return starved
 }
 
-// Starved reports whether the kernel killed somebody for want of memory.
-func (g *Group) Starved() bool {
+// starved reports whether the kernel killed somebody for want of memory.
+func (g *Group) starved() bool {
 	for _, at := range g.dirs {
 		for _, file := range []string{"memory.events", "memory.oom_control"} {
 			data, _ := os.ReadFile(filepath.Join(at.dir, file))

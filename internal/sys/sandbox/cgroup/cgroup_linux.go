@@ -22,35 +22,35 @@ const name = "nexusbox-" // earlier versions swept "nexus-"
 func Find() (*Parent, error) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
 	places := find(string(groups), string(mounts), func(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }, func(file string) string {
 		data, _ := os.ReadFile(file)
 		return string(data)
 	})
 	if len(places) == 0 {
-		return nil, fmt.Errorf("%w: none is writable with memory or pids", ErrNone)
+		return nil, fmt.Errorf("%w: none is writable with memory or pids", errNone)
 	}
 	p := &Parent{places: places}
 	if p.prefix, err = proc.OwnPrefix(name); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
-	p.Sweep()
+	p.sweep()
 	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
 	return p, g.Remove()
 }
 
-// Sweep kills who is in the groups of processes that are dead, removes the
+// sweep kills who is in the groups of processes that are dead, removes the
 // groups, and says how many there were. Whether those of another namespace are
 // dead cannot be seen here: their groups are left alone.
-func (p *Parent) Sweep() int {
+func (p *Parent) sweep() int {
 	n := 0
 	for _, at := range p.places {
 		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
@@ -59,7 +59,7 @@ func (p *Parent) Sweep() int {
 				continue
 			}
 			g := Group{dirs: []place{{dir, at.kinds, at.version}}}
-			if g.Kill() && g.Remove() == nil {
+			if g.kill() && g.Remove() == nil {
 				n++
 			}
 		}
@@ -70,11 +70,11 @@ func (p *Parent) Sweep() int {
 // patience is how long the kernel may take for what it has started.
 const patience = 2 * time.Second
 
-// Kill kills all who are in the group, and reports whether it is empty. A group
+// kill kills all who are in the group, and reports whether it is empty. A group
 // that the machine's first process, this one or one of another namespace has
 // come into is left alone: it holds those who are of no command, and to freeze
 // it may freeze the killer.
-func (g *Group) Kill() bool {
+func (g *Group) kill() bool {
 	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
 	for {
 		if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), keeps) }) {

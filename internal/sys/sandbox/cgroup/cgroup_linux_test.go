@@ -71,7 +71,7 @@ func TestSweep(t *testing.T) {
 		return true
 	})
 	wait(t, func() bool { // others who test may sweep too
-		p.Sweep()
+		p.sweep()
 		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
 	})
 	for _, at := range slices.Concat(mine.dirs, other.dirs) {
@@ -119,7 +119,7 @@ func TestDoors(t *testing.T) {
 			t.Error("this process is in the group")
 		}
 	}
-	if !g.Kill() || members(g) != 0 {
+	if !g.kill() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
 	<-ended

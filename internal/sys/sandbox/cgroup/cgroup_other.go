@@ -3,13 +3,13 @@
 package cgroup
 
 // Find finds nothing: there are control groups on Linux only.
-func Find() (*Parent, error) { return nil, ErrNone }
+func Find() (*Parent, error) { return nil, errNone }
 
-// Sweep has nothing to do.
-func (p *Parent) Sweep() int { return 0 }
+// sweep has nothing to do.
+func (p *Parent) sweep() int { return 0 }
 
-// Kill has nobody to kill.
-func (g *Group) Kill() bool { return true }
+// kill has nobody to kill.
+func (g *Group) kill() bool { return true }
 
 // Remove has nothing to remove.
 func (g *Group) Remove() error { return nil }

@@ -137,7 +137,7 @@ func TestKill(t *testing.T) {
 	}
 	start()
 	wait(t, func() bool { return members(g) >= 6 }) // the control
-	if !g.Kill() || members(g) != 0 {
+	if !g.kill() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
 	if err := g.Remove(); err != nil {
@@ -158,7 +158,7 @@ func TestKeeps(t *testing.T) {
 			t.Errorf("process %d was put into a group", pid)
 		}
 	}
-	if !g.Kill() || members(g) != 0 {
+	if !g.kill() || members(g) != 0 {
 		t.Errorf("%d are in the group", members(g))
 	}
 	if err := g.Remove(); err != nil {
@@ -175,7 +175,7 @@ func TestKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 		filled := Group{dirs: []place{{there, []string{"pids"}, 1}}}
-		if filled.Kill() || cmd.Process.Signal(syscall.Signal(0)) != nil {
+		if filled.kill() || cmd.Process.Signal(syscall.Signal(0)) != nil {
 			t.Errorf("a group with process %d was killed", keeper)
 		}
 	}
@@ -201,7 +201,7 @@ func TestProcesses(t *testing.T) {
 		if n := members(g); c.most > 0 && n > c.most {
 			t.Errorf("%d processes, at most %d", n, c.most)
 		}
-		g.Kill()
+		g.kill()
 		if err := g.Remove(); err != nil {
 			t.Error(err)
 		}
@@ -226,10 +226,10 @@ func TestMemory(t *testing.T) {
 		}
 		start()
 		end()
-		if died := cmd.ProcessState.ExitCode() != 7; died != starved || g.Starved() != starved {
-			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, g.Starved())
+		if died := cmd.ProcessState.ExitCode() != 7; died != starved || g.starved() != starved {
+			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, g.starved())
 		}
-		g.Kill()
+		g.kill()
 		if err := g.Remove(); err != nil {
 			t.Error(err)
 		}

@@ -56,7 +56,7 @@ func TestSecondVersion(t *testing.T) {
 	}
 	start()
 	wait(t, func() bool { return members(g) >= 5 }) // the control
-	if !g.Kill() || members(g) != 0 {
+	if !g.kill() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
 	end()

@@ -22,9 +22,9 @@ func offer() error {
 		err = unix.Listen(fd, 128)
 	}
 	if err == nil {
-		err = unix.Sendmsg(DoorFD, []byte{1}, unix.UnixRights(fd), nil, 0)
+		err = unix.Sendmsg(doorFD, []byte{1}, unix.UnixRights(fd), nil, 0)
 	}
-	if err = errors.Join(err, unix.Close(fd), unix.Close(DoorFD)); err != nil {
+	if err = errors.Join(err, unix.Close(fd), unix.Close(doorFD)); err != nil {
 		return fmt.Errorf("open the way out: %w", err)
 	}
 	return nil

@@ -30,7 +30,7 @@ func init() {
 // enter is the whole life of a jail. It runs on the process's first thread:
 // the walls are that thread's, and what it starts has them.
 func enter() {
-	word := os.NewFile(WordFD, "word")
+	word := os.NewFile(wordFD, "word")
 	w := live()
 	if data, err := json.Marshal(w); err == nil {
 		_, _ = word.Write(append(data, '\n')) // nobody else could be told
@@ -45,7 +45,7 @@ func live() Word {
 	if err := hold(SpecFD, unix.F_SETLKW, unix.F_RDLCK); err != nil {
 		return Word{Error: "wait to begin: " + err.Error()}
 	}
-	s, err := ReadSpec(given)
+	s, err := readSpec(given)
 	if err != nil {
 		return Word{Error: "read what to do: " + err.Error()}
 	}
@@ -73,7 +73,7 @@ func live() Word {
 // does, and all that it starts. Where one cannot be entered, what it would bound
 // is looked at all the same.
 func join(groups int) {
-	for fd := JoinFD; fd < JoinFD+groups; fd++ {
+	for fd := joinFD; fd < joinFD+groups; fd++ {
 		_, _ = unix.Write(fd, []byte("0"))
 		_ = unix.Close(fd)
 	}

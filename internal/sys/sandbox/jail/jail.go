@@ -6,7 +6,7 @@
 // [Arg]: that is looked at while the program initialises, before the packages
 // that make its start slow, and in every test binary alike. What to do comes
 // as a [Spec] through file descriptor [SpecFD]; what came of it goes out as
-// one [Word] through [WordFD].
+// one [Word] through [wordFD].
 //
 // The first process of the namespaces stays outside of the walls that it
 // builds for its child (they are the calling thread's), but has nothing that
@@ -25,9 +25,9 @@ const Arg = "__jail"
 // File descriptors of a jail.
 const (
 	SpecFD = 3 // a Spec in JSON, then its end; while another process has it locked the jail waits
-	WordFD = 4 // takes a Word
-	DoorFD = 5 // takes the socket of the proxy, where the Spec has a Door
-	JoinFD = 6 // and on: the doors of control groups, as many as the Spec says
+	wordFD = 4 // takes a Word
+	doorFD = 5 // takes the socket of the proxy, where the Spec has a Door
+	joinFD = 6 // and on: the doors of control groups, as many as the Spec says
 )
 
 // ProxyPort is where a command with a way out finds its proxy, on the loopback
@@ -107,8 +107,8 @@ type Word struct {
 	Error   string `json:"error,omitempty"`   // why the command was not started
 }
 
-// ReadSpec reads a Spec to its end.
-func ReadSpec(r io.Reader) (Spec, error) {
+// readSpec reads a Spec to its end.
+func readSpec(r io.Reader) (Spec, error) {
 	var s Spec
 	return s, json.NewDecoder(r).Decode(&s)
 }

@@ -288,7 +288,7 @@ func procMount(root *os.Root, l Limits) error {
 	if err := unix.Mount("proc", "proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("show /proc: %w", err)
 	}
-	if l.Processes > 0 && OwnPIDs() {
+	if l.Processes > 0 && ownPIDs() {
 		_ = os.WriteFile("proc/sys/kernel/pid_max", strconv.AppendInt(nil, int64(reservedPIDs+l.Processes), 10), 0) // others bound them too
 	}
 	if err := setAttr(unix.AT_FDCWD, "proc", unix.MOUNT_ATTR_RDONLY, 0); err != nil {
@@ -322,9 +322,9 @@ func setAttr(dir int, path string, set uint64, flags uint) error {
 	return nil
 }
 
-// OwnPIDs reports whether each namespace has a highest process number of its
+// ownPIDs reports whether each namespace has a highest process number of its
 // own, as since Linux 6.14. Before, there is only the host's.
-func OwnPIDs() bool {
+func ownPIDs() bool {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
 		return false

@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Name is what agents call the tool.
-const Name = "code"
+// toolName is what agents call the tool.
+const toolName = "code"
 
 // Kit is what agents of a run may ask. The zero Kit knows the servers that are
 // known to everybody.
@@ -57,7 +57,7 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 	}
 	servers := k.Servers
 	if servers == nil {
-		servers = Known()
+		servers = knownServers()
 	}
 	d := &desk{env: e, set: set}
 	ends := Ends(set.Tree().Root)
@@ -132,7 +132,7 @@ func (d *desk) tool(ops []string) tool.Tool {
 		words = []byte(`[]`) // words of ours can be written
 	}
 	return tool.Tool{
-		Name: Name, Description: about,
+		Name: toolName, Description: about,
 		Schema: json.RawMessage(`{"type":"object","properties":{"op":{"enum":` + string(words) + `},"path":{"type":"string"},"line":{"type":"integer"},` +
 			`"name":{"type":"string"},"to":{"type":"string"}},"required":["op"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (tool.Output, error) {

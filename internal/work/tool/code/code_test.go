@@ -80,7 +80,7 @@ func (s *stage) read(t *testing.T, name string) string {
 
 func (s *stage) ask(t *testing.T, input string) tool.Answer {
 	t.Helper()
-	a := s.Answer(t.Context(), llm.Call{ID: "c", Tool: Name, Input: json.RawMessage(input)})
+	a := s.Answer(t.Context(), llm.Call{ID: "c", Tool: toolName, Input: json.RawMessage(input)})
 	if legible.Show(a.Result.Text) != a.Result.Text {
 		t.Errorf("%s hides something: %q", input, a.Result.Text)
 	}
@@ -318,7 +318,7 @@ func TestServersAreConfigured(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range Known() {
+	for _, s := range knownServers() {
 		if len(s.Ends) == 0 || len(s.Commands) == 0 || s.Options != "" && !json.Valid([]byte(s.Options)) {
 			t.Errorf("%+v", s)
 		}

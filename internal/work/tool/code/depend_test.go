@@ -48,7 +48,7 @@ func TestDefinitionInADependency(t *testing.T) {
 	}
 	e := tool.Env{Dir: dir, Box: box}
 	for _, input := range []string{`{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, `{"op":"definition","name":"strings.Cut"}`} {
-		got := ask(e, input, Name)
+		got := ask(e, input, toolName)
 		at, _, ok := strings.Cut(got, ":")
 		if !ok || !strings.HasSuffix(at, "/src/strings/strings.go") || !strings.Contains(got, ": func Cut(s, sep string)") {
 			t.Errorf("%s: %q", input, got)
@@ -59,7 +59,7 @@ func TestDefinitionInADependency(t *testing.T) {
 		}
 	}
 	e.Caches = []string{}
-	if got := ask(e, `{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, Name); !strings.Contains(got, "[outside of the worktree]") {
+	if got := ask(e, `{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, toolName); !strings.Contains(got, "[outside of the worktree]") {
 		t.Errorf("without caches: %q", got)
 	}
 }

@@ -25,9 +25,9 @@ type Server struct {
 	Timeout  time.Duration
 }
 
-// Known returns the servers that are looked for without anybody saying so, in
+// knownServers returns the servers that are looked for without anybody saying so, in
 // the order in which a file is theirs.
-func Known() []Server {
+func knownServers() []Server {
 	var all []Server
 	for _, one := range stack.All() {
 		for _, x := range one.Servers {
@@ -43,7 +43,7 @@ func Known() []Server {
 // Servers returns the known servers as somebody configured them, and those that
 // somebody added.
 func Servers(own map[string]config.Language) []Server {
-	all := Known()
+	all := knownServers()
 	names := make([]string, 0, len(own))
 	for name := range own {
 		names = append(names, name)

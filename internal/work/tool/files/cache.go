@@ -50,8 +50,8 @@ func (t *Tree) At(name string) *Tree {
 	return c
 }
 
-// Name returns what an agent calls a file of the tree.
-func (t *Tree) Name(name string) string {
+// name returns what an agent calls a file of the tree.
+func (t *Tree) name(name string) string {
 	if t.apart {
 		return path.Join(t.Dir, name)
 	}

@@ -101,9 +101,9 @@ func backtrack(trace [][]int, x, y int) []Hunk {
 	return hunks
 }
 
-// SplitLines returns the lines of a text, without their ends. A last line that does
+// splitLines returns the lines of a text, without their ends. A last line that does
 // not end is told from one that does.
-func SplitLines(text string) []string {
+func splitLines(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -121,10 +121,10 @@ const noNewline = " [no newline at the end]"
 // contextLines is how many lines of context a hunk is shown with.
 const contextLines = 2
 
-// Unified shows the change from a to b as hunks with a little context, in at
+// unified shows the change from a to b as hunks with a little context, in at
 // most so many bytes.
-func Unified(a, b string, most int) string {
-	x, y := SplitLines(a), SplitLines(b)
+func unified(a, b string, most int) string {
+	x, y := splitLines(a), splitLines(b)
 	hunks := Hunks(x, y)
 	var out strings.Builder
 	for i := 0; i < len(hunks); {

@@ -62,20 +62,20 @@ func TestUnified(t *testing.T) {
 	a := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
 	b := strings.Replace(strings.Replace(a, "2\n", "two\n", 1), "10\n", "", 1)
 	want := "@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n@@ -8,5 +8,4 @@\n 8\n 9\n-10\n 11\n 12\n"
-	if got := Unified(a, b, 1000); got != want {
+	if got := unified(a, b, 1000); got != want {
 		t.Errorf("got:\n%s", got)
 	}
-	if got := Unified(a, b, 40); got != "@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n[1 change of 2 cut]\n" {
+	if got := unified(a, b, 40); got != "@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n[1 change of 2 cut]\n" {
 		t.Errorf("got:\n%s", got)
 	}
-	if got := Unified("", "x", 1000); got != "@@ -0,0 +1,1 @@\n+x [no newline at the end]\n" {
+	if got := unified("", "x", 1000); got != "@@ -0,0 +1,1 @@\n+x [no newline at the end]\n" {
 		t.Errorf("got:\n%s", got)
 	}
 	long := strings.Repeat("\u00e4", 500)
-	if got := Unified("", long+"\n", 100); len(got) > 130 || !strings.Contains(got, "cut]") {
+	if got := unified("", long+"\n", 100); len(got) > 130 || !strings.Contains(got, "cut]") {
 		t.Errorf("got:\n%s", got)
 	}
-	if Unified(a, a, 100) != "" {
+	if unified(a, a, 100) != "" {
 		t.Error("a change where there is none")
 	}
 }

@@ -26,13 +26,13 @@ func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 		t.seen.keep(name, d.text) // it is told now, whatever follows
 	}
 	for i := range edits {
-		edits[i].Old, edits[i].New = d.form.Plain(edits[i].Old), d.form.Plain(edits[i].New)
+		edits[i].Old, edits[i].New = d.form.plain(edits[i].Old), d.form.plain(edits[i].New)
 	}
 	after, err := applyEdits(d.text, edits)
 	if err != nil {
 		return "", fmt.Errorf("%s was not changed: %w%s", name, err, moved(d.text, changes))
 	}
-	if len(changes) > 0 && touches(Hunks(SplitLines(d.text), SplitLines(after)), unknown(d.text, changes, edits)) {
+	if len(changes) > 0 && touches(Hunks(splitLines(d.text), splitLines(after)), unknown(d.text, changes, edits)) {
 		return "", fmt.Errorf("%s was not changed: the text around the edit is not what you read; send the edit again if it is still right%s", name, moved(d.text, changes))
 	}
 	data, err := d.form.Write(after)
@@ -43,7 +43,7 @@ func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 		return "", err
 	}
 	t.seen.keep(name, after)
-	return fmt.Sprintf("edited %s: %s%s", name, ranges(Hunks(SplitLines(d.text), SplitLines(after))), moved(d.text, changes)), nil
+	return fmt.Sprintf("edited %s: %s%s", name, ranges(Hunks(splitLines(d.text), splitLines(after))), moved(d.text, changes)), nil
 }
 
 // ranges says which lines of the file as it is now are other ones, and what
@@ -84,7 +84,7 @@ func numbers(first, n int) string {
 
 // unknown returns the changes whose lines no edit quotes.
 func unknown(text string, changes []Hunk, edits []Edit) []Hunk {
-	lines := SplitLines(text)
+	lines := splitLines(text)
 	var left []Hunk
 	for _, h := range changes {
 		is := strings.Join(lines[h.To:h.To+h.New], "\n")

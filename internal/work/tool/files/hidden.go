@@ -61,14 +61,14 @@ const (
 	byIgnore = ".nexusignore hides it from agents"
 )
 
-// Shown reports whether people let agents see a file.
-func (r HiddenRules) Shown(name string) bool {
+// shown reports whether people let agents see a file.
+func (r HiddenRules) shown(name string) bool {
 	return place.Shown(r.Show, name)
 }
 
 // Name says why a file is hidden by its name alone, nothing where it is not.
 func (r HiddenRules) Name(name string) string {
-	if place.Protected(name, false) == place.MaySecret && !r.Shown(name) {
+	if place.Protected(name, false) == place.MaySecret && !r.shown(name) {
 		return byName
 	}
 	return ""
@@ -77,7 +77,7 @@ func (r HiddenRules) Name(name string) string {
 // Read says why an open file is hidden by what is in it, nothing where it is
 // not, and leaves the file at its beginning.
 func (r HiddenRules) Read(name string, f io.ReadSeeker, size int64) string {
-	if !holdsSecrets(name) || size > maxInspected || r.Shown(name) {
+	if !holdsSecrets(name) || size > maxInspected || r.shown(name) {
 		return ""
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxInspected))
@@ -97,7 +97,7 @@ func (r HiddenRules) Text(name string, text []byte) string {
 
 func (r HiddenRules) text(m *secret.Masker, name string, text []byte) string {
 	kind, line, found := m.Certain(text)
-	if !found || r.Shown(name) {
+	if !found || r.shown(name) {
 		return ""
 	}
 	return fmt.Sprintf("line %d holds %s", line, kind)

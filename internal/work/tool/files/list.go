@@ -32,7 +32,7 @@ func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, 
 			return ctx.Err() == nil && more < 100_000
 		}
 		listed++
-		b.WriteString(f.Tree.Name(name))
+		b.WriteString(f.Tree.name(name))
 		if d.IsDir() {
 			b.WriteByte('/')
 		} else if f.Tree.Hidden.Name(name) != "" {

@@ -99,7 +99,7 @@ func (t *Tree) climb(name string) (string, error) {
 // shown says why a file may not be touched, by its name and by what the tree
 // says about it.
 func (t *Tree) shown(name string, write bool) error {
-	if err := t.May(name, write); err != nil {
+	if err := t.may(name, write); err != nil {
 		return err
 	}
 	if t.Root != nil && Ignored(t.Root, name) {
@@ -108,9 +108,9 @@ func (t *Tree) shown(name string, write bool) error {
 	return nil
 }
 
-// May says why a file may not be touched, by its name alone.
-func (t *Tree) May(name string, write bool) error {
-	if d := policy.Path(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.Shown(name)) {
+// may says why a file may not be touched, by its name alone.
+func (t *Tree) may(name string, write bool) error {
+	if d := policy.Path(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.shown(name)) {
 		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
@@ -124,10 +124,10 @@ func (t *Tree) May(name string, write bool) error {
 	return nil
 }
 
-// Open opens a regular file for reading. A pipe or a device is refused
+// openShown opens a regular file for reading. A pipe or a device is refused
 // without being opened, and without waiting for it where it took the file's
 // place just then.
-func (t *Tree) Open(name string) (*os.File, fs.FileInfo, error) {
+func (t *Tree) openShown(name string) (*os.File, fs.FileInfo, error) {
 	f, info, at, err := t.open(name)
 	if err != nil {
 		return nil, nil, err

@@ -25,7 +25,7 @@ type Lines struct {
 
 // Show is Read with numbers, where they are wanted.
 func (t *Tree) Show(name string, l Lines) (string, error) {
-	f, info, err := t.Open(name)
+	f, info, err := t.openShown(name)
 	if err != nil {
 		return "", err
 	}

@@ -49,7 +49,7 @@ func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 		changes := t.seen.changes(r.Name, was[i].text)
 		t.seen.keep(r.Name, r.New)
 		if left := maxRewritten - b.Len(); left > 0 {
-			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(Unified(was[i].text, r.New, min(left, maxDiff)), "\n"), moved(was[i].text, changes))
+			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(unified(was[i].text, r.New, min(left, maxDiff)), "\n"), moved(was[i].text, changes))
 		} else {
 			fmt.Fprintf(&b, "%s: changed\n", r.Name)
 		}

@@ -155,7 +155,7 @@ func (s Finder) names(ctx context.Context, q Query) (names []string, skipped uns
 		case !d.Type().IsRegular() || !matchesGlob(q.Glob, q.Path, name):
 		case s.Tree.Hidden.Name(name) != "":
 			skipped.secret++
-		case s.Tree.May(name, false) != nil:
+		case s.Tree.may(name, false) != nil:
 		case !isLarge(d):
 			names = append(names, name)
 		case len(skipped.large) < maxRest:
@@ -299,7 +299,7 @@ func (s Finder) worth(ctx context.Context, expr string, names []string) ([]strin
 
 // look searches a file. One that is no text has no match.
 func (s Finder) look(f *matches, name string, re *regexp.Regexp) error {
-	file, info, err := s.Tree.Open(name)
+	file, info, err := s.Tree.openShown(name)
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func (s Finder) look(f *matches, name string, re *regexp.Regexp) error {
 		return err
 	}
 	if plain, _, err := decodeText(data); err == nil {
-		f.scan(s.Tree.Name(name), plain, re)
+		f.scan(s.Tree.name(name), plain, re)
 	}
 	return nil
 }

@@ -33,13 +33,13 @@ func newSeen() *seen {
 	return &seen{seed: maphash.MakeSeed(), files: map[string]known{}}
 }
 
-// sums returns the numbers of the lines that [SplitLines] gives.
+// sums returns the numbers of the lines that [splitLines] gives.
 func (s *seen) sums(text string) []uint64 {
 	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
 	for l := range strings.Lines(text) {
 		line, ends := strings.CutSuffix(l, "\n")
 		if !ends {
-			line = SplitLines(l)[0]
+			line = splitLines(l)[0]
 		}
 		sums = append(sums, maphash.String(s.seed, line))
 	}
@@ -78,7 +78,7 @@ func (s *seen) changes(name, text string) []Hunk {
 
 // told says what changed, with the lines as they are now.
 func told(text string, changes []Hunk, most int) string {
-	lines := SplitLines(text)
+	lines := splitLines(text)
 	var b strings.Builder
 	for i, h := range changes {
 		if b.Len() > most {

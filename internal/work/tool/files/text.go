@@ -99,9 +99,9 @@ func decodeUTF16(data []byte, order binary.ByteOrder) (string, error) {
 	return string(utf16.Decode(units)), nil
 }
 
-// Plain returns a text as [decodeText] would give it in this form, whatever ends of
+// plain returns a text as [decodeText] would give it in this form, whatever ends of
 // lines who wrote it used.
-func (f textForm) Plain(s string) string {
+func (f textForm) plain(s string) string {
 	if f.CRLF {
 		return strings.ReplaceAll(s, "\r\n", "\n")
 	}

@@ -100,10 +100,10 @@ func (t *Tree) Write(name, content string) (string, error) {
 		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, moved(d.text, changes))
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
-	data, err := d.form.Write(d.form.Plain(content))
+	data, err := d.form.Write(d.form.plain(content))
 	if err != nil { // the whole of it is new, so it may be UTF-8 from now on
 		d.form = textForm{CRLF: d.form.CRLF}
-		if data, err = d.form.Write(d.form.Plain(content)); err != nil {
+		if data, err = d.form.Write(d.form.plain(content)); err != nil {
 			return "", err
 		}
 	}
@@ -114,7 +114,7 @@ func (t *Tree) Write(name, content string) (string, error) {
 	if err := t.put(name, data, was); err != nil {
 		return "", err
 	}
-	t.seen.keep(name, d.form.Plain(content))
+	t.seen.keep(name, d.form.plain(content))
 	if !old {
 		return fmt.Sprintf("created %s: %d lines", name, lines(content)), nil
 	}
@@ -122,7 +122,7 @@ func (t *Tree) Write(name, content string) (string, error) {
 	if d.form != (textForm{}) {
 		note = fmt.Sprintf(" (kept: %s)", d.form)
 	}
-	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, Unified(d.text, d.form.Plain(content), maxDiff)), nil
+	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, unified(d.text, d.form.plain(content), maxDiff)), nil
 }
 
 // replaced returns the file whose place a new one takes, if there is one. Links

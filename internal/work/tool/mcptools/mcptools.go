@@ -77,7 +77,7 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 			continue
 		}
 		for _, t := range tools {
-			name := Name(d.Name, t.Name)
+			name := toolName(d.Name, t.Name)
 			switch {
 			case !d.Offers(t.Name):
 			case names[name] || len(names) == maxOffered:
@@ -118,9 +118,9 @@ func (s *Servers) say(text string) {
 	}
 }
 
-// Name returns the name of a server's tool for models: of the characters that
+// toolName returns the name of a server's tool for models: of the characters that
 // all providers take, and short enough.
-func Name(server, tool string) string {
+func toolName(server, tool string) string {
 	name := "mcp__" + server + "__" + tool
 	plain := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(name, "_")
 	if len(plain) > maxNamed {

@@ -434,7 +434,7 @@ func BenchmarkStart(b *testing.B) {
 func TestName(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range [][2]string{{"a", "b"}, {"a", "b.c"}, {"server", strings.Repeat("n", 64)}, {"server", strings.Repeat("n", 63) + "m"}, {strings.Repeat("s", 64), "x"}} {
-		n := Name(c[0], c[1])
+		n := toolName(c[0], c[1])
 		if len(n) > maxNamed || strings.Trim(n, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || seen[n] != "" {
 			t.Errorf("%v is %q", c, n)
 		}

@@ -1,4 +1,4 @@
-package screen
+package interactive
 
 import (
 	_ "embed"
@@ -13,10 +13,10 @@ var waits string
 //go:embed testdata/goes.txt
 var goes string
 
-func TestWants(t *testing.T) {
+func TestExplain(t *testing.T) {
 	used := map[string]bool{}
 	for line := range strings.Lines(waits) {
-		got := Wants(line)
+		got := Explain(line)
 		name, advice, ok := strings.Cut(got, " waits for a person, and nobody is there: ")
 		if !ok || advice == "" {
 			t.Errorf("%s: %q", strings.TrimSpace(line), got)
@@ -24,7 +24,7 @@ func TestWants(t *testing.T) {
 		used[name] = true
 	}
 	for line := range strings.Lines(goes) {
-		if got := Wants(line); got != "" {
+		if got := Explain(line); got != "" {
 			t.Errorf("%s: %q", strings.TrimSpace(line), got)
 		}
 	}
@@ -32,7 +32,7 @@ func TestWants(t *testing.T) {
 		t.Errorf("only %d commands are shown", len(used))
 	}
 	for _, line := range []string{"", "'", "vim '", strings.Repeat("true;", 5000) + "vim"} {
-		if got := Wants(line); got != "" {
+		if got := Explain(line); got != "" {
 			t.Errorf("%.20s: %q", line, got)
 		}
 	}
@@ -49,12 +49,12 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func FuzzWants(f *testing.F) {
+func FuzzExplain(f *testing.F) {
 	for _, s := range []string{"vim x", "a | b", "x=$(vim)", "<<X python\nX", "{ vim; } < x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		got := Wants(line)
+		got := Explain(line)
 		if got != "" && !strings.Contains(got, "waits for a person") {
 			t.Errorf("%q: %q", line, got)
 		}

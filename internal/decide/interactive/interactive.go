@@ -1,8 +1,8 @@
-// Package screen recognises commands that wait for a person at a terminal,
+// Package interactive recognises commands that wait for a person at a terminal,
 // such as an editor or a prompt, and suggests what to do instead. There is no
 // terminal where agents run commands, so each of them would fail, or hang
 // until its time is up. What is not known not to, may run.
-package screen
+package interactive
 
 import (
 	_ "embed"
@@ -29,9 +29,9 @@ type rule struct {
 
 const maxLength = 20_000 // bytes of a command line that is looked at
 
-// Wants says about a command line what in it wants a person, and what to do
-// instead. It is empty where nothing does, or where nobody can tell.
-func Wants(line string) string {
+// Explain returns what in a command line waits for a person, and what to do
+// instead. It is empty if nothing does, or if that is unknown.
+func Explain(line string) string {
 	if len(line) > maxLength {
 		return ""
 	}

@@ -1,0 +1,6 @@
+package state
+
+import "github.com/nexus-ai-builder/nexus/internal/nexus"
+
+// Session returns the session with this ID, nil when there is none.
+func (s *State) Session(id nexus.SessionID) *Session { return s.sessions[id] }
