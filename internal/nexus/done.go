@@ -1,17 +1,17 @@
 package nexus
 
-// DonePrefix begins the names of gates that hold a change to a bound.
+// DonePrefix begins the names of gates that check a change against a bound.
 const DonePrefix = "done: "
 
-// BoundMode is what happens where a change passes a bound.
+// BoundMode says what happens if a change exceeds a bound.
 type BoundMode string
 
 // The modes.
 const (
 	BoundOff   BoundMode = "off"
-	BoundWarn  BoundMode = "warn"  // it is told, and fails nothing
-	BoundBlock BoundMode = "block" // it goes back to whoever wrote it
-	BoundAuto  BoundMode = "auto"  // of coverage: the result of a run is measured where the stack says how, and told
+	BoundWarn  BoundMode = "warn"  // it is reported, and fails nothing
+	BoundBlock BoundMode = "block" // the change goes back to its author
+	BoundAuto  BoundMode = "auto"  // for coverage: the result of a run is measured, if the stack says how, and reported
 )
 
 // The bounds.
@@ -28,16 +28,16 @@ const (
 	AuditBound    = "audit"
 )
 
-// DoneBound is one of them.
+// DoneBound is one bound.
 type DoneBound struct {
 	Name string
 	Mode BoundMode // by default
-	Doc  string    // what passes it
-	Task bool      // the work on a task is held to it
-	Run  bool      // the result of a run is
+	Doc  string    // what exceeds it
+	Task bool      // applies to the work on a task
+	Run  bool      // applies to the result of a run
 }
 
-// DoneBounds returns all that there are.
+// DoneBounds returns all bounds.
 func DoneBounds() []DoneBound {
 	return []DoneBound{
 		{ScopeBound, BoundWarn, "files that the task's plan does not name; its tests and lock files do not count", true, false},
@@ -53,7 +53,7 @@ func DoneBounds() []DoneBound {
 	}
 }
 
-// DoneRules are the definition of done. The zero Rules hold nothing to anything.
+// DoneRules are the definition of done. The zero DoneRules check nothing.
 type DoneRules struct {
 	Modes       map[string]BoundMode // by bound
 	Files       int                  // changed in the work on one task; 0: no bound
@@ -63,14 +63,14 @@ type DoneRules struct {
 	Licences    []string             // SPDX names that dependencies may have; none, with some that they may not: all others
 	Denied      []string             // SPDX names that they may not have, whatever else is allowed
 
-	Minimum int    // percent of the lines that tests go through
-	Target  int    // percent below which that is told, and blocks nothing
-	Drop    int    // points that it may fall
-	Command string // empty: as the stacks of the tree say
+	Minimum int    // percent of the lines that tests run
+	Target  int    // percent below which coverage is reported; blocks nothing
+	Drop    int    // points that coverage may fall
+	Command string // empty: the built-in way of the stacks of the tree
 	Format  string // of what the command prints: go-cover, lcov, cobertura or jacoco
 
 	NewMinimum int      // percent of the new lines that can be run
-	NewTarget  int      // percent of them below which that is told
+	NewTarget  int      // percent of the new lines below which coverage is reported
 	Except     []string // patterns of files whose new lines are not looked at
 }
 

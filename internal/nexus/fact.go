@@ -34,7 +34,7 @@ type (
 		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
 		Routing Routing  `json:"routing,omitzero"`
 	}
-	// RunChecked says what was found before the run began and did not keep it
+	// RunChecked says what was found before the run began and did not stop it
 	// from starting.
 	RunChecked struct {
 		Strict  bool     `json:"strict,omitzero"`   // a notice would have kept it
@@ -62,7 +62,7 @@ type (
 	}
 	// RunResumed lets them continue.
 	RunResumed struct{}
-	// RunReopened takes a run on that had ended.
+	// RunReopened continues a run that had ended.
 	RunReopened struct {
 		Why     string `json:"why,omitzero"`
 		Deliver bool   `json:"deliver,omitzero"` // only to publish and to land what landed: no task is worked on
@@ -85,13 +85,13 @@ type (
 		Attempt AttemptID        `json:"attempt"` // "fix.1": whose checks and session say it
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FaultsFound says why.
+	// FaultsFound says why each criterion is not met.
 	FaultsFound struct {
 		Attempt AttemptID        `json:"attempt"`
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FixesPlanned takes the run back to its tasks. Those that fix what was
-	// found are before it.
+	// FixesPlanned returns the run to its tasks. The tasks that fix the
+	// faults are planned before it.
 	FixesPlanned struct {
 		Round int      `json:"round"` // from 1
 		Tasks []TaskID `json:"tasks"`
@@ -106,8 +106,8 @@ type (
 		Target string `json:"target"`
 		By     string `json:"by,omitzero"`
 	}
-	// TargetMoved says that the target is not where the run's work began, or
-	// was brought to since.
+	// TargetMoved says that the target has moved since the run's work began,
+	// or since it was last merged.
 	TargetMoved struct {
 		Target string `json:"target"`
 		Commit string `json:"commit"` // where it is
@@ -145,7 +145,7 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
-	// AlertRaised tells people that something continues that no cap ends.
+	// AlertRaised tells people about something that no cap ends.
 	AlertRaised struct {
 		Kind AlertKind `json:"kind"`
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
@@ -160,7 +160,7 @@ type (
 		Blockers   []string  `json:"blockers,omitempty"`
 		Files      []string  `json:"files,omitempty"` // that the change would touch
 	}
-	// RequestMade says that somebody wishes something.
+	// RequestMade says that somebody asks for something.
 	RequestMade struct {
 		Request Request `json:"request"`
 	}
@@ -180,9 +180,9 @@ type (
 		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/people
 		Mark     string    `json:"mark,omitzero"`    // what the one who asks calls it
 	}
-	// QuestionLeft says that nobody answered in time a question that nothing
-	// may answer but a person. It stays open, and what asked it continues as far
-	// as it can without.
+	// QuestionLeft says that nobody answered in time a question that only a
+	// person may answer. It stays open, and the run continues as far as it
+	// can without an answer.
 	QuestionLeft struct {
 		ID string `json:"id"`
 	}
@@ -201,7 +201,7 @@ type (
 	PlanSought struct {
 		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
 	}
-	// CheckTried says what came of the command of a criterion on the tree that a
+	// CheckTried says how the command of a criterion ended on the tree that a
 	// plan is made for.
 	CheckTried struct {
 		Attempt  AttemptID `json:"attempt"` // the planning
@@ -241,7 +241,7 @@ type (
 		Rescope bool      `json:"rescope,omitzero"` // its agent wants another plan, which may be one task
 		Work    string    `json:"work,omitzero"`    // commit that its last attempt came to
 	}
-	// TaskSplit puts other tasks, planned before it, in the place of one.
+	// TaskSplit replaces a task by others, which are planned before it.
 	TaskSplit struct {
 		Attempt AttemptID `json:"attempt"`
 		Task    TaskID    `json:"task"`
@@ -253,7 +253,7 @@ type (
 		Task    TaskID    `json:"task"`
 		Why     string    `json:"why"`
 	}
-	// TaskSkipped leaves a task out.
+	// TaskSkipped skips a task.
 	TaskSkipped struct {
 		Task TaskID `json:"task"`
 		By   string `json:"by,omitzero"`
@@ -278,8 +278,8 @@ type (
 		Routes  []Route   `json:"routes,omitempty"`
 		Why     string    `json:"why,omitzero"` // why there is no answer
 	}
-	// TaskRouted says how hard a task is taken to be, and where work on it
-	// begins.
+	// TaskRouted says how hard a task is estimated to be, and at which tier
+	// it starts.
 	TaskRouted struct {
 		Task       TaskID     `json:"task"`
 		Complexity Complexity `json:"complexity"`
@@ -290,8 +290,8 @@ type (
 		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
 		Chosen   string   `json:"strategy_why,omitzero"` // why that one
 	}
-	// RoleRouted says with which model a role looks at what another model made.
-	// It is said once of each pair.
+	// RoleRouted says with which model a role looks at the work of another
+	// model. It is recorded once for each pair.
 	RoleRouted struct {
 		Role   Role   `json:"role"`
 		Model  string `json:"model"`
@@ -333,14 +333,14 @@ type (
 		Round int       `json:"round,omitzero"` // of From
 		Asked bool      `json:"asked,omitzero"` // a person chose it; else it is the best so far
 	}
-	// StartForgone says why an attempt does not start from what earlier ones came
-	// to, but from its base.
+	// StartForgone says why an attempt starts from its base, and not from the
+	// result of earlier ones.
 	StartForgone struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 	}
-	// AttemptResumed takes up an attempt that lost its process or was handed
-	// back by the train.
+	// AttemptResumed resumes an attempt that lost its process or failed to
+	// land.
 	AttemptResumed struct {
 		Attempt AttemptID `json:"attempt"`
 		Base    string    `json:"base"` // commit its work is now compared with
@@ -375,7 +375,7 @@ type (
 		Cause   string    `json:"cause,omitzero"`   // the gate that was red; empty at first
 		Session SessionID `json:"session,omitzero"` // the conversation that continues
 	}
-	// TestsProved says what was seen of new tests before the work was there.
+	// TestsProved says how new tests ended without the work.
 	TestsProved struct {
 		Attempt  AttemptID  `json:"attempt"`
 		Tree     string     `json:"tree"` // that they ran on
@@ -417,8 +417,8 @@ type (
 		Role    Role      `json:"role"`
 		Files   []string  `json:"files"`
 	}
-	// TamperSuspected says what a change does to what judges it, for a verifier
-	// to explain. It is recorded before the verdict of the same tree.
+	// TamperSuspected says what a change does to its own tests and gates, for a
+	// verifier to explain. It is recorded before the verdict of the same tree.
 	TamperSuspected struct {
 		Attempt  AttemptID `json:"attempt"`
 		Tree     string    `json:"tree"`
@@ -577,8 +577,8 @@ type (
 		Session SessionID `json:"session"`
 		Message string    `json:"message"` // blob
 	}
-	// SessionCompacted puts fewer messages in the place of all that were said
-	// so far, because the model could not hold more.
+	// SessionCompacted replaces the messages so far by fewer ones, because
+	// the model could not hold more.
 	SessionCompacted struct {
 		Session  SessionID `json:"session"`
 		Turn     int       `json:"turn"`          // taken before it
@@ -603,7 +603,7 @@ type (
 
 // Money.
 type (
-	// BudgetReserved sets the worst case of one model call aside.
+	// BudgetReserved reserves the worst case of one model call.
 	BudgetReserved struct {
 		ID      string    `json:"id"`
 		Task    TaskID    `json:"task,omitzero"`
@@ -651,7 +651,7 @@ type (
 		To      string    `json:"to"`
 		Why     string    `json:"why"`
 	}
-	// BudgetRefused says that a cap would have been passed.
+	// BudgetRefused says that a call would have exceeded a cap.
 	BudgetRefused struct {
 		Task  TaskID `json:"task,omitzero"`
 		Cap   string `json:"cap"`         // run, task, day, role, provider, tokens
@@ -712,7 +712,7 @@ type (
 		Parent   string    `json:"parent"`
 		Resolved bool      `json:"resolved,omitzero"` // the merger resolved a conflict
 	}
-	// TrainRefused hands it back.
+	// TrainRefused says that it did not land, and why.
 	TrainRefused struct {
 		Task     TaskID    `json:"task"`
 		Attempt  AttemptID `json:"attempt"`

@@ -61,7 +61,7 @@ func TestSame(t *testing.T) {
 		want  string // in the error; empty: it is the same
 	}{
 		"npm":                        {sameNpm, npmWants, npm, "node_modules/a", ""},
-		"npm, a link is a directory": {sameNpm, npmWants, append(npm, "node_modules/a/package.json={}"), "", "node_modules/a: it is a link, or is none"},
+		"npm, a link is a directory": {sameNpm, npmWants, append(npm, "node_modules/a/package.json={}"), "", "node_modules/a: it is a link and should be a directory"},
 		"npm, nothing there":         {sameNpm, npmWants, nil, "", "there is no node_modules/.package-lock.json"},
 		"npm, one is missing":        {sameNpm, npmWants, npm[:2], "node_modules/a", "node_modules/x/node_modules/y"},
 		"npm, one is newer":          {sameNpm, strings.Replace(npmWants, "1.2.3", "1.2.4", 1), npm, "node_modules/a", "another version"},

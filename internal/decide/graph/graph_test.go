@@ -139,14 +139,6 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestTheFirstOfEquals holds which of equal answers is given.
-func TestTheFirstOfEquals(t *testing.T) {
-	g := build(t, plan("c:b z:b b a:b y"))
-	if path := g.Longest(nil); fmt.Sprint(path) != "[b c]" {
-		t.Error(path)
-	}
-}
-
 // drawn makes a random plan without circles: a task needs only earlier ones
 // of a hidden order.
 func drawn(t *rapid.T) []nexus.Task {

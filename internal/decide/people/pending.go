@@ -30,17 +30,17 @@ type Item struct {
 	Severity Severity    `json:"severity"`
 	Text     string      `json:"text"`              // what is asked, with hidden characters written out
 	Choices  []string    `json:"choices,omitempty"` // the only answers; none: any text
-	Fallback string      `json:"fallback"`          // what follows where nobody answers
+	Fallback string      `json:"fallback"`          // what happens if nobody answers
 	Asked    time.Time   `json:"asked"`
-	Deadline time.Time   `json:"deadline,omitzero"` // when the fallback follows; none: it waits
+	Deadline time.Time   `json:"deadline,omitzero"` // when the fallback applies; zero: never
 
-	task nexus.TaskID // that is left; empty for a question
+	task nexus.TaskID // the task that waits; empty for a question
 }
 
 // Key names an item among all of a repository's.
 func (i Item) Key() string { return string(i.Run) + "/" + i.ID }
 
-// Mark names an item and when it was asked: a task may be left again and again.
+// Mark names an item and when it was asked: a task may wait more than once.
 func (i Item) Mark() string { return i.Key() + "@" + i.Asked.UTC().Format(time.RFC3339Nano) }
 
 // Request returns what an answer asks of the run, in the name of somebody.
@@ -90,8 +90,8 @@ func (i Item) Wants() string {
 	}
 }
 
-// Inbox is what the events of a repository say so far. The zero Book has heard
-// none. It belongs to whoever folds the events.
+// Inbox folds the events of a repository. The zero Inbox has seen none. It
+// belongs to the goroutine that folds the events.
 type Inbox struct {
 	runs  []*run
 	index map[nexus.RunID]*run
@@ -99,8 +99,8 @@ type Inbox struct {
 
 type run struct{ *state.State }
 
-// Apply folds an event of any run. A run whose events do not follow upon each
-// other is left out from there on.
+// Apply folds an event of any run. A run whose events do not fit together is
+// left out from then on.
 func (b *Inbox) Apply(e nexus.Event) {
 	r, known := b.index[e.Run]
 	if !known {
@@ -121,8 +121,8 @@ func (b *Inbox) Apply(e nexus.Event) {
 }
 
 // Items returns what waits for a person, the oldest first: open questions, and
-// tasks that were left in runs that continue, and in the latest. What somebody
-// has answered does not wait, though its run may still have to be taken up.
+// tasks that wait in runs in progress and in the latest run. What somebody has
+// answered no longer waits, even if its run must still be resumed.
 func (b *Inbox) Items() []Item {
 	var all []Item
 	for n, r := range b.runs {
@@ -156,7 +156,7 @@ func (r *run) questions(latest bool) []Item {
 	return all
 }
 
-// Agreed is an answer that lets what landed be published.
+// Agreed is a yes to publishing what landed.
 type Agreed struct {
 	Run nexus.RunID
 	Seq int64 // of the request

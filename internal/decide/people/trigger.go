@@ -2,48 +2,48 @@ package people
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// The triggers of questions, which work waits for.
+// The triggers of questions: the work that asked waits for the answer.
 const (
-	AmbiguityTrigger = "ambiguity" // an agent wants to know something
-	SecurityTrigger  = "security"  // a command that is not simply allowed
-	PublishTrigger   = "publish"   // what landed is to leave the private clone
+	AmbiguityTrigger = "ambiguity" // an agent has a question
+	SecurityTrigger  = "security"  // a command needs permission
+	PublishTrigger   = "publish"   // what landed needs permission to leave the private clone
 )
 
-// The triggers of tasks that were left, which other work does not wait for.
+// The triggers of tasks that did not land: other work does not wait for these.
 const (
 	ConflictTrigger = "conflict" // it does not merge with what landed
-	CostTrigger     = "cost"     // its own budget does not allow more
-	RetriesTrigger  = "retries"  // everything that may be tried was tried
-	ReviewTrigger   = "review"   // a person has to judge, or to say something
+	CostTrigger     = "cost"     // its budget is used up
+	RetriesTrigger  = "retries"  // all allowed attempts failed
+	ReviewTrigger   = "review"   // a person must decide or answer something
 )
 
-// Severity is how much hangs on an answer.
+// Severity says how much depends on an answer.
 type Severity string
 
 // The severities.
 const (
 	Green  Severity = "green"  // the work continues with the fallback that the asker named
 	Yellow Severity = "yellow" // the task is left, and the rest continues
-	Red    Severity = "red"    // nothing is done without an answer: security, money, conflicts, what others see, and what nobody knows
+	Red    Severity = "red"    // nothing is done without an answer: security, money, conflicts, publishing, and unknown triggers
 )
 
-// Fall is what follows where nobody answers.
+// Fall says what happens if nobody answers.
 type Fall string
 
-// What may follow. The zero Fall is none of them.
+// What can happen. The zero Fall is none of these.
 const (
-	FallContinue Fall = "continue" // with the fallback that the asker named
+	FallContinue Fall = "continue" // the work continues with the fallback that the asker named
 	FallSkip     Fall = "skip"     // the task stays as it is, and the others continue
 	FallAbort    Fall = "abort"    // it is not done: the task is parked, or nothing is published
 )
 
-// Trigger is one reason for which a person is wanted.
+// Trigger is a reason to ask a person.
 type Trigger struct {
 	Name     string
 	Severity Severity
 	Fall     Fall
 	Choices  []string // the only answers; none: any text
-	Doc      string   // what is wanted, and what happens without
+	Doc      string   // why a person is asked, and what happens without an answer
 }
 
 // Triggers returns the triggers, in the order of their documentation.

@@ -19,8 +19,8 @@ import (
 func faultsPage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Faults\n\nEvery failure of a model's provider has a class, and every class has one reaction. The wires send a\n" +
-		"call once, so that retries do not multiply.\n\n| class | what has happened | what is done | how |\n|---|---|---|---|\n")
+	b.WriteString("# Faults\n\nEvery failure of a model provider has a class, and every class has one reaction. The wires send a call\n" +
+		"once, so retries do not multiply.\n\n| class | what happened | reaction | details |\n|---|---|---|---|\n")
 	for _, r := range llm.Reactions() {
 		do := string(r.Do)
 		if r.Then != r.Do {
@@ -28,18 +28,18 @@ func faultsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Class, r.When, do, r.How)
 	}
-	b.WriteString("\n*again*: the same call again, after a wait. *shorten*: the session ends, and a shorter conversation takes over. *give up*: the session\n" +
-		"ends, and the next attempt may use another model. *person*: the run stops until a person has settled it; `nexus resume` goes on.\n" +
-		"*stop*: the run stops, and `nexus resume` goes on.\n\n" +
-		"No wire lets a broken answer be continued: it is asked for again, as a call of its own that reserves its own money. What had\n" +
-		"arrived of the broken one is accounted: what the provider had reported, and an estimate of a token for three bytes where that is more\n" +
-		"or nothing was reported; such a sum is marked as an estimate. Anthropic reports the prompt when the answer begins and Gemini reports\n" +
-		"both in every event; OpenAI and compatible servers report only at the end.\n\n" +
-		"A whole answer with a malformed call is no failure, and is not asked for again. The call is not run: the model gets a failed result\n" +
-		"that says what is wrong (not JSON, ends too early, text after the JSON, not an object, no id, the id of another call, no usable\n" +
-		"name), and the other calls are run. Gemini keeps such calls to itself; there the model is told in words. These calls count as failed\n" +
-		"ones, and five answers in a row with malformed calls end the session without progress.\n\n## What came of each fault\n\n" +
-		"Seen on the scripted server, through the real wires. *usage*: what had been paid for is accounted in full; *usage about*: with an estimate.\n\n")
+	b.WriteString("\n*again*: Nexus makes the same call again after a wait. *shorten*: Nexus shortens the conversation and continues. *give up*: the session\n" +
+		"ends, and the next attempt may use another model. *person*: the run stops until a person has fixed it; `nexus resume` continues it.\n" +
+		"*stop*: the run stops, and `nexus resume` continues it.\n\n" +
+		"No wire continues a broken answer. Nexus asks for it again, as a new call with its own reservation. The broken answer is charged with\n" +
+		"what the provider had reported, or with an estimate of a token for three bytes if that is more or nothing was reported; such an amount\n" +
+		"is marked as an estimate. Anthropic reports the prompt's tokens when the answer starts, and Gemini reports all tokens in every event.\n" +
+		"OpenAI and compatible servers report only at the end.\n\n" +
+		"A complete answer with a malformed call is not a failure, and Nexus does not ask for it again. It does not run that call: the model gets\n" +
+		"a failed result that says what is wrong (not JSON, ends too early, text after the JSON, not an object, no id, the id of another call, no\n" +
+		"usable name). The other calls run. Gemini does not return such calls, so the model is told in words. These calls count as failed, and\n" +
+		"five answers in a row with malformed calls end the session without progress.\n\n## The result of each fault\n\n" +
+		"Tested with the scripted server, through the real wires. *usage*: the whole cost is accounted for; *usage about*: with an estimate.\n\n")
 	models := []struct {
 		name string
 		conform.Model

@@ -136,8 +136,8 @@ func TestOthers(t *testing.T) {
 // too large.
 func TestRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir, head string){
-		"stands for": func(dir, _ string) { gittest.Run(t, dir, "symbolic-ref", git.NotesRef, "refs/heads/main") },
-		"move refs":  func(dir, head string) { gittest.Run(t, dir, "update-ref", git.NotesRef+"/sub", head) },
+		"points at": func(dir, _ string) { gittest.Run(t, dir, "symbolic-ref", git.NotesRef, "refs/heads/main") },
+		"move refs": func(dir, head string) { gittest.Run(t, dir, "update-ref", git.NotesRef+"/sub", head) },
 		"has more than": func(dir, head string) {
 			file := filepath.Join(t.TempDir(), "large")
 			if err := os.WriteFile(file, bytes.Repeat([]byte("x\n"), 1<<20), 0o600); err != nil {

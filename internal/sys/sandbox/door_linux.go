@@ -46,7 +46,7 @@ func openDoor(ctx context.Context, serve serveFunc) (*door, error) {
 	}
 	ours, ok := c.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(errors.New("make a way out: it is no socket"), c.Close(), d.theirs.Close())
+		return nil, errors.Join(errors.New("make a way out: it is not a socket"), c.Close(), d.theirs.Close())
 	}
 	d.ours = ours
 	d.ctx, d.stop = context.WithCancelCause(ctx)

@@ -23,8 +23,8 @@ const (
 		"Look at what is done already, then continue with the task."
 	sayAgain  = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
 	sayFresh  = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
-	sayUnread = "Your last message does not hold what you should submit: %s.\n" +
-		"Send it again: one message with nothing but the JSON object in a ```json block."
+	sayUnread = "Your last message does not contain what you should submit: %s.\n" +
+		"Send it again: one message with only the JSON object in a ```json block."
 	sayQuota = "Your account has quota again. The files are as you left them. Continue with the task."
 )
 

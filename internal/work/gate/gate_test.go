@@ -180,7 +180,7 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 		"another toolchain": func(e *nexus.Evidence) { e.Toolchain = "other" },
 		"timed out":         func(e *nexus.Evidence) { e.State = nexus.Timeout },
 		"the machine":       func(e *nexus.Evidence) { e.State = nexus.Environmental },
-		"weighed":           func(e *nexus.Evidence) { e.State, e.Why = nexus.Pass, "1 findings were there before" },
+		"weighed":           func(e *nexus.Evidence) { e.State, e.Why = nexus.Pass, "1 finding that is also on the base" },
 	} {
 		e := first
 		change(&e)

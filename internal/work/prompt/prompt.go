@@ -159,7 +159,7 @@ func (b Brief) sections() []Section {
 		},
 		{
 			Title: "Found before", Body: before(b.Before, b.Replies), Rank: 2,
-			Lead: "Earlier reviews of this task found these. First check which of them are fixed, and report those that are not again." + disputed(b.Replies),
+			Lead: "Earlier reviews of this task found these. First check which of them are fixed, and report the others again." + disputed(b.Replies),
 		},
 		{
 			Title: "Rejected before", Body: list(b.Refused), Rank: 2,

@@ -63,12 +63,12 @@ Gates build, lint and test the tree after you, and a reviewer reads the change. 
 - Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.
 - Build and test before you end. Do not commit, stash, switch branches or change git's configuration. Files that git ignores are not kept.
 - There is no network except your own provider. Work in this directory only.
-- Where the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
+- If the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
 	readGuide = `You work in a git worktree, alone: nobody answers questions, so decide yourself. Read and search as you like.
-Change nothing: no change of yours is kept.
-There is no network except your own provider. Your own tools stand in for those that are named below.`
-	submitGuide = "Where this says to submit or to call finish, end with one message that holds nothing but a JSON object\n" +
-		"in a ```json block. It has to fit this JSON Schema:\n\n%s"
+Change nothing: none of your changes is kept.
+There is no network except your own provider. Use your own tools instead of those named below.`
+	submitGuide = "If this says to submit or to call finish, end with one message that contains only a JSON object\n" +
+		"in a ```json block. It must match this JSON Schema:\n\n%s"
 )
 
 // guide returns what a new conversation of a session starts with.

@@ -70,7 +70,7 @@ func Check(o Options) error {
 	case o.Chat < 0 && len(o.Users) == 0:
 		return bad("the chat is a group, so everybody in it could answer", "List who may answer in channels.telegram.users, by their numbers.")
 	case err != nil || o.Base != "" && u.Scheme != "https" && !loopback(u.Hostname()):
-		return bad("the token would go to "+o.Base+" , where others on the way can read it", "Use an https address.")
+		return bad("the token would go to "+o.Base+", where others on the way can read it", "Use an https address.")
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func line(args []string) (string, error) {
 	}
 	command, err := shell.Quote(args)
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the command contains a character that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the command cannot be quoted for a shell", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
 	}
 	return command, nil
 }

@@ -43,10 +43,10 @@ func TestWatch(t *testing.T) {
 		after  time.Duration
 	}{
 		"signs of life": {llm.Limits{Idle: time.Second}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "", 90 * time.Second},
-		"silence":       {llm.Limits{Idle: time.Second}, 1100 * time.Millisecond, llm.Delta{Input: 1}, 100, "silent", time.Second},
+		"silence":       {llm.Limits{Idle: time.Second}, 1100 * time.Millisecond, llm.Delta{Input: 1}, 100, "stopped answering", time.Second},
 		"too long":      {llm.Limits{Idle: time.Second, Answer: 5500 * time.Millisecond}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "too long", 5500 * time.Millisecond},
 		"too large":     {llm.Limits{Bytes: 10}, time.Second, llm.Delta{Input: 1}, 100, "too large", 11 * time.Second},
-		"no content":    {llm.Limits{Idle: time.Second}, 400 * time.Millisecond, llm.Delta{}, 100, "silent", time.Second},
+		"no content":    {llm.Limits{Idle: time.Second}, 400 * time.Millisecond, llm.Delta{}, 100, "stopped answering", time.Second},
 		"no limits":     {llm.Limits{}, time.Hour, llm.Delta{Input: 1}, 100, "", 100 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
