@@ -21,7 +21,7 @@ func node() Stack {
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
-		Name: "node", Markers: []string{"package.json"},
+		Name: "node", Sources: nodeSources, Markers: []string{"package.json"},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},
@@ -73,7 +73,7 @@ func node() Stack {
 				{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
 				{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
 				{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
-				{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
+				{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
 				{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
 				{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
 				{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
@@ -104,7 +104,7 @@ func prettierFix() Fixer {
 // says which runner it starts, runs some of its tests.
 func scriptParts() []Part {
 	return []Part{
-		{If: "runs:test:jest", By: ByRunner, Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
+		{If: "runs:test:jest", By: "node", Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
 		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
 		mochaPart("runs:test:mocha$ !file:.mocharc*"),
 		nodePart("runs:test:node_--test$"),
@@ -140,15 +140,15 @@ func nodeLone(cond string) Lone {
 }
 
 func vitestPart(cond string) Part {
-	return Part{If: cond, By: ByRunner, Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
+	return Part{If: cond, By: "node", Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
 }
 
 func mochaPart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
+	return Part{If: cond, By: "node", Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
 }
 
 func nodePart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
+	return Part{If: cond, By: "node", Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
 }
 
 // ofBun says that bun runs a package.
@@ -170,7 +170,7 @@ func bunLone(cond string) Lone {
 }
 
 func bunPart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
+	return Part{If: cond, By: "node", Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
 }
 
 func playwright(more ...string) []string {

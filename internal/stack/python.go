@@ -11,7 +11,7 @@ import (
 func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
-		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Name: "python", Sources: pythonSources, Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
 		Runners: []Runner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
@@ -61,8 +61,8 @@ func python() Stack {
 				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
-				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
 			}
 		},
 	}

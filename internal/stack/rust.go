@@ -1,12 +1,15 @@
 package stack
 
 import (
+	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
@@ -14,7 +17,7 @@ import (
 
 func rust() Stack {
 	return Stack{
-		Name: "rust", Markers: []string{"Cargo.toml"},
+		Name: "rust", Sources: rustSources, Markers: []string{"Cargo.toml"},
 		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
 			Ends:     []string{".rs"},
@@ -54,8 +57,8 @@ func rust() Stack {
 			return []Step{
 				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
-				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: "rust", Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
 			}
 		},
 	}
@@ -90,6 +93,41 @@ func (p project) crate(rel string) bool {
 		out = path.Clean(out)
 		return rel == out || strings.HasPrefix(rel, out+"/")
 	})
+}
+
+// rustSources are how crates need each other: one names another in its manifest.
+// In the words of a part {crates} stands for -p and the name of each.
+func rustSources() []Sources {
+	return []Sources{{
+		Name: "rust", Mine: func(file string) bool { return path.Ext(file) == ".rs" },
+		Units: func(tree fs.FS, files []string) []Unit {
+			title := regexp.MustCompile(`(?m)^\[package\](?:\n[^\[]*?)?\nname\s*=\s*"([^"]+)"`)
+			var all []Unit
+			for _, f := range files {
+				if path.Base(f) != "Cargo.toml" {
+					continue
+				}
+				text := strings.ReplaceAll(gosrc.ReadSmall(tree, f), "\r\n", "\n")
+				if m := title.FindStringSubmatch(text); m != nil {
+					all = append(all, Unit{Name: m[1], Dir: path.Dir(f), Needs: func(name string) bool {
+						name = regexp.QuoteMeta(name)
+						return regexp.MustCompile(`(?m)^(?:\[[\w.'"()=\- ]*dependencies\.)?"?` + name + `"?\s*[\].=]|package\s*=\s*"` + name + `"`).MatchString(text)
+					}})
+				}
+			}
+			return all
+		},
+		Words: func(_ fs.FS, _, word string, tests []string) ([]string, bool) {
+			if word != "{crates}" {
+				return nil, false
+			}
+			var words []string
+			for _, name := range tests {
+				words = append(words, "-p", name)
+			}
+			return words, true
+		},
+	}}
 }
 
 // rustFormats are what its tools print.

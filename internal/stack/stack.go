@@ -62,6 +62,8 @@ type Stack struct {
 	Settings []string         // directories of the system in which its tools keep their settings
 	Programs []string         // what its commands begin with; those need its packages, if any are installed
 
+	Sources func() []Sources // how its files lead to each other
+
 	Namings     func() []Naming  // what its runners call a test
 	Running     func() []Running // which test was under way
 	Environment Environment      // what its commands find in theirs
@@ -148,10 +150,12 @@ type Fixer struct {
 	New  bool     // only files that are new: others may never have been in order
 }
 
-// Part is a command that runs some of the tests of a step.
+// Part is a command that runs some of the tests of a step. In its words {tests}
+// stands for test files, and {changed} for the files that changed, where the
+// runner itself finds their tests; see [Sources.Words] for others.
 type Part struct {
 	If     string // see [Step.If]
-	By     string // how the tests are found; see [ByRunner]
+	By     string // the name of the [Sources] by which the tests are found
 	Args   []string
 	Format string // empty: the step's
 	// Reports says that it writes the reports of the step, too.
@@ -200,15 +204,6 @@ const (
 	NameMinitest = "minitest" // Class#test, as it is
 	NamePlay     = "play"     // file > suite > test, as a pattern of JavaScript over all of that with spaces between
 	NamePHP      = "php"      // Class::test with data set, as a pattern with slashes around it
-)
-
-// The ways in which the tests that a change concerns are found.
-const (
-	ByRunner = "runner" // by the runner itself: {changed} stands for the files that changed
-	ByNode   = "node"   // by what files of JavaScript and TypeScript import: {tests} stands for test files
-	ByPython = "python" // likewise
-	ByCrate  = "crate"  // {crates} stands for -p and the name of each crate
-	ByClass  = "class"  // by the types that files of the JVM name: {classes} stands for classes of tests, a word with {class} for one with each, {modules} for what keeps Maven to theirs
 )
 
 func shell(line string) []string { return []string{"sh", "-c", line} }
