@@ -22,7 +22,6 @@ var toolWord = regexp.MustCompile(`(?i)\b(?:gradlew?|mvnw?|maven|cargo|rustup|py
 // known of a language belongs into its file of internal/stack.
 var toolNamers = map[string]string{
 	"app/network.go":               "Go's caches, and texts for people",
-	"app/provide.go":               "Go's caches, and texts for people",
 	"decide/accept/bear.go":        "words of people that name a command or a gate",
 	"decide/accept/command.go":     "words of people that name a command or a gate",
 	"decide/accept/named.go":       "words of people that name a command or a gate",
@@ -54,7 +53,6 @@ var toolNamers = map[string]string{
 	"sys/config/config.go":         "texts of settings for people",
 	"sys/config/language.go":       "texts of settings for people",
 	"sys/egress/grant.go":          "Go's modules through a proxy of their own",
-	"sys/sandbox/toolchain.go":     "where Go's modules and Rust's toolchains are bound from",
 	"sys/secret/shape.go":          "shapes of tokens",
 	"work/codemap/scripts.go":      "scripts that files at the root offer",
 	"work/depend/key.go":           "what npm says of a lock file that it refuses",
@@ -65,7 +63,6 @@ var toolNamers = map[string]string{
 	"work/gate/handles.go":         "what runners say they wait for",
 	"work/gate/quarantine.go":      "caches of Go",
 	"work/gate/warm.go":            "the caches of Go",
-	"work/measure/licencekinds.go": "reads licences where each manager puts packages; not moved yet",
 	"work/tool/request.go":         "says to a model how tools are used",
 }
 

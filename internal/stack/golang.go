@@ -28,6 +28,8 @@ func golang() Stack {
 			Keeps:     words("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
 			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is a way out
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
+			Shows:     []Shown{goModules()}, Roots: words("go"),
+			Adds: words("GOFLAGS=-buildvcs=false"), // its git directory is out of sight
 		},
 		Hosts:    []Hosts{{"go", words("proxy.golang.org sum.golang.org")}},
 		Servers:  []Server{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: words("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
@@ -35,9 +37,15 @@ func golang() Stack {
 		Outlines: goOutlines,
 		Programs: words("go gofmt golangci-lint"),
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
+		Licences: []Licence{{KindGo, goLicence}},
 		Formats:  goFormats,
 		find:     goFound,
 	}
+}
+
+// goModules is the module cache.
+func goModules() Shown {
+	return Shown{Var: "GOMODCACHE", At: words("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
 }
 
 // goFound returns the gates of the Go modules of a tree, those of the root
@@ -168,4 +176,33 @@ func goOutlines() []Outline {
 	return []Outline{
 		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
 	}
+}
+
+// goLicence looks into the module cache, and among vendored modules.
+func goLicence(p Places, k Package) string {
+	if modules := goModules().Dir(p.value); modules != "" {
+		if l := p.inText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
+			return l
+		}
+	}
+	for _, t := range p.Trees {
+		if l := p.inText(path.Join(t, "vendor", k.Name)); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// escapedModule writes a path as the module cache does: a capital is its small
+// letter behind an exclamation mark.
+func escapedModule(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

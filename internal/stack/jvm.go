@@ -3,6 +3,7 @@ package stack
 import (
 	"encoding/xml"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func maven() Stack {
@@ -35,6 +37,7 @@ func maven() Stack {
 		Hosts:    []Hosts{{"maven", words("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
 		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,
+		Licences: []Licence{{KindMaven, mavenLicence}},
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
 		Stores: []Store{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
@@ -256,3 +259,49 @@ lein  | test compile check deps clean run | | text | | |
 const gradleVerbs = `
 gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
 `
+
+// maxParents bounds how far the licence of a POM is looked for above it.
+const maxParents = 5
+
+// mavenLicence reads a POM of the local repository, and those above it.
+func mavenLicence(p Places, k Package) string {
+	home := p.at("", ".m2", "repository")
+	group, artifact, ok := strings.Cut(k.Name, ":")
+	if home == "" || !ok {
+		return ""
+	}
+	version := k.Version
+	for range maxParents {
+		if group == "" || artifact == "" || version == "" || !filepath.IsLocal(path.Join(group, artifact, version)) {
+			return ""
+		}
+		text := p.text(path.Join(home, strings.ReplaceAll(group, ".", "/"), artifact, version, artifact+"-"+version+".pom"))
+		var pom struct {
+			Licenses []struct {
+				Name string `xml:"name"`
+				URL  string `xml:"url"`
+			} `xml:"licenses>license"`
+			Parent struct {
+				Group    string `xml:"groupId"`
+				Artifact string `xml:"artifactId"`
+				Version  string `xml:"version"`
+			} `xml:"parent"`
+		}
+		if decodeLoose(text, &pom) != nil {
+			return ""
+		}
+		var said []string
+		for _, l := range pom.Licenses {
+			name := l.Name
+			if spdx.Known(name) == "" && spdx.Known(l.URL) != "" {
+				name = l.URL
+			}
+			said = append(said, name)
+		}
+		if l := spdx.Join(said, " AND "); l != "" { // nobody says whether one of them will do
+			return l
+		}
+		group, artifact, version = strings.TrimSpace(pom.Parent.Group), strings.TrimSpace(pom.Parent.Artifact), strings.TrimSpace(pom.Parent.Version)
+	}
+	return ""
+}

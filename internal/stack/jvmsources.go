@@ -57,7 +57,8 @@ func isJVM(file string) bool {
 
 // isTestClass is how classes of tests are called where nobody says otherwise.
 func isTestClass(class string) bool {
-	return strings.HasPrefix(class, "Test") || strings.HasSuffix(class, "Test") || strings.HasSuffix(class, "Tests") || strings.HasSuffix(class, "TestCase")
+	end := func(mark string) bool { return strings.HasSuffix(class, mark) }
+	return strings.HasPrefix(class, "Test") || slices.ContainsFunc([]string{"Test", "Tests", "TestCase"}, end)
 }
 
 func isJVMTest(file string) bool {

@@ -348,3 +348,19 @@ func npmPackages(text string) []Package {
 	}
 	return sortedPackages(all)
 }
+
+// nodeLicence reads the package.json of what is installed, where that is of the same
+// version.
+func nodeLicence(p Places, k Package) string {
+	for _, t := range p.Trees {
+		for _, dir := range append(
+			[]string{path.Join(t, "node_modules", k.Name)},
+			p.matching(path.Join(t, "node_modules", ".pnpm", strings.ReplaceAll(k.Name, "/", "+")+"@"+k.Version+"*", "node_modules", k.Name))...,
+		) {
+			if l := manifestLicence(p.text(dir, "package.json"), k.Version); l != "" {
+				return l
+			}
+		}
+	}
+	return ""
+}

@@ -25,7 +25,8 @@ func nodeEndings() []string {
 }
 
 func isNode(file string) bool {
-	return slices.Contains(nodeEndings(), path.Ext(file)) && !strings.Contains(path.Base(file), ".config.") && !strings.HasPrefix(path.Base(file), ".")
+	base := path.Base(file)
+	return slices.Contains(nodeEndings(), path.Ext(base)) && !strings.Contains(base, ".config.") && !strings.HasPrefix(base, ".")
 }
 
 func isNodeTest(file string) bool {
@@ -51,7 +52,7 @@ func nodeUses(text, file string, have map[string]bool) (files []string, sure boo
 	for _, m := range named.FindAllStringSubmatch(text, -1) {
 		name, _, _ := strings.Cut(m[1], "?")
 		switch {
-		case strings.Contains(name, "${"), strings.HasPrefix(name, "@/"), strings.HasPrefix(name, "~"), strings.HasPrefix(name, "#"), strings.HasPrefix(name, "/"):
+		case strings.Contains(name, "${"), strings.HasPrefix(name, "@/"), strings.ContainsAny(name[:min(1, len(name))], "~#/"):
 			sure = false
 			continue
 		case !strings.HasPrefix(name, "."):

@@ -44,6 +44,7 @@ func php() Stack {
 		Written:     []string{"composer.lock"},
 		Verbs:       phpVerbs,
 		Outlines:    phpOutlines,
+		Licences:    []Licence{{KindPHP, phpLicence}},
 		Listings:    []Listing{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []Store{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
@@ -211,3 +212,13 @@ func phpOutlines() []Outline {
 const phpVerbs = `
 composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
 `
+
+// phpLicence reads what is installed below vendor.
+func phpLicence(p Places, k Package) string {
+	for _, t := range p.Trees {
+		if l := manifestLicence(p.text(t, "vendor", k.Name, "composer.json"), ""); l != "" {
+			return l
+		}
+	}
+	return ""
+}

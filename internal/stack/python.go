@@ -47,6 +47,7 @@ func python() Stack {
 		Written:  words("poetry.lock pdm.lock uv.lock pipfile.lock"),
 		Verbs:    pythonVerbs,
 		Outlines: pythonOutlines,
+		Licences: []Licence{{KindPython, pythonLicence}},
 		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
 		Stores: []Store{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func ruby() Stack {
@@ -44,6 +46,7 @@ func ruby() Stack {
 		Written:  []string{"gemfile.lock"},
 		Verbs:    rubyVerbs,
 		Outlines: rubyOutlines,
+		Licences: []Licence{{KindRuby, rubyLicence}},
 		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
 		Formats:  rubyFormats,
 		Steps: func() []Step {
@@ -162,4 +165,39 @@ func rubyNamings() []Naming {
 	return []Naming{asRegexp(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
 		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
 	}}}
+}
+
+// rubyLicence reads the specification of an installed gem.
+func rubyLicence(p Places, k Package) string {
+	var homes []string
+	for _, t := range p.Trees {
+		homes = append(homes, p.matching(path.Join(t, "vendor", "bundle", "ruby", "*"))...)
+	}
+	homes = append(homes, filepath.SplitList(p.env("GEM_HOME")+string(filepath.ListSeparator)+p.env("GEM_PATH"))...)
+	for _, dir := range []string{p.at("", ".gem", "ruby", "*"), p.at("", ".local", "share", "gem", "ruby", "*"), "/var/lib/gems/*", "/usr/share/rubygems-integration/*", "/usr/lib/ruby/gems/*"} {
+		if dir != "" {
+			homes = append(homes, p.matching(dir)...)
+		}
+	}
+	list := regexp.MustCompile(`\.licenses?\s*=\s*(\[[^\]]*\]|"[^"]*"|'[^']*')`)
+	quoted := regexp.MustCompile(`["']([^"']+)["']`)
+	for _, home := range homes {
+		if !filepath.IsAbs(home) {
+			continue
+		}
+		spec := p.text(home, "specifications", k.Name+"-"+k.Version+".gemspec")
+		if m := list.FindStringSubmatch(spec); m != nil {
+			var said []string
+			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+				said = append(said, q[1])
+			}
+			if l := spdx.Join(said, " OR "); l != "" {
+				return l
+			}
+		}
+		if l := p.inText(path.Join(home, "gems", k.Name+"-"+k.Version)); l != "" {
+			return l
+		}
+	}
+	return ""
 }

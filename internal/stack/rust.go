@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func rust() Stack {
@@ -37,7 +38,8 @@ func rust() Stack {
 		},
 		Programs: words("cargo rustc"),
 		Environment: Environment{
-			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"),
+			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"), HomeBins: words(".cargo"),
+			Shows:     []Shown{{Var: "RUSTUP_HOME", At: words("$RUSTUP_HOME $HOME/.rustup")}},
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
 		Namings:  func() []Naming { return []Naming{asIs(NameExact), {NameNextest, suite.WordNextest}} },
@@ -52,7 +54,8 @@ func rust() Stack {
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
 			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
 		},
-		Formats: rustFormats,
+		Licences: []Licence{{KindRust, rustLicence}},
+		Formats:  rustFormats,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
@@ -150,3 +153,29 @@ const rustVerbs = `
 cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
 rustup | show which --version | | text | | | 
 `
+
+// rustLicence reads the Cargo.toml of a vendored crate, or of one that Cargo has
+// unpacked.
+func rustLicence(p Places, k Package) string {
+	var dirs []string
+	for _, t := range p.Trees {
+		dirs = append(dirs, path.Join(t, "vendor", k.Name), path.Join(t, "vendor", k.Name+"-"+k.Version))
+	}
+	if home := p.at(p.env("CARGO_HOME"), ".cargo"); home != "" {
+		dirs = append(dirs, p.matching(path.Join(home, "registry", "src", "*", k.Name+"-"+k.Version))...)
+	}
+	for _, dir := range dirs {
+		text := p.text(dir, "Cargo.toml")
+		version := regexp.MustCompile(`(?m)^version\s*=\s*"([^"]*)"`).FindStringSubmatch(text)
+		if version != nil && version[1] != k.Version {
+			continue
+		}
+		if m := regexp.MustCompile(`(?m)^license\s*=\s*"([^"]*)"`).FindStringSubmatch(text); m != nil {
+			return spdx.Expression(m[1])
+		}
+		if l := p.inText(dir); l != "" {
+			return l
+		}
+	}
+	return ""
+}

@@ -72,6 +72,7 @@ type Stack struct {
 	Written     []string         // names of files that its tools write and people do not, in lower case
 
 	Listings []Listing // files that name packages; the first that fits
+	Licences []Licence // which licence its packages have
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user
 
 	Tests   Tests    // how its tests are written

@@ -303,7 +303,7 @@ func FuzzChoose(f *testing.F) {
 				if strings.HasPrefix(word, "-") {
 					t.Errorf("%s is handed %q", c.Of.Name, word)
 				}
-				if _, err := os.Lstat(filepath.Join(dir, c.Of.Dir, word)); c.Some && c.Of.Related.By != "" && c.Of.Related.By != "crate" && err != nil {
+				if _, err := os.Lstat(filepath.Join(dir, c.Of.Dir, word)); c.Some && c.Of.Related.By != "" && c.Of.Related.By != "rust" && err != nil {
 					t.Errorf("%s is handed %q, which is not there", c.Of.Name, word)
 				}
 			}
