@@ -52,17 +52,12 @@ var toolNamers = map[string]string{
 	"nexus/done.go":                "says to people which tools audit dependencies",
 	"sys/config/config.go":         "texts of settings for people",
 	"sys/config/language.go":       "texts of settings for people",
-	"sys/egress/grant.go":          "Go's modules through a proxy of their own",
 	"sys/secret/shape.go":          "shapes of tokens",
 	"work/codemap/scripts.go":      "scripts that files at the root offer",
 	"work/depend/key.go":           "what npm says of a lock file that it refuses",
 	"work/depend/refused.go":       "what npm says of a lock file that it refuses",
 	"work/depend/says.go":          "what npm says of a lock file that it refuses",
-	"work/gate/detect/detect.go":   "commands of the configuration that report how many tests ran",
-	"work/gate/goenv.go":           "the environment of the gates of Go, whose caches Nexus keeps itself",
 	"work/gate/handles.go":         "what runners say they wait for",
-	"work/gate/quarantine.go":      "caches of Go",
-	"work/gate/warm.go":            "the caches of Go",
 	"work/tool/request.go":         "says to a model how tools are used",
 }
 

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"io/fs"
 	"path"
 	"strings"
 )
@@ -36,12 +37,27 @@ type Environment struct {
 	Adds      []string // behind what the user's variable of that name says
 	Shows     []Shown  // directories of the user's that commands see, and are told of
 	Roots     []string // programs whose installation, the directory around that of their file, commands see
+	// Caches are directories that Nexus keeps for the gates of a tree, each below one
+	// for all: what runs there may have written them.
+	Caches []Cache
+	Gates  func(tree fs.FS) []string // for the gates of a tree
+	// Online is for where the first of the stack's hosts is reached. Private says
+	// that what the user has fetched is seen and not written. Value is a variable as
+	// it would be otherwise.
+	Online func(value func(name string) string, private bool) []string
 	// HomeBins are directories of the home whose bin is on PATH, and in which lie
 	// other things than a toolchain: commands see the bin alone.
 	HomeBins []string
 }
 
-// Environments returns what the tools of all languages find in theirs.
+// Cache is a directory, and the variable that names it to a tool.
+type Cache struct {
+	Dir string
+	Var string
+}
+
+// Environments returns what the tools of all languages find in theirs, but
+// for what a tree or a network decides.
 func Environments() Environment {
 	var all Environment
 	for _, s := range All() {

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"io/fs"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -29,9 +30,11 @@ func golang() Stack {
 			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is a way out
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
 			Shows:     []Shown{goModules()}, Roots: words("go"),
-			Adds: words("GOFLAGS=-buildvcs=false"), // its git directory is out of sight
+			Adds:   words("GOFLAGS=-buildvcs=false"), // its git directory is out of sight
+			Caches: []Cache{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
+			Gates:  goGates, Online: goOnline,
 		},
-		Hosts:    []Hosts{{"go", words("proxy.golang.org sum.golang.org")}},
+		Hosts:    []Hosts{{"go", goHosts()}},
 		Servers:  []Server{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: words("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
 		Written:  []string{"go.sum"},
 		Outlines: goOutlines,
@@ -39,7 +42,50 @@ func golang() Stack {
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
 		Licences: []Licence{{KindGo, goLicence}},
 		Formats:  goFormats,
-		find:     goFound,
+		find:     goFound, Warms: goWarm, Counts: []string{"go test"},
+	}
+}
+
+// The caches of Go's tools that Nexus keeps.
+const (
+	GoBuildCache  = "go-build"
+	GolangciCache = "golangci"
+)
+
+// goGates keeps the gates of a tree to what it says, and to what is here.
+func goGates(tree fs.FS) []string {
+	mod := "-mod=readonly"
+	if gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
+		mod = "-mod=vendor"
+	}
+	return append([]string{"GOFLAGS=" + mod + " -buildvcs=false"}, words("GOPROXY=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off")...)
+}
+
+// goOnline lets the go command fetch modules. The module cache is not written:
+// what is fetched goes to a private one, which takes from that as from a proxy.
+func goOnline(value func(name string) string, private bool) []string {
+	var env []string
+	from := "https://" + goHosts()[0] // see go help goproxy
+	if have := value("GOMODCACHE"); have != "" && private {
+		from = (&url.URL{Scheme: "file", Path: have + "/cache/download"}).String() + "," + from
+		env = append(env, "GOMODCACHE=/tmp/gomodcache", "GOFLAGS="+strings.TrimSpace(value("GOFLAGS")+" -modcacherw"))
+	}
+	return append(env, "GOPROXY="+from)
+}
+
+// goHosts are its proxy, and what has the sums of modules.
+func goHosts() []string { return words("proxy.golang.org sum.golang.org") }
+
+// goWarm compiles what the gates of a tree need, tests included.
+func goWarm(tree fs.FS) [][]string {
+	at := gosrc.Patterns(tree, ".")
+	if at == nil {
+		return nil
+	}
+	return [][]string{
+		append([]string{"go", "vet"}, at...),
+		append([]string{"go", "test", "-count=1", "-exec=true"}, at...),
+		append([]string{"go", "build"}, at...),
 	}
 }
 
@@ -136,12 +182,12 @@ func goCover(test ...string) Cover {
 // goFormats are what its tools print.
 func goFormats() []read.Format {
 	return []read.Format{
-		{Name: read.GoTestJSON, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
-		{Name: read.GolangCI, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.GolangCIOutput},
-		{Name: read.GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.GoBuildOutput},
-		{Name: read.GoVet, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.GoVetOutput},
+		{Name: read.GoTestJSON, Versions: []string{"go version"}, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
+		{Name: read.GolangCI, Versions: []string{"go version", "golangci-lint version"}, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.GolangCIOutput},
+		{Name: read.GoBuild, Versions: []string{"go version"}, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.GoBuildOutput},
+		{Name: read.GoVet, Versions: []string{"go version"}, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.GoVetOutput},
 		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, Read: read.GoplsOutput},
-		{Name: read.GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.GoFmtOutput},
+		{Name: read.GoFmt, Versions: []string{"go version"}, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.GoFmtOutput},
 		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.TallyOutput},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.GoTestOutput},
 	}

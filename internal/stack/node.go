@@ -21,7 +21,7 @@ func node() Stack {
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
-		Name: "node", Sources: nodeSources, Licences: []Licence{{KindNode, nodeLicence}}, Markers: []string{"package.json"},
+		Name: "node", Counts: []string{"npm test", "vitest", "jest", "playwright test", "bun test"}, Sources: nodeSources, Licences: []Licence{{KindNode, nodeLicence}}, Markers: []string{"package.json"},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},

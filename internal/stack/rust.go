@@ -18,10 +18,10 @@ import (
 
 func rust() Stack {
 	return Stack{
-		Name: "rust", Sources: rustSources, Markers: []string{"Cargo.toml"},
+		Name: "rust", Counts: []string{"cargo test"}, Sources: rustSources, Markers: []string{"Cargo.toml"},
 		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
-			Ends:     []string{".rs"},
+			Ends: []string{".rs"}, Within: []string{".rs"},
 			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
 			Skips:    `#\[ignore`,
 			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,

@@ -10,7 +10,7 @@ func shellScripts() Stack {
 	return Stack{
 		Name: "shell", Markers: []string{".shellcheckrc", "*.bats"},
 		Tests: Tests{
-			Ends:     []string{".sh", ".bash", ".bats"},
+			Ends: []string{".sh", ".bash", ".bats"}, Within: []string{".bats"},
 			Declares: `(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`,
 			Skips:    `^\s*skip\b`,
 			Asserts:  `^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`,

@@ -64,12 +64,14 @@ type Stack struct {
 
 	Sources func() []Sources // how its files lead to each other
 
-	Namings     func() []Naming  // what its runners call a test
-	Running     func() []Running // which test was under way
-	Environment Environment      // what its commands find in theirs
-	Hosts       []Hosts          // where its tools fetch packages
-	Servers     []Server         // language servers, the first for a file wins
-	Written     []string         // names of files that its tools write and people do not, in lower case
+	Namings     func() []Naming             // what its runners call a test
+	Running     func() []Running            // which test was under way
+	Environment Environment                 // what its commands find in theirs
+	Hosts       []Hosts                     // where its tools fetch packages
+	Servers     []Server                    // language servers, the first for a file wins
+	Warms       func(tree fs.FS) [][]string // commands that make ready what its gates of a tree need, and run nothing of it
+	Counts      []string                    // commands that run tests, and say how many there were
+	Written     []string                    // names of files that its tools write and people do not, in lower case
 
 	Listings []Listing // files that name packages; the first that fits
 	Licences []Licence // which licence its packages have

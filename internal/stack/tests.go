@@ -10,6 +10,7 @@ import (
 // regexp, for lines of its files.
 type Tests struct {
 	Ends     []string // of the names of its files
+	Within   []string // endings of names of files in which tests stand besides code
 	Only     bool     // a file that is called test, tests or spec is a test
 	Names    []string // patterns of names of files that serve tests, besides those that languages share
 	Declares string   // a test; the last group that matched is its name
@@ -42,6 +43,13 @@ func ConfigOf(file string) (Config, bool) {
 		}
 	}
 	return Config{}, false
+}
+
+// HoldsTests reports whether tests of a file's language stand in files like it,
+// besides code.
+func HoldsTests(file string) bool {
+	ending := path.Ext(file)
+	return slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
 }
 
 // at reports whether a file is what a pattern of [Config.Files] names.
