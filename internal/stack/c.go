@@ -11,7 +11,7 @@ func cmake() Stack {
 	// the gate.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
-		Name: "cmake", Markers: []string{"CMakeLists.txt"},
+		Name: "cmake", Syntax: cSyntax, Markers: []string{"CMakeLists.txt"},
 		Tests: Tests{
 			Ends: []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Within: []string{".c", ".cc", ".cpp", ".cmake", ".txt"},
 			Declares: `\b(?:TYPED_)?TEST(?:_F|_P|_CASE)?\(\s*"?([^")]+)`,
@@ -106,3 +106,10 @@ func cOutlines() []Outline {
 const mesonVerbs = `
 meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
 `
+
+// cSyntax is how its files look.
+func cSyntax() []Syntax {
+	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(`(?m)^[A-Za-z_][\w\s*&:<>,]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?[{;]\s*$|^#define (\w+)|^(?:class|struct|enum|union) (\w+)`)
+	s.Quotes, s.Unbuilt = `"`, true
+	return []Syntax{s}
+}

@@ -15,7 +15,7 @@ import (
 
 func dotnet() Stack {
 	return Stack{
-		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Name: "dotnet", Syntax: dotnetSyntax, Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Programs: words("dotnet"),
 		Environment: Environment{
@@ -145,4 +145,10 @@ func nugetLicence(p Places, k Package) string {
 		return spdx.Expression(l)
 	}
 	return spdx.Known(spec.URL)
+}
+
+// dotnetSyntax is how its files look.
+func dotnetSyntax() []Syntax {
+	sharp := braces([]string{".cs"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	return []Syntax{sharp.with(classExports, `"""`), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
 }

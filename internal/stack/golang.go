@@ -14,7 +14,7 @@ import (
 
 func golang() Stack {
 	return Stack{
-		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Name: "go", Syntax: goSyntax, Markers: []string{"go.mod", "go.work"},
 		Tests: Tests{
 			Ends:     []string{".go"},
 			Declares: `(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`,
@@ -251,4 +251,9 @@ func escapedModule(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// goSyntax is how its files look. Faults are made in its syntax tree.
+func goSyntax() []Syntax {
+	return []Syntax{braces([]string{".go"}, Faults{}).with(`(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`, "`")}
 }

@@ -16,7 +16,7 @@ import (
 
 func maven() Stack {
 	return Stack{
-		Name: "maven", Sources: jvmSources, Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
+		Name: "maven", Syntax: jvmSyntax, Sources: jvmSources, Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
 		covers: func(outer project, rel, _ string) bool { return outer.module(rel) },
 		Tests:  classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
 		Configs: []Config{
@@ -305,3 +305,14 @@ func mavenLicence(p Places, k Package) string {
 	}
 	return ""
 }
+
+// jvmSyntax is how its files look. Scripts in Kotlin are mostly builds.
+func jvmSyntax() []Syntax {
+	sources := braces(words(".java .kt .scala .groovy"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	scripts := sources
+	scripts.Ends, scripts.Faults = []string{".kts"}, Faults{}
+	return []Syntax{sources.with(classExports, `"""`), scripts.with(classExports, `"""`)}
+}
+
+// classExports is what classes of the JVM and of .NET let others use.
+const classExports = `(?m)^\s*(?:public|protected|open|override|internal)\s[^=;{(\n]*?\b(\w+)\s*[({]|^\s*(?:public\s+|open\s+|data\s+|sealed\s+|abstract\s+|final\s+|static\s+)*(?:class|interface|enum|record|object|trait|fun)\s+(\w+)`

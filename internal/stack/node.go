@@ -21,7 +21,7 @@ func node() Stack {
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
-		Name: "node", Counts: []string{"npm test", "vitest", "jest", "playwright test", "bun test"}, Sources: nodeSources, Licences: []Licence{{KindNode, nodeLicence}}, Markers: []string{"package.json"},
+		Name: "node", Syntax: nodeSyntax, Counts: []string{"npm test", "vitest", "jest", "playwright test", "bun test"}, Sources: nodeSources, Licences: []Licence{{KindNode, nodeLicence}}, Markers: []string{"package.json"},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},
@@ -367,4 +367,14 @@ func nodeEnvironment() Environment {
 			`has been blocked because of your configuration settings`, `No cached version .* available for offline mode`, `Couldn't find any versions for .* that matches .* offline`,
 		},
 	}
+}
+
+// nodeSyntax is how its files look. In components stands more than code, so that
+// no faults are made there.
+func nodeSyntax() []Syntax {
+	const exports = `(?m)^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum|namespace)\s+([A-Za-z_$][\w$]*)|^\s*(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`
+	scripts := braces(words(".ts .tsx .js .jsx .mjs .cjs .mts .cts"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	components := scripts
+	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
+	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
 }

@@ -22,7 +22,7 @@ func phpLone(tool string) []Lone {
 
 func php() Stack {
 	return Stack{
-		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		Name: "php", Syntax: phpSyntax, Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
 		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
 		Tests: Tests{
@@ -221,4 +221,11 @@ func phpLicence(p Places, k Package) string {
 		}
 	}
 	return ""
+}
+
+// phpSyntax is how its files look.
+func phpSyntax() []Syntax {
+	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(`(?m)^\s*(?:(?:public|static|abstract|final)\s+)*function\s+(\w+)\s*\(|^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`)
+	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
+	return []Syntax{s}
 }

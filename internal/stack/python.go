@@ -2,6 +2,7 @@ package stack
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
@@ -11,7 +12,7 @@ import (
 func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
-		Name: "python", Counts: []string{"pytest"}, Sources: pythonSources, Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Name: "python", Syntax: pythonSyntax, Counts: []string{"pytest"}, Sources: pythonSources, Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
 		Runners: []Runner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
@@ -147,4 +148,17 @@ func pythonRunning() []Running {
 		{"pytest", suite.PytestRunning},
 		{"unittest", suite.Between(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
 	}
+}
+
+// pythonSyntax is how its files look.
+func pythonSyntax() []Syntax {
+	return []Syntax{{
+		Ends: words(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
+		Exports: `(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`,
+		Faults: Faults{
+			Swaps: append(slices.Concat(compareSwaps(), wordSwaps(), booleanSwaps("True", "False")),
+				[3]string{"equality", " is not ", " is "}, [3]string{"equality", " not in ", " in "}),
+			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
+		},
+	}}
 }

@@ -20,7 +20,7 @@ import (
 func ruby() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
-		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Name: "ruby", Syntax: rubySyntax, Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
 		Tests: Tests{
@@ -200,4 +200,16 @@ func rubyLicence(p Places, k Package) string {
 		}
 	}
 	return ""
+}
+
+// rubySyntax is how its files look.
+func rubySyntax() []Syntax {
+	return []Syntax{{
+		Ends: []string{".rb"}, Comments: []string{"#"}, Block: [2]string{"=begin", "=end"}, Quotes: "\"'",
+		Exports: `(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`,
+		Faults: Faults{
+			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
+			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
+		},
+	}}
 }

@@ -18,10 +18,10 @@ import (
 
 func rust() Stack {
 	return Stack{
-		Name: "rust", Counts: []string{"cargo test"}, Sources: rustSources, Markers: []string{"Cargo.toml"},
+		Name: "rust", Syntax: rustSyntax, Counts: []string{"cargo test"}, Sources: rustSources, Markers: []string{"Cargo.toml"},
 		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
-			Ends: []string{".rs"}, Within: []string{".rs"},
+			Ends: []string{".rs"}, Inside: true,
 			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
 			Skips:    `#\[ignore`,
 			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,
@@ -178,4 +178,11 @@ func rustLicence(p Places, k Package) string {
 		}
 	}
 	return ""
+}
+
+// rustSyntax is how its files look. An apostrophe is not always around something.
+func rustSyntax() []Syntax {
+	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(`(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`)
+	s.Quotes = `"`
+	return []Syntax{s}
 }

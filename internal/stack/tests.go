@@ -10,13 +10,15 @@ import (
 // regexp, for lines of its files.
 type Tests struct {
 	Ends     []string // of the names of its files
-	Within   []string // endings of names of files in which tests stand besides code
+	Inside   bool     // they stand in the files of the code
+	Within   []string // endings of names of files in which some may stand besides other things
 	Only     bool     // a file that is called test, tests or spec is a test
 	Names    []string // patterns of names of files that serve tests, besides those that languages share
 	Declares string   // a test; the last group that matched is its name
 	Skips    string   // one that does not run
 	Focuses  string   // one that runs alone; empty where there is none
 	Asserts  string   // what checks something
+	Exits    bool     // a file fails by how it exits, whatever stands in it
 }
 
 // Config is how checks are configured in some files, as patterns of lines.
@@ -45,11 +47,23 @@ func ConfigOf(file string) (Config, bool) {
 	return Config{}, false
 }
 
-// HoldsTests reports whether tests of a file's language stand in files like it,
-// besides code.
-func HoldsTests(file string) bool {
+// Checks reports whether tests in a file check by what stands in it, and not by how
+// it exits; false for a language that is not known.
+func Checks(file string) bool {
 	ending := path.Ext(file)
-	return slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
+	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Tests.Exits && slices.Contains(s.Tests.Ends, ending) })
+}
+
+// TestsInside reports whether a file is one of code in which its tests stand.
+func TestsInside(file string) bool {
+	ending := path.Ext(file)
+	return slices.ContainsFunc(All(), func(s Stack) bool { return s.Tests.Inside && slices.Contains(s.Tests.Ends, ending) })
+}
+
+// MayHoldTests reports whether tests may stand in a file besides other things.
+func MayHoldTests(file string) bool {
+	ending := path.Ext(file)
+	return TestsInside(file) || slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
 }
 
 // at reports whether a file is what a pattern of [Config.Files] names.

@@ -11,8 +11,6 @@ import (
 // package, most of them for a command in a sandbox, and compiling took a quarter
 // of such a start.
 type habits struct {
-	// rubyBlock is a comment of several lines.
-	rubyBlock *regexp.Regexp
 	// expected is a comment of Go's that is compared with what an example says.
 	expected *regexp.Regexp
 	// opens and closes are lines of the preprocessor of C.
@@ -56,12 +54,11 @@ type habits struct {
 
 func learn() *habits {
 	return &habits{
-		rubyBlock: regexp.MustCompile(`(?ms)^=begin\b.*?^=end\b`),
-		expected:  regexp.MustCompile(`^// (?:Unordered )?[Oo]utput:`),
-		opens:     regexp.MustCompile(`^\s*#\s*if(?:n?def)?\b`),
-		closes:    regexp.MustCompile(`^\s*#\s*endif\b`),
-		others:    regexp.MustCompile(`^\s*#\s*el(?:se|if)`),
-		never:     regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`),
+		expected: regexp.MustCompile(`^// (?:Unordered )?[Oo]utput:`),
+		opens:    regexp.MustCompile(`^\s*#\s*if(?:n?def)?\b`),
+		closes:   regexp.MustCompile(`^\s*#\s*endif\b`),
+		others:   regexp.MustCompile(`^\s*#\s*el(?:se|if)`),
+		never:    regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`),
 		weakens: regexp.MustCompile(`toBeTruthy|toBeDefined|not\.toThrow|not\.toBeNull|not\.toBeUndefined|toBeInstanceOf\(Object|anything\(\)|expect\.any\(|` +
 			`assertTrue\(True|assertIsNotNone|assert True\b|is not None\b|\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)|assert_?!?\(true|is_ok\(\)|is_some\(\)|` +
 			`assertNotNull|Assert\.Pass|IsNotNull|refute_nil|be_truthy|not_to be_nil|EXPECT_TRUE\(true`),

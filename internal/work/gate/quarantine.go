@@ -85,7 +85,7 @@ func QuarantineIn(dir string) (flaky.Quarantine, error) {
 func TestsIn(dir string) func(test string) bool {
 	var files []string
 	for _, f := range stack.Files(os.DirFS(dir)) {
-		if stack.HoldsTests(f) || stack.ServesTests(f) {
+		if stack.MayHoldTests(f) || stack.ServesTests(f) {
 			files = append(files, f)
 		}
 	}
