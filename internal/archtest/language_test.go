@@ -24,8 +24,6 @@ var toolNamers = map[string]string{
 	"app/network.go":               "Go's caches, and texts for people",
 	"decide/accept/bear.go":        "words of people that name a command or a gate",
 	"decide/accept/command.go":     "words of people that name a command or a gate",
-	"decide/accept/named.go":       "words of people that name a command or a gate",
-	"decide/accept/try.go":         "words of people that name a command or a gate",
 	"decide/policy/shell/word.go":  "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/builds.go":      "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/go.go":          "what commands do beyond their verbs: options, scripts and places that the policy judges",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,11 @@ func Programs(family string) []string {
 		}
 	}
 	return nil
+}
+
+// IsProgram reports whether commands of some stack begin with a word.
+func IsProgram(name string) bool {
+	return slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Programs, name) })
 }
 
 // Most is the largest lock file that is read.

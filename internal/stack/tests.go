@@ -14,6 +14,7 @@ type Tests struct {
 	Within   []string // endings of names of files in which some may stand besides other things
 	Only     bool     // a file that is called test, tests or spec is a test
 	Names    []string // patterns of names of files that serve tests, besides those that languages share
+	Dirs     []string // names of directories in which all files of the language do, likewise
 	Declares string   // a test; the last group that matched is its name
 	Skips    string   // one that does not run
 	Focuses  string   // one that runs alone; empty where there is none
@@ -99,8 +100,9 @@ func onlyTest(stem, ending string) bool {
 // helpers are the names of files that serve tests, of all stacks.
 type helpers struct {
 	names    map[string]bool
-	endings  []string // of names, from patterns that are an asterisk and an ending
-	patterns []string // all others
+	endings  []string        // of names, from patterns that are an asterisk and an ending
+	patterns []string        // all others
+	dirs     map[string]bool // of directories with the endings of the files in them
 }
 
 func (h helpers) is(base string) bool {
@@ -111,8 +113,13 @@ func (h helpers) is(base string) bool {
 var helping = collectHelpers() //nolint:gochecknoglobals // read only
 
 func collectHelpers() helpers {
-	h := helpers{names: map[string]bool{}}
+	h := helpers{names: map[string]bool{}, dirs: map[string]bool{}}
 	for _, s := range All() {
+		for _, dir := range s.Tests.Dirs {
+			for _, ending := range s.Tests.Ends {
+				h.dirs[dir+"/"+ending] = true
+			}
+		}
 		for _, p := range s.Tests.Names {
 			end, open := strings.CutPrefix(p, "*")
 			switch {
@@ -140,6 +147,9 @@ func ServesTests(file string) bool {
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
 		switch dir {
 		case "test", "testdata", "__snapshots__", "__mocks__", "__fixtures__", "spec", "e2e":
+			return true
+		}
+		if helping.dirs[dir+"/"+path.Ext(file)] {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ type Verbs struct {
 
 // FindVerbs looks a program up in the table of verbs.
 func FindVerbs(name string) (Verbs, bool) {
-	for text := range strings.Lines(verbs + stack.Verbs()) {
+	for text := range strings.Lines(stack.Verbs() + verbs) {
 		f := strings.Split(text, "|")
 		if len(f) != 7 || strings.TrimSpace(f[0]) != name || strings.HasPrefix(text, "#") {
 			continue
