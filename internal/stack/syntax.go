@@ -46,7 +46,7 @@ func SyntaxOf(file string) (Syntax, bool) {
 // bareSyntax is how files of languages look that have no stack.
 func bareSyntax() []Syntax {
 	return []Syntax{
-		braces(words(".swift .dart"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}),
+		braces(words(".dart"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}),
 		braces(words(".zig"), Faults{Calls: true, Nothing: ";"}),
 		{
 			Ends: []string{".sql"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"},

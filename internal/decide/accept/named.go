@@ -242,7 +242,7 @@ const (
 func isCommand(said string) bool {
 	m := commandRE.re().FindStringSubmatch(said)
 	return m != nil && (m[1] == "" || stack.IsProgram(m[1]) && !slices.Contains(alsoWords(), m[1]) ||
-		slices.Contains([]string{"make", "ninja", "sh", "bash", "deno", "swift", "zig", "test", "grep"}, m[1]))
+		slices.Contains([]string{"make", "ninja", "sh", "bash", "deno", "zig", "test", "grep"}, m[1]))
 }
 
 // alsoWords are programs that are words which people use otherwise.
