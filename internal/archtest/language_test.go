@@ -42,7 +42,6 @@ var toolNamers = map[string]string{
 	"decide/tamper/habits.go":      "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/learn.go":       "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/tamper.go":      "what lines of tests and configurations hide, in patterns that cover several languages",
-	"face/cli/check/copy.go":       "checks that doctor makes, and texts for people",
 	"face/cli/doctor/linter.go":    "checks that doctor makes, and texts for people",
 	"face/cli/doctor/look.go":      "checks that doctor makes, and texts for people",
 	"face/cli/doctor/doctor.go":    "checks that doctor makes, and texts for people",
@@ -51,11 +50,6 @@ var toolNamers = map[string]string{
 	"sys/config/config.go":         "texts of settings for people",
 	"sys/config/language.go":       "texts of settings for people",
 	"sys/secret/shape.go":          "shapes of tokens",
-	"work/codemap/scripts.go":      "scripts that files at the root offer",
-	"work/depend/key.go":           "what npm says of a lock file that it refuses",
-	"work/depend/refused.go":       "what npm says of a lock file that it refuses",
-	"work/depend/says.go":          "what npm says of a lock file that it refuses",
-	"work/gate/handles.go":         "what runners say they wait for",
 	"work/tool/request.go":         "says to a model how tools are used",
 }
 

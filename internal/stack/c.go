@@ -1,6 +1,9 @@
 package stack
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
@@ -65,7 +68,9 @@ meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-l
 
 func makefile() Stack {
 	return Stack{
-		Name: "make", Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
+		Name: "make", Offers: func() []Offer {
+			return []Offer{{Files: words("GNUmakefile makefile Makefile"), Run: "make", Names: makeRules}}
+		}, Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
 		Configs: []Config{
 			{Files: []string{"makefile", "gnumakefile"}},
 		},
@@ -109,7 +114,24 @@ meson | install setup compile test configure introspect --version | | write | -C
 
 // cSyntax is how its files look.
 func cSyntax() []Syntax {
-	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(`(?m)^[A-Za-z_][\w\s*&:<>,]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?[{;]\s*$|^#define (\w+)|^(?:class|struct|enum|union) (\w+)`)
+	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(cExports)
 	s.Quotes, s.Unbuilt = `"`, true
 	return []Syntax{s}
 }
+
+// makeRules returns the targets of a Makefile that people would name.
+func makeRules(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		target, rest, ok := strings.Cut(line, ":")
+		sets := strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":=")
+		if !ok || sets || strings.ContainsAny(line[:1], "\t #.") || strings.ContainsAny(target, "=$%") {
+			continue
+		}
+		names = append(names, strings.Fields(target)...)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return strings.ContainsAny(n, "./") })
+}
+
+// cExports is what its files let others use.
+const cExports = `(?m)^[A-Za-z_][\w\s*&:<>,]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?[{;]\s*$|^#define (\w+)|^(?:class|struct|enum|union) (\w+)`

@@ -15,7 +15,8 @@ import (
 
 func dotnet() Stack {
 	return Stack{
-		Name: "dotnet", Syntax: dotnetSyntax, Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Syntax:   dotnetSyntax,
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Programs: words("dotnet"),
 		Environment: Environment{

@@ -14,7 +14,9 @@ import (
 
 func golang() Stack {
 	return Stack{
-		Name: "go", Syntax: goSyntax, Markers: []string{"go.mod", "go.work"},
+		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
+		Syntax: goSyntax,
 		Tests: Tests{
 			Ends:     []string{".go"},
 			Declares: `(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`,
@@ -168,10 +170,11 @@ func golangci(text string) []string {
 		l = strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(strings.TrimSpace(l))
 		return l == "version:2" || l == "version=2"
 	})
+	all := words("--max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners")
 	if second {
-		return []string{"golangci-lint", "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+		return append(words("golangci-lint run --output.json.path=stdout --show-stats=false"), all...)
 	}
-	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+	return append(words("golangci-lint run --out-format=json"), all...)
 }
 
 // goCover returns how a command of go test is measured.
@@ -255,5 +258,8 @@ func escapedModule(s string) string {
 
 // goSyntax is how its files look. Faults are made in its syntax tree.
 func goSyntax() []Syntax {
-	return []Syntax{braces([]string{".go"}, Faults{}).with(`(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`, "`")}
+	return []Syntax{braces([]string{".go"}, Faults{}).with(goExports, "`")}
 }
+
+// goExports is what its files let others use.
+const goExports = `(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`

@@ -16,9 +16,12 @@ import (
 
 func maven() Stack {
 	return Stack{
-		Name: "maven", Syntax: jvmSyntax, Sources: jvmSources, Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers: func(outer project, rel, _ string) bool { return outer.module(rel) },
-		Tests:  classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
+		Name: "maven", Markers: []string{"pom.xml"},
+		Syntax:  jvmSyntax,
+		Sources: jvmSources,
+		Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
+		covers:  func(outer project, rel, _ string) bool { return outer.module(rel) },
+		Tests:   classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
 		Configs: []Config{
 			{Files: []string{"gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties"}, Runner: true},
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
@@ -68,7 +71,8 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 
 func gradle() Stack {
 	return Stack{
-		Name: "gradle", Sources: jvmSources, Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+		Sources: jvmSources,
 		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},
 		covers:  func(outer project, rel, _ string) bool { return outer.included(rel) },

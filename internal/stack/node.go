@@ -21,7 +21,16 @@ func node() Stack {
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
-		Name: "node", Syntax: nodeSyntax, Counts: []string{"npm test", "vitest", "jest", "playwright test", "bun test"}, Sources: nodeSources, Licences: []Licence{{KindNode, nodeLicence}}, Markers: []string{"package.json"},
+		Name: "node", Markers: []string{"package.json"},
+		Offers:     nodeOffers,
+		Expands:    nodeExpands,
+		Handles:    jestHandles,
+		HandleName: nodeHandle,
+		Lent:       []Lent{{Dir: "node_modules"}},
+		Syntax:     nodeSyntax,
+		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
+		Sources:    nodeSources,
+		Licences:   []Licence{{KindNode, nodeLicence}},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},

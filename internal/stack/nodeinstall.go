@@ -264,6 +264,10 @@ func nodeInstalls() []Install {
 	row := func(name, lock string, r Install) Install {
 		r.Name, r.Lock, r.Also, r.Env, r.Out, r.Deep = name, lock, also, quiet, []string{"node_modules"}, "node_modules"
 		r.Tools = append(r.Tools, "node")
+		r.Manifest, r.Reduce = "package.json", manifestInstalls
+		if len(r.Args) == 2 && r.Args[1] == "ci" {
+			r.Lacks, r.Renew = npmLacks, "npm install"
+		}
 		return r
 	}
 	return []Install{

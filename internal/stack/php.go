@@ -22,7 +22,9 @@ func phpLone(tool string) []Lone {
 
 func php() Stack {
 	return Stack{
-		Name: "php", Syntax: phpSyntax, Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		Name: "php", Offers: func() []Offer {
+			return []Offer{{Files: []string{"composer.json"}, Run: "composer run", Names: manifestScripts}}
+		}, Lent: []Lent{{Dir: "vendor", With: "composer/installed.json", Copies: true}}, Syntax: phpSyntax, Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
 		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
 		Tests: Tests{
@@ -225,7 +227,10 @@ func phpLicence(p Places, k Package) string {
 
 // phpSyntax is how its files look.
 func phpSyntax() []Syntax {
-	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(`(?m)^\s*(?:(?:public|static|abstract|final)\s+)*function\s+(\w+)\s*\(|^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`)
+	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports)
 	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
 	return []Syntax{s}
 }
+
+// phpExports is what its files let others use.
+const phpExports = `(?m)^\s*(?:(?:public|static|abstract|final)\s+)*function\s+(\w+)\s*\(|^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`

@@ -12,7 +12,11 @@ import (
 func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
-		Name: "python", Syntax: pythonSyntax, Counts: []string{"pytest"}, Sources: pythonSources, Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Lent:    []Lent{{Dir: ".venv"}, {Dir: "venv"}},
+		Syntax:  pythonSyntax,
+		Counts:  []string{"pytest"},
+		Sources: pythonSources,
 		Runners: []Runner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},

@@ -20,7 +20,10 @@ import (
 func ruby() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
-		Name: "ruby", Syntax: rubySyntax, Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Offers:   func() []Offer { return []Offer{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
+		Lent:     []Lent{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
+		Syntax:   rubySyntax,
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
 		Tests: Tests{
@@ -212,4 +215,16 @@ func rubySyntax() []Syntax {
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}
+}
+
+// rakeTasks returns the tasks of a Rakefile that stand in no namespace.
+func rakeTasks(text string) []string {
+	task := regexp.MustCompile(`^task\s+\(?[:"']?([A-Za-z0-9_]+)`)
+	var names []string
+	for line := range strings.Lines(text) {
+		if m := task.FindStringSubmatch(line); m != nil {
+			names = append(names, m[1])
+		}
+	}
+	return names
 }

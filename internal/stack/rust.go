@@ -18,8 +18,11 @@ import (
 
 func rust() Stack {
 	return Stack{
-		Name: "rust", Syntax: rustSyntax, Counts: []string{"cargo test"}, Sources: rustSources, Markers: []string{"Cargo.toml"},
-		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		Name: "rust", Markers: []string{"Cargo.toml"},
+		Syntax:  rustSyntax,
+		Counts:  []string{"cargo test"},
+		Sources: rustSources,
+		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
 			Ends: []string{".rs"}, Inside: true,
 			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
@@ -182,7 +185,10 @@ func rustLicence(p Places, k Package) string {
 
 // rustSyntax is how its files look. An apostrophe is not always around something.
 func rustSyntax() []Syntax {
-	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(`(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`)
+	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(rustExports)
 	s.Quotes = `"`
 	return []Syntax{s}
 }
+
+// rustExports is what its files let others use.
+const rustExports = `(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`

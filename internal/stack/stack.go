@@ -58,6 +58,17 @@ type Stack struct {
 
 	Formats func() []read.Format // what its tools print, besides the formats that languages share
 
+	Lent   []Lent         // directories with installed packages that a checkout is given
+	Offers func() []Offer // files that name commands
+	// Expands returns the lines of scripts that words of a command name in a package,
+	// and those that they run in turn, each after a line end. Nil: there are none.
+	Expands func(at fs.FS, words []string) string
+	// Handles returns what a runner's output says is still open when its tests are
+	// done; nil: it never does. HandleName says in words what a kind of them is, empty
+	// for one that it does not know.
+	Handles    func(lines []string) []Handle
+	HandleName func(kind string) string
+
 	Installs func() []Install // how packages come to be beside their lock file; the first one wins
 	Settings []string         // directories of the system in which its tools keep their settings
 	Programs []string         // what its commands begin with; those need its packages, if any are installed
