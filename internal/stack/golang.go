@@ -15,6 +15,11 @@ import (
 func golang() Stack {
 	return Stack{
 		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Commands: Commands{
+			Asks:    map[string][]string{"golangci-lint": {"custom"}},
+			Locates: []string{`^go\x00list\x00(?s:.*)-f\x00\{\{ ?\.Dir ?\}\}`, `^go\x00env\x00(GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`},
+			Caches:  []string{"go/pkg/mod"}, Places: words("GOMODCACHE GOROOT"),
+		},
 		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
 		Syntax: goSyntax,
 		Tests: Tests{

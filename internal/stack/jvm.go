@@ -17,6 +17,10 @@ import (
 func maven() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"},
+		Commands: Commands{
+			Wrappers: map[string]string{"mvnw": "mvn"}, Caches: []string{".m2/repository"}, Places: []string{"JAVA_HOME"},
+			Properties: words("test tests it.test maven.test.skip maven.test.failure.ignore failIfNoTests surefire.failIfNoSpecifiedTests style.color spring.profiles.active"),
+		},
 		Syntax:  jvmSyntax,
 		Sources: jvmSources,
 		Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
@@ -72,6 +76,9 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 func gradle() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+		Commands: Commands{
+			Wrappers: map[string]string{"gradlew": "gradle"}, Made: []string{".gradle"}, Properties: words("org.gradle.daemon org.gradle.parallel"),
+		},
 		Sources: jvmSources,
 		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},

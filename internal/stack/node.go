@@ -22,6 +22,7 @@ func node() Stack {
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
 		Name: "node", Markers: []string{"package.json"},
+		Commands:   nodeCommands(),
 		Offers:     nodeOffers,
 		Expands:    nodeExpands,
 		Handles:    jestHandles,

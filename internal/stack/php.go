@@ -22,9 +22,13 @@ func phpLone(tool string) []Lone {
 
 func php() Stack {
 	return Stack{
-		Name: "php", Offers: func() []Offer {
+		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		Offers: func() []Offer {
 			return []Offer{{Files: []string{"composer.json"}, Run: "composer run", Names: manifestScripts}}
-		}, Lent: []Lent{{Dir: "vendor", With: "composer/installed.json", Copies: true}}, Syntax: phpSyntax, Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		},
+		Lent:     []Lent{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
+		Syntax:   phpSyntax,
+		Commands: Commands{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
 		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
 		Tests: Tests{

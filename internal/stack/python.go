@@ -13,6 +13,17 @@ func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
 		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Commands: Commands{
+			Asks: map[string][]string{
+				"manage.py": words("shell shell_plus dbshell runscript"),
+				"setup.py":  words("upload register install develop easy_install"),
+			},
+			Locates: []string{
+				`^python3?\x00-c\x00import [\w., ]+; ?print\((os\.path\.dirname\()?([\w.]+\.__file__|[\w.]+\.__path__\[0\]|site\.getsitepackages\(\)\[0\]|sysconfig\.get_paths?\(['"]?\w*['"]?\)(\[['"]\w+['"]\])?)\)*$`,
+			},
+			Caches: []string{".pyenv"},
+			Made:   words("__pycache__ .pytest_cache .mypy_cache .ruff_cache .tox *.egg-info htmlcov"),
+		},
 		Lent:    []Lent{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:  pythonSyntax,
 		Counts:  []string{"pytest"},

@@ -21,6 +21,10 @@ func ruby() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Commands: Commands{
+			Asks:    map[string][]string{"rails": words("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
+			Locates: []string{`^bundle\x00(show|info\x00--path)\x00[\w-]+$`},
+		},
 		Offers:   func() []Offer { return []Offer{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
 		Lent:     []Lent{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,

@@ -19,6 +19,10 @@ import (
 func rust() Stack {
 	return Stack{
 		Name: "rust", Markers: []string{"Cargo.toml"},
+		Commands: Commands{
+			Locates: []string{`^rustc\x00--print[\x00=]sysroot$`},
+			Caches:  words(".cargo/registry .rustup"), Places: words("CARGO_HOME RUSTUP_HOME"),
+		},
 		Syntax:  rustSyntax,
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,

@@ -94,6 +94,8 @@ type Stack struct {
 
 	Outlines func() []Outline // how its files are outlined in a code map
 
+	Commands Commands // what its commands do besides
+
 	// Verbs are rows that say which of its commands may run, in the form of
 	// decide/policy/table/verbs.txt.
 	Verbs string

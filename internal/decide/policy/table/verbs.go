@@ -107,8 +107,5 @@ func defines(name string) bool {
 	if strings.HasSuffix(name, ".skip") || strings.HasPrefix(name, "skip") {
 		return true
 	}
-	return slices.Contains([]string{
-		"test", "tests", "it.test", "maven.test.skip", "maven.test.failure.ignore", "failIfNoTests", "surefire.failIfNoSpecifiedTests", "style.color",
-		"spring.profiles.active", "org.gradle.daemon", "org.gradle.parallel",
-	}, name)
+	return slices.Contains(stack.CommandsOf().Properties, name)
 }
