@@ -16,7 +16,9 @@ func cmake() Stack {
 	return Stack{
 		Name: "cmake", Syntax: cSyntax, Markers: []string{"CMakeLists.txt"},
 		Tests: Tests{
-			Ends: []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Within: []string{".c", ".cc", ".cpp", ".cmake", ".txt"},
+			Weak:   `EXPECT_TRUE\(true`,
+			Quiets: `NOLINT`,
+			Ends:   []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Within: []string{".c", ".cc", ".cpp", ".cmake", ".txt"},
 			Declares: `\b(?:TYPED_)?TEST(?:_F|_P|_CASE)?\(\s*"?([^")]+)`,
 			Skips:    `GTEST_SKIP|DISABLED_|\bdoctest::skip|\[!?(?:hide|\.)`,
 			Asserts:  `\b(?:\w+_)?(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*\(|\b(?:[a-z]+_)?assert\w*\(`,

@@ -125,9 +125,10 @@ func means(t *testing.T, tree fstest.MapFS, name, text string) string {
 // wellFormed looks at the rows of a stack by themselves.
 func wellFormed(t *testing.T, s stack.Stack) {
 	t.Helper()
-	for _, pattern := range []string{s.Tests.Declares, s.Tests.Skips, s.Tests.Focuses, s.Tests.Asserts} {
-		if _, err := regexp.Compile(pattern); err != nil {
-			t.Error(err)
+	x := s.Tests
+	for _, pattern := range []string{x.Declares, x.Skips, x.Focuses, x.Asserts, x.Weak, x.Swallows, x.Quiets, x.Mocks, x.Reports, x.Inverts} {
+		if re, err := regexp.Compile(pattern); err != nil || pattern != "" && re.MatchString("") {
+			t.Errorf("it finds something in nothing: %q, %v", pattern, err)
 		}
 	}
 	if s.Tests.Declares != "" && len(s.Tests.Ends) == 0 {

@@ -26,6 +26,7 @@ func elixir() Stack {
 			Ends:     []string{".ex", ".exs"},
 			Names:    []string{"*_spec.ex", "*_spec.exs"},
 			Declares: `(?m)^\s*(?:test|describe|property)\s*\(?\s*"([^"]+)"`,
+			Quiets:   `credo:disable`,
 			Skips:    `@(?:module|describe)?tag\s+(?::skip|skip:)|\bexclude:`,
 			Asserts:  `\b(?:assert|refute|check all)\w*\b|\bexpect\(`,
 		},

@@ -23,6 +23,9 @@ func golang() Stack {
 		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
 		Syntax: goSyntax,
 		Tests: Tests{
+			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
+			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
+			Quiets:   `//\s*nolint`,
 			Ends:     []string{".go"},
 			Declares: `(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`,
 			Skips:    `\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`,

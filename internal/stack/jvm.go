@@ -236,6 +236,9 @@ func pomPackages(text string) []Package {
 func classTests(names []string, ends ...string) Tests {
 	return Tests{
 		Ends: ends, Names: names,
+		Weak:     `assertNotNull|Assert\.Pass|IsNotNull`,
+		Swallows: `-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true`,
+		Quiets:   `@SuppressWarnings|@SuppressFBWarnings|\bNOPMD\b|spotless:off|#pragma warning disable`,
 		Declares: `(?:@(?:Test|ParameterizedTest|RepeatedTest|TestFactory)|\[(?:Test|Fact|Theory|TestMethod|TestCase)\b[^\]]*\])[^{;]{0,300}?\b(\w+)\s*\(`,
 		Skips:    `@(?:Disabled|Ignore)\b|\b[Aa]ssume(?:True|False|That)\(|\bSkip\s*=|\[Ignore`,
 		Asserts:  `\b[Aa]ssert\w*[.(]|\bverify\(|\.should`,

@@ -42,6 +42,12 @@ func node() Stack {
 		covers: nodeCovers,
 		refine: apart,
 		Tests: Tests{
+			Weak:     `toBeTruthy|toBeDefined|not\.toThrow|not\.toBeNull|not\.toBeUndefined|toBeInstanceOf\(Object|anything\(\)|expect\.any\(`,
+			Swallows: `\bprocess\.exit\(\s*\)|\bprocess\.exitCode\s*=\s*0|\bprocess\.exit\(0\)|--passWithNoTests|--pass-with-no-tests|^-\s*npm test`,
+			Quiets:   `eslint-disable|biome-ignore|oxlint-disable|@ts-(?:ignore|nocheck|expect-error)`,
+			Mocks:    `(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)`,
+			Reports:  `\.currentTest\b.*=[^=]|expect\.extend\(`,
+			Inverts:  `\b(?:it|test)\.fails\b`,
 			Ends:     scriptEnds(),
 			Declares: "\\b(?:it|test|describe|context|specify|suite)(?:\\.\\w+)*\\(\\s*['\"`]([^'\"`]+)",
 			Skips:    `\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)(?:If)?\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*(?:skip|todo):\s*(?:true|['"])`,

@@ -32,6 +32,8 @@ func php() Stack {
 		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
 		Tests: Tests{
+			Swallows: `(?:^|[;{]\s*)(?:exit|die)\s*\(\s*0?\s*\)\s*;`,
+			Quiets:   `phpcs:(?:ignore|disable)|@phpstan-ignore|@psalm-suppress`,
 			Ends:     []string{".php"},
 			Declares: `function (test\w+)\s*\(|\b(?:it|test)\(\s*['"]([^'"]+)`,
 			Skips:    `markTest(?:Skipped|Incomplete)|->skip\(`,

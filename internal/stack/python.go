@@ -38,6 +38,11 @@ func python() Stack {
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
 		refine: pythonTests,
 		Tests: Tests{
+			Weak:     `assertTrue\(True|assertIsNotNone|assert True\b|is not None\b`,
+			Swallows: `\braise SystemExit\b|\bsys\.exit\(\s*\)|\bsys\.exit\(0\)|\bos\._exit\(0\)|--exit-zero|^-\s*pytest test`,
+			Quiets:   `#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore`,
+			Mocks:    `\bpatch(?:\.object)?\(\s*['"]?([\w./]+)|monkeypatch\.setattr\(\s*['"]?([\w.]+)`,
+			Reports:  `\bpytest_(?:runtest_\w+|pyfunc_call|sessionfinish|collection_modifyitems|report_teststatus|exception_interact|ignore_collect|terminal_summary)\b|\bdef load_tests\(`,
 			Ends:     []string{".py"},
 			Declares: `(?m)^\s*(?:async )?def (test\w*)\(|^class (Test\w*)`,
 			Skips:    `pytest\.mark\.(?:skip|skipif|xfail)|unittest\.(?:skip|expectedFailure)|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|__test__\s*=\s*False|collect_ignore|pytest_ignore_collect`,

@@ -31,6 +31,10 @@ func ruby() Stack {
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
 		Tests: Tests{
+			Weak:     `refute_nil|be_truthy|not_to be_nil`,
+			Swallows: `\bexit!`,
+			Quiets:   `rubocop:disable`,
+			Reports:  `@example_block`,
 			Ends:     []string{".rb"},
 			Declares: `(?m)^\s*(?:it|specify|scenario|test|describe|context)\s*\(?\s*['"]([^'"]+)|^\s*def (test_\w+)`,
 			Skips:    `^\s*(?:skip|pending|xit|xdescribe|xcontext|xspecify)\b`,

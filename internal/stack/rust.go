@@ -28,7 +28,11 @@ func rust() Stack {
 		Sources: rustSources,
 		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
-			Ends: []string{".rs"}, Inside: true,
+			Weak:     `is_ok\(\)|is_some\(\)`,
+			Swallows: `\bstd::process::exit\(0\)|^-\s*cargo test`,
+			Quiets:   `#!?\[allow\(`,
+			Inverts:  `#\[should_panic`,
+			Ends:     []string{".rs"}, Inside: true,
 			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
 			Skips:    `#\[ignore`,
 			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,

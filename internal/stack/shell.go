@@ -10,7 +10,8 @@ func shellScripts() Stack {
 	return Stack{
 		Name: "shell", Syntax: shellSyntax, Markers: []string{".shellcheckrc", "*.bats"},
 		Tests: Tests{
-			Ends: []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
+			Quiets: `shellcheck disable`,
+			Ends:   []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
 			Declares: `(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`,
 			Skips:    `^\s*skip\b`,
 			Asserts:  `^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`,

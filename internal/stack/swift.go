@@ -30,6 +30,7 @@ func swift() Stack {
 		Tests: Tests{
 			Ends: []string{".swift"}, Names: []string{"*Tests.swift"}, Dirs: []string{"Tests"},
 			Declares: `(?m)@Test\b[^\n]*?(?:\n\s*(?:@\w[^\n]*\n\s*)*)?(?:\w+ )*func (\w+)|^\s*(?:\w+ )*func (test\w*)\(`,
+			Quiets:   `swiftlint:disable|swift-format-ignore`,
 			Skips:    `\bXCTSkip|\.disabled\(|\.enabled\(if:`,
 			Asserts:  `\bXCT(?:Assert|Unwrap|Fail)\w*\(|#(?:expect|require)\(|\bIssue\.record\(`,
 		},

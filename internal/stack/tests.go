@@ -19,6 +19,12 @@ type Tests struct {
 	Skips    string   // one that does not run
 	Focuses  string   // one that runs alone; empty where there is none
 	Asserts  string   // what checks something
+	Weak     string   // an assertion that holds for almost anything
+	Swallows string   // what turns a failure into none
+	Quiets   string   // what tells a checker to look away
+	Mocks    string   // what replaces a module by a stand-in, whose name is the last group that matched
+	Reports  string   // a hook of a runner that decides what runs, and what is said of it
+	Inverts  string   // a mark of a test that is to fail
 	Exits    bool     // a file fails by how it exits, whatever stands in it
 }
 
