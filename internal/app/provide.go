@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
@@ -81,11 +81,7 @@ func fetchedBy(env func(string) string) usercache.User {
 
 // Meter returns what holds changes to the definition of done.
 func Meter(c config.Config, env func(string) string) *measure.Meter {
-	modules := env("GOMODCACHE")
-	if modules == "" {
-		modules = filepath.Join(cmp.Or(env("GOPATH"), filepath.Join(env("HOME"), "go")), "pkg", "mod")
-	}
-	return &measure.Meter{Rules: c.Done, Places: measure.LicencePlaces{Modules: modules, Home: env("HOME"), Env: env}}
+	return &measure.Meter{Rules: c.Done, Places: stack.Places{Files: measure.Machine{}, Home: env("HOME"), Env: env}}
 }
 
 func wish(e config.Environment) depend.Wish {

@@ -47,6 +47,7 @@ var longFiles = map[string]int{
 // large they may be.
 var largePackages = map[string]int{
 	"decide/policy": 3800, // what each of some 400 programs may do: one judgement, whose parts call each other
+	"stack":         4600, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 }
 
 // wideLines are packages with lines of code that are too wide.
@@ -135,7 +136,6 @@ var wideLines = []string{
 	"work/gate",
 	"work/gate/detect",
 	"work/gate/mutate",
-	"work/gate/related",
 	"work/land",
 	"work/measure",
 	"work/plan",

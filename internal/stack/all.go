@@ -19,5 +19,6 @@ func All() []Stack {
 		makefile(),
 		shellScripts(),
 		elixir(),
+		swift(),
 	}
 }

@@ -1,6 +1,9 @@
 package stack
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
@@ -11,9 +14,11 @@ func cmake() Stack {
 	// the gate.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
-		Name: "cmake", Markers: []string{"CMakeLists.txt"},
+		Name: "cmake", Syntax: cSyntax, Markers: []string{"CMakeLists.txt"},
 		Tests: Tests{
-			Ends:     []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"},
+			Weak:   `EXPECT_TRUE\(true`,
+			Quiets: `NOLINT`,
+			Ends:   []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Within: []string{".c", ".cc", ".cpp", ".cmake", ".txt"},
 			Declares: `\b(?:TYPED_)?TEST(?:_F|_P|_CASE)?\(\s*"?([^")]+)`,
 			Skips:    `GTEST_SKIP|DISABLED_|\bdoctest::skip|\[!?(?:hide|\.)`,
 			Asserts:  `\b(?:\w+_)?(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*\(|\b(?:[a-z]+_)?assert\w*\(`,
@@ -65,7 +70,9 @@ meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-l
 
 func makefile() Stack {
 	return Stack{
-		Name: "make", Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
+		Name: "make", Offers: func() []Offer {
+			return []Offer{{Files: words("GNUmakefile makefile Makefile"), Run: "make", Names: makeRules}}
+		}, Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
 		Configs: []Config{
 			{Files: []string{"makefile", "gnumakefile"}},
 		},
@@ -106,3 +113,27 @@ func cOutlines() []Outline {
 const mesonVerbs = `
 meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
 `
+
+// cSyntax is how its files look.
+func cSyntax() []Syntax {
+	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(cExports)
+	s.Quotes, s.Unbuilt = `"`, true
+	return []Syntax{s}
+}
+
+// makeRules returns the targets of a Makefile that people would name.
+func makeRules(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		target, rest, ok := strings.Cut(line, ":")
+		sets := strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":=")
+		if !ok || sets || strings.ContainsAny(line[:1], "\t #.") || strings.ContainsAny(target, "=$%") {
+			continue
+		}
+		names = append(names, strings.Fields(target)...)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return strings.ContainsAny(n, "./") })
+}
+
+// cExports is what its files let others use.
+const cExports = `(?m)^[A-Za-z_][\w\s*&:<>,]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?[{;]\s*$|^#define (\w+)|^(?:class|struct|enum|union) (\w+)`

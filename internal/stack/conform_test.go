@@ -52,7 +52,7 @@ func TestConform(t *testing.T) {
 			for _, f := range a.Files {
 				if name, is := strings.CutPrefix(f.Name, "out/"); is {
 					outputs++
-					got = append(got, txtar.File{Name: "means/" + name, Data: []byte(means(t, name, string(f.Data)))})
+					got = append(got, txtar.File{Name: "means/" + name, Data: []byte(means(t, tree, name, string(f.Data)))})
 				}
 			}
 			if outputs == 0 || len(gates(s, tree)) == 0 {
@@ -101,8 +101,8 @@ func gates(s stack.Stack, tree fstest.MapFS) string {
 	return b.String()
 }
 
-// means reads an output.
-func means(t *testing.T, name, text string) string {
+// means reads an output of tools that ran in /w/app.
+func means(t *testing.T, tree fstest.MapFS, name, text string) string {
 	t.Helper()
 	format, _, _ := strings.Cut(name, "/")
 	if _, ok := stack.Formats().Find(format); !ok {
@@ -113,7 +113,7 @@ func means(t *testing.T, name, text string) string {
 	if err != nil {
 		t.Error(name, err)
 	}
-	r := stack.Read(read.Input{Format: format, Stdout: []byte(out), Exit: code})
+	r := stack.Read(read.Input{Format: format, Stdout: []byte(out), Exit: code, Root: "/w/app", Find: stack.Finder(tree)})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d passed, %d failed, %d skipped\n", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped)
 	for _, f := range r.Findings {
@@ -125,9 +125,10 @@ func means(t *testing.T, name, text string) string {
 // wellFormed looks at the rows of a stack by themselves.
 func wellFormed(t *testing.T, s stack.Stack) {
 	t.Helper()
-	for _, pattern := range []string{s.Tests.Declares, s.Tests.Skips, s.Tests.Focuses, s.Tests.Asserts} {
-		if _, err := regexp.Compile(pattern); err != nil {
-			t.Error(err)
+	x := s.Tests
+	for _, pattern := range []string{x.Declares, x.Skips, x.Focuses, x.Asserts, x.Weak, x.Swallows, x.Quiets, x.Mocks, x.Reports, x.Inverts} {
+		if re, err := regexp.Compile(pattern); err != nil || pattern != "" && re.MatchString("") {
+			t.Errorf("it finds something in nothing: %q, %v", pattern, err)
 		}
 	}
 	if s.Tests.Declares != "" && len(s.Tests.Ends) == 0 {

@@ -3,16 +3,20 @@ package stack
 import (
 	"encoding/json"
 	"encoding/xml"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Syntax:   dotnetSyntax,
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Programs: words("dotnet"),
 		Environment: Environment{
@@ -24,6 +28,7 @@ func dotnet() Stack {
 		Written:  []string{"packages.lock.json"},
 		Verbs:    dotnetVerbs,
 		Outlines: dotnetOutlines,
+		Licences: []Licence{{KindNuGet, nugetLicence}},
 		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
 		Stores: []Store{
 			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
@@ -112,3 +117,39 @@ func dotnetOutlines() []Outline {
 const dotnetVerbs = `
 dotnet | build test run format clean compile restore publish pack list sln msbuild vstest --info --list-sdks --list-runtimes --version | | write | | -c --configuration -f --framework -r --runtime -v --verbosity --filter --logger -l -p --project -o | =--source =-s =--configfile =--settings =--test-adapter-path =-a =--diag =--blame-crash-collect-always
 `
+
+// nugetLicence reads the description of a package that was fetched.
+func nugetLicence(p Places, k Package) string {
+	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
+	if home == "" || k.Version == "" {
+		return ""
+	}
+	dir := path.Join(home, strings.ToLower(k.Name), strings.ToLower(k.Version))
+	var spec struct {
+		License struct {
+			Type string `xml:"type,attr"`
+			Text string `xml:",chardata"`
+		} `xml:"metadata>license"`
+		URL string `xml:"metadata>licenseUrl"`
+	}
+	if decodeLoose(p.text(dir, strings.ToLower(k.Name)+".nuspec"), &spec) != nil {
+		return ""
+	}
+	text := strings.TrimSpace(spec.License.Text)
+	switch {
+	case spec.License.Type == "expression":
+		return spdx.Expression(text)
+	case spec.License.Type == "file" && filepath.IsLocal(text):
+		return spdx.Text(p.text(dir, text))
+	}
+	if l, ok := strings.CutPrefix(strings.TrimSpace(spec.URL), "https://licenses.nuget.org/"); ok {
+		return spdx.Expression(l)
+	}
+	return spdx.Known(spec.URL)
+}
+
+// dotnetSyntax is how its files look.
+func dotnetSyntax() []Syntax {
+	sharp := braces([]string{".cs"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	return []Syntax{sharp.with(classExports, `"""`), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
+}

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -11,7 +12,7 @@ import (
 
 func elixir() Stack {
 	return Stack{
-		Name: "elixir", Markers: []string{"mix.exs"},
+		Name: "elixir", Syntax: elixirSyntax, Markers: []string{"mix.exs"},
 		Installs: func() []Install {
 			return []Install{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: words("mix deps.get --check-locked"), Out: []string{"deps"}}}
 		},
@@ -25,6 +26,7 @@ func elixir() Stack {
 			Ends:     []string{".ex", ".exs"},
 			Names:    []string{"*_spec.ex", "*_spec.exs"},
 			Declares: `(?m)^\s*(?:test|describe|property)\s*\(?\s*"([^"]+)"`,
+			Quiets:   `credo:disable`,
 			Skips:    `@(?:module|describe)?tag\s+(?::skip|skip:)|\bexclude:`,
 			Asserts:  `\b(?:assert|refute|check all)\w*\b|\bexpect\(`,
 		},
@@ -139,4 +141,15 @@ func exUnit(in read.Input) read.Report {
 	}
 	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
 	return in.Suite(r)
+}
+
+// elixirSyntax is how its files look.
+func elixirSyntax() []Syntax {
+	return []Syntax{{
+		Ends: []string{".ex", ".exs"}, Comments: []string{"#"}, Long: []string{`"""`}, Quotes: "\"'",
+		Faults: Faults{
+			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
+			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
+		},
+	}}
 }

@@ -1,6 +1,10 @@
 package stack
 
-import "strings"
+import (
+	"io/fs"
+	"path"
+	"strings"
+)
 
 // Hosts are where the tools of a language fetch packages: a preset that people
 // name in network.presets.
@@ -30,9 +34,30 @@ type Environment struct {
 	Proxied   []string
 	Trusts    []string // names of the user's that say which certificates are trusted
 	Unreached []string // patterns of what clients print that found no network
+	Adds      []string // behind what the user's variable of that name says
+	Shows     []Shown  // directories of the user's that commands see, and are told of
+	Roots     []string // programs whose installation, the directory around that of their file, commands see
+	// Caches are directories that Nexus keeps for the gates of a tree, each below one
+	// for all: what runs there may have written them.
+	Caches []Cache
+	Gates  func(tree fs.FS) []string // for the gates of a tree
+	// Online is for where the first of the stack's hosts is reached. Private says
+	// that what the user has fetched is seen and not written. Value is a variable as
+	// it would be otherwise.
+	Online func(value func(name string) string, private bool) []string
+	// HomeBins are directories of the home whose bin is on PATH, and in which lie
+	// other things than a toolchain: commands see the bin alone.
+	HomeBins []string
 }
 
-// Environments returns what the tools of all languages find in theirs.
+// Cache is a directory, and the variable that names it to a tool.
+type Cache struct {
+	Dir string
+	Var string
+}
+
+// Environments returns what the tools of all languages find in theirs, but
+// for what a tree or a network decides.
 func Environments() Environment {
 	var all Environment
 	for _, s := range All() {
@@ -40,8 +65,29 @@ func Environments() Environment {
 		all.Keeps, all.Sets, all.Private = append(all.Keeps, e.Keeps...), append(all.Sets, e.Sets...), append(all.Private, e.Private...)
 		all.Offline, all.Proxied = append(all.Offline, e.Offline...), append(all.Proxied, e.Proxied...)
 		all.Trusts, all.Unreached = append(all.Trusts, e.Trusts...), append(all.Unreached, e.Unreached...)
+		all.Adds, all.Shows = append(all.Adds, e.Adds...), append(all.Shows, e.Shows...)
+		all.Roots, all.HomeBins = append(all.Roots, e.Roots...), append(all.HomeBins, e.HomeBins...)
 	}
 	return all
+}
+
+// Shown is a directory of the user's: a toolchain, or what is fetched once for
+// all projects.
+type Shown struct {
+	Var string   // tells commands where it is
+	At  []string // where it is, with variables of the user's in front, such as $HOME; the first whose variable is set
+}
+
+// Dir returns where the directory is, empty where that cannot be told. Of a list
+// of directories the first one counts.
+func (s Shown) Dir(env func(name string) string) string {
+	for _, at := range s.At {
+		name, below, _ := strings.Cut(strings.TrimPrefix(at, "$"), "/")
+		if dir, _, _ := strings.Cut(env(name), ":"); dir != "" {
+			return path.Join(dir, below)
+		}
+	}
+	return ""
 }
 
 // IsWritten reports whether tools write a file, and people do not: a lock file.

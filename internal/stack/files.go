@@ -15,7 +15,8 @@ const (
 // skipped reports whether a directory holds what tools made or fetched.
 func skipped(name string) bool {
 	switch name {
-	case "node_modules", "vendor", "target", "build", "dist", "out", "bin", "obj", "venv", "__pycache__", "site-packages", "testdata", "fixtures", "coverage", "third_party":
+	case "node_modules", "vendor", "target", "build", "dist", "out", "bin", "obj", "venv", "__pycache__", "site-packages",
+		"testdata", "fixtures", "coverage", "third_party":
 		return true
 	}
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"io/fs"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -14,7 +15,17 @@ import (
 func golang() Stack {
 	return Stack{
 		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Commands: Commands{
+			Asks:    map[string][]string{"golangci-lint": {"custom"}},
+			Locates: []string{`^go\x00list\x00(?s:.*)-f\x00\{\{ ?\.Dir ?\}\}`, `^go\x00env\x00(GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`},
+			Caches:  []string{"go/pkg/mod"}, Places: words("GOMODCACHE GOROOT"),
+		},
+		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
+		Syntax: goSyntax,
 		Tests: Tests{
+			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
+			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
+			Quiets:   `//\s*nolint`,
 			Ends:     []string{".go"},
 			Declares: `(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`,
 			Skips:    `\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`,
@@ -28,16 +39,69 @@ func golang() Stack {
 			Keeps:     words("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
 			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is a way out
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
+			Shows:     []Shown{goModules()}, Roots: words("go"),
+			Adds:   words("GOFLAGS=-buildvcs=false"), // its git directory is out of sight
+			Caches: []Cache{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
+			Gates:  goGates, Online: goOnline,
 		},
-		Hosts:    []Hosts{{"go", words("proxy.golang.org sum.golang.org")}},
+		Hosts:    []Hosts{{"go", goHosts()}},
 		Servers:  []Server{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: words("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
 		Written:  []string{"go.sum"},
 		Outlines: goOutlines,
 		Programs: words("go gofmt golangci-lint"),
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
+		Licences: []Licence{{KindGo, goLicence}},
 		Formats:  goFormats,
-		find:     goFound,
+		find:     goFound, Warms: goWarm, Counts: []string{"go test"},
 	}
+}
+
+// The caches of Go's tools that Nexus keeps.
+const (
+	GoBuildCache  = "go-build"
+	GolangciCache = "golangci"
+)
+
+// goGates keeps the gates of a tree to what it says, and to what is here.
+func goGates(tree fs.FS) []string {
+	mod := "-mod=readonly"
+	if gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
+		mod = "-mod=vendor"
+	}
+	return append([]string{"GOFLAGS=" + mod + " -buildvcs=false"}, words("GOPROXY=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off")...)
+}
+
+// goOnline lets the go command fetch modules. The module cache is not written:
+// what is fetched goes to a private one, which takes from that as from a proxy.
+func goOnline(value func(name string) string, private bool) []string {
+	var env []string
+	from := "https://" + goHosts()[0] // see go help goproxy
+	if have := value("GOMODCACHE"); have != "" && private {
+		from = (&url.URL{Scheme: "file", Path: have + "/cache/download"}).String() + "," + from
+		env = append(env, "GOMODCACHE=/tmp/gomodcache", "GOFLAGS="+strings.TrimSpace(value("GOFLAGS")+" -modcacherw"))
+	}
+	return append(env, "GOPROXY="+from)
+}
+
+// goHosts are its proxy, and what has the sums of modules.
+func goHosts() []string { return words("proxy.golang.org sum.golang.org") }
+
+// goWarm compiles what the gates of a tree need, tests included.
+func goWarm(tree fs.FS) [][]string {
+	at := gosrc.Patterns(tree, ".")
+	if at == nil {
+		return nil
+	}
+	return [][]string{
+		append([]string{"go", "vet"}, at...),
+		append([]string{"go", "test", "-count=1", "-exec=true"}, at...),
+		append([]string{"go", "build"}, at...),
+	}
+}
+
+// goModules is the module cache.
+func goModules() Shown {
+	return Shown{Var: "GOMODCACHE", At: words("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
 }
 
 // goFound returns the gates of the Go modules of a tree, those of the root
@@ -114,10 +178,11 @@ func golangci(text string) []string {
 		l = strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(strings.TrimSpace(l))
 		return l == "version:2" || l == "version=2"
 	})
+	all := words("--max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners")
 	if second {
-		return []string{"golangci-lint", "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+		return append(words("golangci-lint run --output.json.path=stdout --show-stats=false"), all...)
 	}
-	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+	return append(words("golangci-lint run --out-format=json"), all...)
 }
 
 // goCover returns how a command of go test is measured.
@@ -128,12 +193,12 @@ func goCover(test ...string) Cover {
 // goFormats are what its tools print.
 func goFormats() []read.Format {
 	return []read.Format{
-		{Name: read.GoTestJSON, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
-		{Name: read.GolangCI, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.GolangCIOutput},
-		{Name: read.GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.GoBuildOutput},
-		{Name: read.GoVet, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.GoVetOutput},
+		{Name: read.GoTestJSON, Versions: []string{"go version"}, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
+		{Name: read.GolangCI, Versions: []string{"go version", "golangci-lint version"}, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.GolangCIOutput},
+		{Name: read.GoBuild, Versions: []string{"go version"}, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.GoBuildOutput},
+		{Name: read.GoVet, Versions: []string{"go version"}, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.GoVetOutput},
 		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, Read: read.GoplsOutput},
-		{Name: read.GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.GoFmtOutput},
+		{Name: read.GoFmt, Versions: []string{"go version"}, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.GoFmtOutput},
 		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.TallyOutput},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.GoTestOutput},
 	}
@@ -169,3 +234,40 @@ func goOutlines() []Outline {
 		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
 	}
 }
+
+// goLicence looks into the module cache, and among vendored modules.
+func goLicence(p Places, k Package) string {
+	if modules := goModules().Dir(p.value); modules != "" {
+		if l := p.inText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
+			return l
+		}
+	}
+	for _, t := range p.Trees {
+		if l := p.inText(path.Join(t, "vendor", k.Name)); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// escapedModule writes a path as the module cache does: a capital is its small
+// letter behind an exclamation mark.
+func escapedModule(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// goSyntax is how its files look. Faults are made in its syntax tree.
+func goSyntax() []Syntax {
+	return []Syntax{braces([]string{".go"}, Faults{}).with(goExports, "`")}
+}
+
+// goExports is what its files let others use.
+const goExports = `(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,16 @@ type Install struct {
 	Bare   bool                   // it is no lock file but a manifest, which says less exactly what is to be installed
 	Lent   bool                   // nothing is ever installed: what the user has there is lent, if anything
 	Deep   string                 // name of directories that it makes also below, in the packages of a workspace
-	Bin    string                 // directory with programs that commands find first
+	// Manifest names files in the packages of a workspace that say, too, what is
+	// installed, and Reduce keeps of one what that depends on. Empty: only Also counts.
+	Manifest string
+	Reduce   func(text string) string
+	// Lacks returns what the command has against the lock file, which it names by its
+	// path, by what it printed; none where it failed for another reason. Renew is the
+	// command that writes the lock file anew. Nil: that is not known.
+	Lacks func(at fs.FS, lock, out string) []string
+	Renew string
+	Bin   string // directory with programs that commands find first
 	// Same reports why what lies in a directory, beside a lock file with this text, is
 	// not what the lock file names. Nil if that is unknown.
 	Same func(at fs.FS, lock string) error
@@ -56,6 +66,11 @@ func Programs(family string) []string {
 		}
 	}
 	return nil
+}
+
+// IsProgram reports whether commands of some stack begin with a word.
+func IsProgram(name string) bool {
+	return slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Programs, name) })
 }
 
 // maxInstall is the largest lock file that is read.

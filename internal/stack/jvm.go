@@ -3,6 +3,7 @@ package stack
 import (
 	"encoding/xml"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,13 +11,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func maven() Stack {
 	return Stack{
-		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers: func(outer project, rel, _ string) bool { return outer.module(rel) },
-		Tests:  classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
+		Name: "maven", Markers: []string{"pom.xml"},
+		Commands: Commands{
+			Wrappers: map[string]string{"mvnw": "mvn"}, Caches: []string{".m2/repository"}, Places: []string{"JAVA_HOME"},
+			Properties: words("test tests it.test maven.test.skip maven.test.failure.ignore failIfNoTests surefire.failIfNoSpecifiedTests style.color spring.profiles.active"),
+		},
+		Syntax:  jvmSyntax,
+		Sources: jvmSources,
+		Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
+		covers:  func(outer project, rel, _ string) bool { return outer.module(rel) },
+		Tests:   classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
 		Configs: []Config{
 			{Files: []string{"gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties"}, Runner: true},
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
@@ -35,6 +44,7 @@ func maven() Stack {
 		Hosts:    []Hosts{{"maven", words("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
 		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,
+		Licences: []Licence{{KindMaven, mavenLicence}},
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
 		Stores: []Store{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
@@ -47,7 +57,7 @@ func maven() Stack {
 				{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
 				{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
 				{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: "jvm", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
 			}
 		},
 	}
@@ -66,6 +76,10 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 func gradle() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+		Commands: Commands{
+			Wrappers: map[string]string{"gradlew": "gradle"}, Made: []string{".gradle"}, Properties: words("org.gradle.daemon org.gradle.parallel"),
+		},
+		Sources: jvmSources,
 		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},
 		covers:  func(outer project, rel, _ string) bool { return outer.included(rel) },
@@ -87,7 +101,7 @@ func gradle() Stack {
 			return []Step{
 				{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
 				{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: "jvm", Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
 			}
 		},
 	}
@@ -222,6 +236,9 @@ func pomPackages(text string) []Package {
 func classTests(names []string, ends ...string) Tests {
 	return Tests{
 		Ends: ends, Names: names,
+		Weak:     `assertNotNull|Assert\.Pass|IsNotNull`,
+		Swallows: `-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true`,
+		Quiets:   `@SuppressWarnings|@SuppressFBWarnings|\bNOPMD\b|spotless:off|#pragma warning disable`,
 		Declares: `(?:@(?:Test|ParameterizedTest|RepeatedTest|TestFactory)|\[(?:Test|Fact|Theory|TestMethod|TestCase)\b[^\]]*\])[^{;]{0,300}?\b(\w+)\s*\(`,
 		Skips:    `@(?:Disabled|Ignore)\b|\b[Aa]ssume(?:True|False|That)\(|\bSkip\s*=|\[Ignore`,
 		Asserts:  `\b[Aa]ssert\w*[.(]|\bverify\(|\.should`,
@@ -256,3 +273,60 @@ lein  | test compile check deps clean run | | text | | |
 const gradleVerbs = `
 gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
 `
+
+// maxParents bounds how far the licence of a POM is looked for above it.
+const maxParents = 5
+
+// mavenLicence reads a POM of the local repository, and those above it.
+func mavenLicence(p Places, k Package) string {
+	home := p.at("", ".m2", "repository")
+	group, artifact, ok := strings.Cut(k.Name, ":")
+	if home == "" || !ok {
+		return ""
+	}
+	version := k.Version
+	for range maxParents {
+		if group == "" || artifact == "" || version == "" || !filepath.IsLocal(path.Join(group, artifact, version)) {
+			return ""
+		}
+		text := p.text(path.Join(home, strings.ReplaceAll(group, ".", "/"), artifact, version, artifact+"-"+version+".pom"))
+		var pom struct {
+			Licenses []struct {
+				Name string `xml:"name"`
+				URL  string `xml:"url"`
+			} `xml:"licenses>license"`
+			Parent struct {
+				Group    string `xml:"groupId"`
+				Artifact string `xml:"artifactId"`
+				Version  string `xml:"version"`
+			} `xml:"parent"`
+		}
+		if decodeLoose(text, &pom) != nil {
+			return ""
+		}
+		var said []string
+		for _, l := range pom.Licenses {
+			name := l.Name
+			if spdx.Known(name) == "" && spdx.Known(l.URL) != "" {
+				name = l.URL
+			}
+			said = append(said, name)
+		}
+		if l := spdx.Join(said, " AND "); l != "" { // nobody says whether one of them will do
+			return l
+		}
+		group, artifact, version = strings.TrimSpace(pom.Parent.Group), strings.TrimSpace(pom.Parent.Artifact), strings.TrimSpace(pom.Parent.Version)
+	}
+	return ""
+}
+
+// jvmSyntax is how its files look. Scripts in Kotlin are mostly builds.
+func jvmSyntax() []Syntax {
+	sources := braces(words(".java .kt .scala .groovy"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	scripts := sources
+	scripts.Ends, scripts.Faults = []string{".kts"}, Faults{}
+	return []Syntax{sources.with(classExports, `"""`), scripts.with(classExports, `"""`)}
+}
+
+// classExports is what classes of the JVM and of .NET let others use.
+const classExports = `(?m)^\s*(?:public|protected|open|override|internal)\s[^=;{(\n]*?\b(\w+)\s*[({]|^\s*(?:public\s+|open\s+|data\s+|sealed\s+|abstract\s+|final\s+|static\s+)*(?:class|interface|enum|record|object|trait|fun)\s+(\w+)`

@@ -22,6 +22,16 @@ func node() Stack {
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
 		Name: "node", Markers: []string{"package.json"},
+		Commands:   nodeCommands(),
+		Offers:     nodeOffers,
+		Expands:    nodeExpands,
+		Handles:    jestHandles,
+		HandleName: nodeHandle,
+		Lent:       []Lent{{Dir: "node_modules"}},
+		Syntax:     nodeSyntax,
+		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
+		Sources:    nodeSources,
+		Licences:   []Licence{{KindNode, nodeLicence}},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},
@@ -32,6 +42,12 @@ func node() Stack {
 		covers: nodeCovers,
 		refine: apart,
 		Tests: Tests{
+			Weak:     `toBeTruthy|toBeDefined|not\.toThrow|not\.toBeNull|not\.toBeUndefined|toBeInstanceOf\(Object|anything\(\)|expect\.any\(`,
+			Swallows: `\bprocess\.exit\(\s*\)|\bprocess\.exitCode\s*=\s*0|\bprocess\.exit\(0\)|--passWithNoTests|--pass-with-no-tests|^-\s*npm test`,
+			Quiets:   `eslint-disable|biome-ignore|oxlint-disable|@ts-(?:ignore|nocheck|expect-error)`,
+			Mocks:    `(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)`,
+			Reports:  `\.currentTest\b.*=[^=]|expect\.extend\(`,
+			Inverts:  `\b(?:it|test)\.fails\b`,
 			Ends:     scriptEnds(),
 			Declares: "\\b(?:it|test|describe|context|specify|suite)(?:\\.\\w+)*\\(\\s*['\"`]([^'\"`]+)",
 			Skips:    `\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)(?:If)?\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*(?:skip|todo):\s*(?:true|['"])`,
@@ -73,7 +89,7 @@ func node() Stack {
 				{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
 				{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
 				{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
-				{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
+				{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
 				{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
 				{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
 				{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
@@ -104,7 +120,7 @@ func prettierFix() Fixer {
 // says which runner it starts, runs some of its tests.
 func scriptParts() []Part {
 	return []Part{
-		{If: "runs:test:jest", By: ByRunner, Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
+		{If: "runs:test:jest", By: "node", Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
 		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
 		mochaPart("runs:test:mocha$ !file:.mocharc*"),
 		nodePart("runs:test:node_--test$"),
@@ -140,15 +156,15 @@ func nodeLone(cond string) Lone {
 }
 
 func vitestPart(cond string) Part {
-	return Part{If: cond, By: ByRunner, Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
+	return Part{If: cond, By: "node", Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
 }
 
 func mochaPart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
+	return Part{If: cond, By: "node", Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
 }
 
 func nodePart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
+	return Part{If: cond, By: "node", Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
 }
 
 // ofBun says that bun runs a package.
@@ -170,7 +186,7 @@ func bunLone(cond string) Lone {
 }
 
 func bunPart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
+	return Part{If: cond, By: "node", Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
 }
 
 func playwright(more ...string) []string {
@@ -367,4 +383,14 @@ func nodeEnvironment() Environment {
 			`has been blocked because of your configuration settings`, `No cached version .* available for offline mode`, `Couldn't find any versions for .* that matches .* offline`,
 		},
 	}
+}
+
+// nodeSyntax is how its files look. In components stands more than code, so that
+// no faults are made there.
+func nodeSyntax() []Syntax {
+	const exports = `(?m)^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum|namespace)\s+([A-Za-z_$][\w$]*)|^\s*(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`
+	scripts := braces(words(".ts .tsx .js .jsx .mjs .cjs .mts .cts"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	components := scripts
+	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
+	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
 }

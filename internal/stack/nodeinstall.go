@@ -264,6 +264,10 @@ func nodeInstalls() []Install {
 	row := func(name, lock string, r Install) Install {
 		r.Name, r.Lock, r.Also, r.Env, r.Out, r.Deep = name, lock, also, quiet, []string{"node_modules"}, "node_modules"
 		r.Tools = append(r.Tools, "node")
+		r.Manifest, r.Reduce = "package.json", manifestInstalls
+		if len(r.Args) == 2 && r.Args[1] == "ci" {
+			r.Lacks, r.Renew = npmLacks, "npm install"
+		}
 		return r
 	}
 	return []Install{
@@ -347,4 +351,20 @@ func npmPackages(text string) []Package {
 		all = append(all, found)
 	}
 	return sortedPackages(all)
+}
+
+// nodeLicence reads the package.json of what is installed, where that is of the same
+// version.
+func nodeLicence(p Places, k Package) string {
+	for _, t := range p.Trees {
+		for _, dir := range append(
+			[]string{path.Join(t, "node_modules", k.Name)},
+			p.matching(path.Join(t, "node_modules", ".pnpm", strings.ReplaceAll(k.Name, "/", "+")+"@"+k.Version+"*", "node_modules", k.Name))...,
+		) {
+			if l := manifestLicence(p.text(dir, "package.json"), k.Version); l != "" {
+				return l
+			}
+		}
+	}
+	return ""
 }

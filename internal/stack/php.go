@@ -23,9 +23,17 @@ func phpLone(tool string) []Lone {
 func php() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		Offers: func() []Offer {
+			return []Offer{{Files: []string{"composer.json"}, Run: "composer run", Names: manifestScripts}}
+		},
+		Lent:     []Lent{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
+		Syntax:   phpSyntax,
+		Commands: Commands{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
 		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
 		Tests: Tests{
+			Swallows: `(?:^|[;{]\s*)(?:exit|die)\s*\(\s*0?\s*\)\s*;`,
+			Quiets:   `phpcs:(?:ignore|disable)|@phpstan-ignore|@psalm-suppress`,
 			Ends:     []string{".php"},
 			Declares: `function (test\w+)\s*\(|\b(?:it|test)\(\s*['"]([^'"]+)`,
 			Skips:    `markTest(?:Skipped|Incomplete)|->skip\(`,
@@ -44,6 +52,7 @@ func php() Stack {
 		Written:     []string{"composer.lock"},
 		Verbs:       phpVerbs,
 		Outlines:    phpOutlines,
+		Licences:    []Licence{{KindPHP, phpLicence}},
 		Listings:    []Listing{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []Store{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
@@ -211,3 +220,23 @@ func phpOutlines() []Outline {
 const phpVerbs = `
 composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
 `
+
+// phpLicence reads what is installed below vendor.
+func phpLicence(p Places, k Package) string {
+	for _, t := range p.Trees {
+		if l := manifestLicence(p.text(t, "vendor", k.Name, "composer.json"), ""); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// phpSyntax is how its files look.
+func phpSyntax() []Syntax {
+	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports)
+	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
+	return []Syntax{s}
+}
+
+// phpExports is what its files let others use.
+const phpExports = `(?m)^\s*(?:(?:public|static|abstract|final)\s+)*function\s+(\w+)\s*\(|^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`

@@ -2,6 +2,7 @@ package stack
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
@@ -12,6 +13,21 @@ func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
 		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Commands: Commands{
+			Asks: map[string][]string{
+				"manage.py": words("shell shell_plus dbshell runscript"),
+				"setup.py":  words("upload register install develop easy_install"),
+			},
+			Locates: []string{
+				`^python3?\x00-c\x00import [\w., ]+; ?print\((os\.path\.dirname\()?([\w.]+\.__file__|[\w.]+\.__path__\[0\]|site\.getsitepackages\(\)\[0\]|sysconfig\.get_paths?\(['"]?\w*['"]?\)(\[['"]\w+['"]\])?)\)*$`,
+			},
+			Caches: []string{".pyenv"},
+			Made:   words("__pycache__ .pytest_cache .mypy_cache .ruff_cache .tox *.egg-info htmlcov"),
+		},
+		Lent:    []Lent{{Dir: ".venv"}, {Dir: "venv"}},
+		Syntax:  pythonSyntax,
+		Counts:  []string{"pytest"},
+		Sources: pythonSources,
 		Runners: []Runner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
@@ -22,6 +38,11 @@ func python() Stack {
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
 		refine: pythonTests,
 		Tests: Tests{
+			Weak:     `assertTrue\(True|assertIsNotNone|assert True\b|is not None\b`,
+			Swallows: `\braise SystemExit\b|\bsys\.exit\(\s*\)|\bsys\.exit\(0\)|\bos\._exit\(0\)|--exit-zero|^-\s*pytest test`,
+			Quiets:   `#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore`,
+			Mocks:    `\bpatch(?:\.object)?\(\s*['"]?([\w./]+)|monkeypatch\.setattr\(\s*['"]?([\w.]+)`,
+			Reports:  `\bpytest_(?:runtest_\w+|pyfunc_call|sessionfinish|collection_modifyitems|report_teststatus|exception_interact|ignore_collect|terminal_summary)\b|\bdef load_tests\(`,
 			Ends:     []string{".py"},
 			Declares: `(?m)^\s*(?:async )?def (test\w*)\(|^class (Test\w*)`,
 			Skips:    `pytest\.mark\.(?:skip|skipif|xfail)|unittest\.(?:skip|expectedFailure)|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|__test__\s*=\s*False|collect_ignore|pytest_ignore_collect`,
@@ -47,6 +68,7 @@ func python() Stack {
 		Written:  words("poetry.lock pdm.lock uv.lock pipfile.lock"),
 		Verbs:    pythonVerbs,
 		Outlines: pythonOutlines,
+		Licences: []Licence{{KindPython, pythonLicence}},
 		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
 		Stores: []Store{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
@@ -61,8 +83,8 @@ func python() Stack {
 				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
-				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
 			}
 		},
 	}
@@ -146,4 +168,17 @@ func pythonRunning() []Running {
 		{"pytest", suite.PytestRunning},
 		{"unittest", suite.Between(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
 	}
+}
+
+// pythonSyntax is how its files look.
+func pythonSyntax() []Syntax {
+	return []Syntax{{
+		Ends: words(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
+		Exports: `(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`,
+		Faults: Faults{
+			Swaps: append(slices.Concat(compareSwaps(), wordSwaps(), booleanSwaps("True", "False")),
+				[3]string{"equality", " is not ", " is "}, [3]string{"equality", " not in ", " in "}),
+			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
+		},
+	}}
 }

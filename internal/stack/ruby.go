@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,15 +14,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func ruby() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Commands: Commands{
+			Asks:    map[string][]string{"rails": words("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
+			Locates: []string{`^bundle\x00(show|info\x00--path)\x00[\w-]+$`},
+		},
+		Offers:   func() []Offer { return []Offer{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
+		Lent:     []Lent{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
+		Syntax:   rubySyntax,
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
 		Tests: Tests{
+			Weak:     `refute_nil|be_truthy|not_to be_nil`,
+			Swallows: `\bexit!`,
+			Quiets:   `rubocop:disable`,
+			Reports:  `@example_block`,
 			Ends:     []string{".rb"},
 			Declares: `(?m)^\s*(?:it|specify|scenario|test|describe|context)\s*\(?\s*['"]([^'"]+)|^\s*def (test_\w+)`,
 			Skips:    `^\s*(?:skip|pending|xit|xdescribe|xcontext|xspecify)\b`,
@@ -44,6 +57,7 @@ func ruby() Stack {
 		Written:  []string{"gemfile.lock"},
 		Verbs:    rubyVerbs,
 		Outlines: rubyOutlines,
+		Licences: []Licence{{KindRuby, rubyLicence}},
 		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
 		Formats:  rubyFormats,
 		Steps: func() []Step {
@@ -162,4 +176,63 @@ func rubyNamings() []Naming {
 	return []Naming{asRegexp(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
 		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
 	}}}
+}
+
+// rubyLicence reads the specification of an installed gem.
+func rubyLicence(p Places, k Package) string {
+	var homes []string
+	for _, t := range p.Trees {
+		homes = append(homes, p.matching(path.Join(t, "vendor", "bundle", "ruby", "*"))...)
+	}
+	homes = append(homes, filepath.SplitList(p.env("GEM_HOME")+string(filepath.ListSeparator)+p.env("GEM_PATH"))...)
+	for _, dir := range []string{p.at("", ".gem", "ruby", "*"), p.at("", ".local", "share", "gem", "ruby", "*"), "/var/lib/gems/*", "/usr/share/rubygems-integration/*", "/usr/lib/ruby/gems/*"} {
+		if dir != "" {
+			homes = append(homes, p.matching(dir)...)
+		}
+	}
+	list := regexp.MustCompile(`\.licenses?\s*=\s*(\[[^\]]*\]|"[^"]*"|'[^']*')`)
+	quoted := regexp.MustCompile(`["']([^"']+)["']`)
+	for _, home := range homes {
+		if !filepath.IsAbs(home) {
+			continue
+		}
+		spec := p.text(home, "specifications", k.Name+"-"+k.Version+".gemspec")
+		if m := list.FindStringSubmatch(spec); m != nil {
+			var said []string
+			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+				said = append(said, q[1])
+			}
+			if l := spdx.Join(said, " OR "); l != "" {
+				return l
+			}
+		}
+		if l := p.inText(path.Join(home, "gems", k.Name+"-"+k.Version)); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// rubySyntax is how its files look.
+func rubySyntax() []Syntax {
+	return []Syntax{{
+		Ends: []string{".rb"}, Comments: []string{"#"}, Block: [2]string{"=begin", "=end"}, Quotes: "\"'",
+		Exports: `(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`,
+		Faults: Faults{
+			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
+			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
+		},
+	}}
+}
+
+// rakeTasks returns the tasks of a Rakefile that stand in no namespace.
+func rakeTasks(text string) []string {
+	task := regexp.MustCompile(`^task\s+\(?[:"']?([A-Za-z0-9_]+)`)
+	var names []string
+	for line := range strings.Lines(text) {
+		if m := task.FindStringSubmatch(line); m != nil {
+			names = append(names, m[1])
+		}
+	}
+	return names
 }

@@ -1,23 +1,38 @@
 package stack
 
 import (
+	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
 func rust() Stack {
 	return Stack{
 		Name: "rust", Markers: []string{"Cargo.toml"},
-		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		Commands: Commands{
+			Locates: []string{`^rustc\x00--print[\x00=]sysroot$`},
+			Caches:  words(".cargo/registry .rustup"), Places: words("CARGO_HOME RUSTUP_HOME"),
+		},
+		Syntax:  rustSyntax,
+		Counts:  []string{"cargo test"},
+		Sources: rustSources,
+		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
-			Ends:     []string{".rs"},
+			Weak:     `is_ok\(\)|is_some\(\)`,
+			Swallows: `\bstd::process::exit\(0\)|^-\s*cargo test`,
+			Quiets:   `#!?\[allow\(`,
+			Inverts:  `#\[should_panic`,
+			Ends:     []string{".rs"}, Inside: true,
 			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
 			Skips:    `#\[ignore`,
 			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,
@@ -34,7 +49,8 @@ func rust() Stack {
 		},
 		Programs: words("cargo rustc"),
 		Environment: Environment{
-			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"),
+			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"), HomeBins: words(".cargo"),
+			Shows:     []Shown{{Var: "RUSTUP_HOME", At: words("$RUSTUP_HOME $HOME/.rustup")}},
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
 		Namings:  func() []Naming { return []Naming{asIs(NameExact), {NameNextest, suite.WordNextest}} },
@@ -49,13 +65,14 @@ func rust() Stack {
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
 			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
 		},
-		Formats: rustFormats,
+		Licences: []Licence{{KindRust, rustLicence}},
+		Formats:  rustFormats,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
-				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: "rust", Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
 			}
 		},
 	}
@@ -92,6 +109,41 @@ func (p project) crate(rel string) bool {
 	})
 }
 
+// rustSources are how crates need each other: one names another in its manifest.
+// In the words of a part {crates} stands for -p and the name of each.
+func rustSources() []Sources {
+	return []Sources{{
+		Name: "rust", Mine: func(file string) bool { return path.Ext(file) == ".rs" },
+		Units: func(tree fs.FS, files []string) []Unit {
+			title := regexp.MustCompile(`(?m)^\[package\](?:\n[^\[]*?)?\nname\s*=\s*"([^"]+)"`)
+			var all []Unit
+			for _, f := range files {
+				if path.Base(f) != "Cargo.toml" {
+					continue
+				}
+				text := strings.ReplaceAll(gosrc.ReadSmall(tree, f), "\r\n", "\n")
+				if m := title.FindStringSubmatch(text); m != nil {
+					all = append(all, Unit{Name: m[1], Dir: path.Dir(f), Needs: func(name string) bool {
+						name = regexp.QuoteMeta(name)
+						return regexp.MustCompile(`(?m)^(?:\[[\w.'"()=\- ]*dependencies\.)?"?` + name + `"?\s*[\].=]|package\s*=\s*"` + name + `"`).MatchString(text)
+					}})
+				}
+			}
+			return all
+		},
+		Words: func(_ fs.FS, _, word string, tests []string) ([]string, bool) {
+			if word != "{crates}" {
+				return nil, false
+			}
+			var words []string
+			for _, name := range tests {
+				words = append(words, "-p", name)
+			}
+			return words, true
+		},
+	}}
+}
+
 // rustFormats are what its tools print.
 func rustFormats() []read.Format {
 	return []read.Format{
@@ -112,3 +164,39 @@ const rustVerbs = `
 cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
 rustup | show which --version | | text | | | 
 `
+
+// rustLicence reads the Cargo.toml of a vendored crate, or of one that Cargo has
+// unpacked.
+func rustLicence(p Places, k Package) string {
+	var dirs []string
+	for _, t := range p.Trees {
+		dirs = append(dirs, path.Join(t, "vendor", k.Name), path.Join(t, "vendor", k.Name+"-"+k.Version))
+	}
+	if home := p.at(p.env("CARGO_HOME"), ".cargo"); home != "" {
+		dirs = append(dirs, p.matching(path.Join(home, "registry", "src", "*", k.Name+"-"+k.Version))...)
+	}
+	for _, dir := range dirs {
+		text := p.text(dir, "Cargo.toml")
+		version := regexp.MustCompile(`(?m)^version\s*=\s*"([^"]*)"`).FindStringSubmatch(text)
+		if version != nil && version[1] != k.Version {
+			continue
+		}
+		if m := regexp.MustCompile(`(?m)^license\s*=\s*"([^"]*)"`).FindStringSubmatch(text); m != nil {
+			return spdx.Expression(m[1])
+		}
+		if l := p.inText(dir); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// rustSyntax is how its files look. An apostrophe is not always around something.
+func rustSyntax() []Syntax {
+	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(rustExports)
+	s.Quotes = `"`
+	return []Syntax{s}
+}
+
+// rustExports is what its files let others use.
+const rustExports = `(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`

@@ -8,9 +8,10 @@ import (
 func shellScripts() Stack {
 	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
-		Name: "shell", Markers: []string{".shellcheckrc", "*.bats"},
+		Name: "shell", Syntax: shellSyntax, Markers: []string{".shellcheckrc", "*.bats"},
 		Tests: Tests{
-			Ends:     []string{".sh", ".bash", ".bats"},
+			Quiets: `shellcheck disable`,
+			Ends:   []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
 			Declares: `(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`,
 			Skips:    `^\s*skip\b`,
 			Asserts:  `^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`,
@@ -34,5 +35,29 @@ func shellScripts() Stack {
 func shellFormats() []read.Format {
 	return []read.Format{
 		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, Read: lint.ShellCheck},
+	}
+}
+
+// shellSyntax is how its files look.
+func shellSyntax() []Syntax {
+	return []Syntax{
+		{
+			Ends: words(".sh .bash"), Comments: []string{"#"}, Quotes: "\"'",
+			Exports: `(?m)^(?:function )?([A-Za-z_]\w*)\s*\(\)`,
+			Faults: Faults{Swaps: append(signSwaps(), [][3]string{
+				{"boundary", " -lt ", " -le "},
+				{"boundary", " -le ", " -lt "},
+				{"boundary", " -gt ", " -ge "},
+				{"boundary", " -ge ", " -gt "},
+				{"equality", " -eq ", " -ne "},
+				{"equality", " -ne ", " -eq "},
+				{"equality", " = ", " != "},
+				{"equality", " == ", " != "},
+				{"equality", " != ", " = "},
+				{"equality", " -z ", " -n "},
+				{"equality", " -n ", " -z "},
+			}...)},
+		},
+		{Ends: []string{".bats"}, Comments: []string{"#"}, Quotes: "\"'"},
 	}
 }

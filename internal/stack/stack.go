@@ -4,7 +4,7 @@
 // look like. Everything else asks for it here.
 //
 // The package is pure. It reads trees through [fs.FS] and runs nothing. To
-// add a language, see docs/decisions/0043, and copy elixir.go.
+// add a language, see docs/stacks.md, and copy elixir.go.
 package stack
 
 import (
@@ -58,24 +58,43 @@ type Stack struct {
 
 	Formats func() []read.Format // what its tools print, besides the formats that languages share
 
+	Lent   []Lent         // directories with installed packages that a checkout is given
+	Offers func() []Offer // files that name commands
+	// Expands returns the lines of scripts that words of a command name in a package,
+	// and those that they run in turn, each after a line end. Nil: there are none.
+	Expands func(at fs.FS, words []string) string
+	// Handles returns what a runner's output says is still open when its tests are
+	// done; nil: it never does. HandleName says in words what a kind of them is, empty
+	// for one that it does not know.
+	Handles    func(lines []string) []Handle
+	HandleName func(kind string) string
+
 	Installs func() []Install // how packages come to be beside their lock file; the first one wins
 	Settings []string         // directories of the system in which its tools keep their settings
 	Programs []string         // what its commands begin with; those need its packages, if any are installed
 
-	Namings     func() []Naming  // what its runners call a test
-	Running     func() []Running // which test was under way
-	Environment Environment      // what its commands find in theirs
-	Hosts       []Hosts          // where its tools fetch packages
-	Servers     []Server         // language servers, the first for a file wins
-	Written     []string         // names of files that its tools write and people do not, in lower case
+	Sources func() []Sources // how its files lead to each other
+
+	Namings     func() []Naming             // what its runners call a test
+	Running     func() []Running            // which test was under way
+	Environment Environment                 // what its commands find in theirs
+	Hosts       []Hosts                     // where its tools fetch packages
+	Servers     []Server                    // language servers, the first for a file wins
+	Warms       func(tree fs.FS) [][]string // commands that make ready what its gates of a tree need, and run nothing of it
+	Counts      []string                    // commands that run tests, and say how many there were
+	Written     []string                    // names of files that its tools write and people do not, in lower case
 
 	Listings []Listing // files that name packages; the first that fits
+	Licences []Licence // which licence its packages have
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user
 
-	Tests   Tests    // how its tests are written
-	Configs []Config // how its checks are configured
+	Syntax  func() []Syntax // how its sources look
+	Tests   Tests           // how its tests are written
+	Configs []Config        // how its checks are configured
 
 	Outlines func() []Outline // how its files are outlined in a code map
+
+	Commands Commands // what its commands do besides
 
 	// Verbs are rows that say which of its commands may run, in the form of
 	// decide/policy/table/verbs.txt.
@@ -148,10 +167,12 @@ type Fixer struct {
 	New  bool     // only files that are new: others may never have been in order
 }
 
-// Part is a command that runs some of the tests of a step.
+// Part is a command that runs some of the tests of a step. In its words {tests}
+// stands for test files, and {changed} for the files that changed, where the
+// runner itself finds their tests; see [Sources.Words] for others.
 type Part struct {
 	If     string // see [Step.If]
-	By     string // how the tests are found; see [ByRunner]
+	By     string // the name of the [Sources] by which the tests are found
 	Args   []string
 	Format string // empty: the step's
 	// Reports says that it writes the reports of the step, too.
@@ -200,15 +221,6 @@ const (
 	NameMinitest = "minitest" // Class#test, as it is
 	NamePlay     = "play"     // file > suite > test, as a pattern of JavaScript over all of that with spaces between
 	NamePHP      = "php"      // Class::test with data set, as a pattern with slashes around it
-)
-
-// The ways in which the tests that a change concerns are found.
-const (
-	ByRunner = "runner" // by the runner itself: {changed} stands for the files that changed
-	ByNode   = "node"   // by what files of JavaScript and TypeScript import: {tests} stands for test files
-	ByPython = "python" // likewise
-	ByCrate  = "crate"  // {crates} stands for -p and the name of each crate
-	ByClass  = "class"  // by the types that files of the JVM name: {classes} stands for classes of tests, a word with {class} for one with each, {modules} for what keeps Maven to theirs
 )
 
 func shell(line string) []string { return []string{"sh", "-c", line} }

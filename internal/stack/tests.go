@@ -10,12 +10,22 @@ import (
 // regexp, for lines of its files.
 type Tests struct {
 	Ends     []string // of the names of its files
+	Inside   bool     // they stand in the files of the code
+	Within   []string // endings of names of files in which some may stand besides other things
 	Only     bool     // a file that is called test, tests or spec is a test
 	Names    []string // patterns of names of files that serve tests, besides those that languages share
+	Dirs     []string // names of directories in which all files of the language do, likewise
 	Declares string   // a test; the last group that matched is its name
 	Skips    string   // one that does not run
 	Focuses  string   // one that runs alone; empty where there is none
 	Asserts  string   // what checks something
+	Weak     string   // an assertion that holds for almost anything
+	Swallows string   // what turns a failure into none
+	Quiets   string   // what tells a checker to look away
+	Mocks    string   // what replaces a module by a stand-in, whose name is the last group that matched
+	Reports  string   // a hook of a runner that decides what runs, and what is said of it
+	Inverts  string   // a mark of a test that is to fail
+	Exits    bool     // a file fails by how it exits, whatever stands in it
 }
 
 // Config is how checks are configured in some files, as patterns of lines.
@@ -42,6 +52,25 @@ func ConfigOf(file string) (Config, bool) {
 		}
 	}
 	return Config{}, false
+}
+
+// Checks reports whether tests in a file check by what stands in it, and not by how
+// it exits; false for a language that is not known.
+func Checks(file string) bool {
+	ending := path.Ext(file)
+	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Tests.Exits && slices.Contains(s.Tests.Ends, ending) })
+}
+
+// TestsInside reports whether a file is one of code in which its tests stand.
+func TestsInside(file string) bool {
+	ending := path.Ext(file)
+	return slices.ContainsFunc(All(), func(s Stack) bool { return s.Tests.Inside && slices.Contains(s.Tests.Ends, ending) })
+}
+
+// MayHoldTests reports whether tests may stand in a file besides other things.
+func MayHoldTests(file string) bool {
+	ending := path.Ext(file)
+	return TestsInside(file) || slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
 }
 
 // at reports whether a file is what a pattern of [Config.Files] names.
@@ -77,8 +106,9 @@ func onlyTest(stem, ending string) bool {
 // helpers are the names of files that serve tests, of all stacks.
 type helpers struct {
 	names    map[string]bool
-	endings  []string // of names, from patterns that are an asterisk and an ending
-	patterns []string // all others
+	endings  []string        // of names, from patterns that are an asterisk and an ending
+	patterns []string        // all others
+	dirs     map[string]bool // of directories with the endings of the files in them
 }
 
 func (h helpers) is(base string) bool {
@@ -89,8 +119,13 @@ func (h helpers) is(base string) bool {
 var helping = collectHelpers() //nolint:gochecknoglobals // read only
 
 func collectHelpers() helpers {
-	h := helpers{names: map[string]bool{}}
+	h := helpers{names: map[string]bool{}, dirs: map[string]bool{}}
 	for _, s := range All() {
+		for _, dir := range s.Tests.Dirs {
+			for _, ending := range s.Tests.Ends {
+				h.dirs[dir+"/"+ending] = true
+			}
+		}
 		for _, p := range s.Tests.Names {
 			end, open := strings.CutPrefix(p, "*")
 			switch {
@@ -118,6 +153,9 @@ func ServesTests(file string) bool {
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
 		switch dir {
 		case "test", "testdata", "__snapshots__", "__mocks__", "__fixtures__", "spec", "e2e":
+			return true
+		}
+		if helping.dirs[dir+"/"+path.Ext(file)] {
 			return true
 		}
 	}

@@ -89,7 +89,7 @@ func (w *Wish) quotes(text string) {
 			}
 		}
 		switch {
-		case commandRE.re().MatchString(said):
+		case isCommand(said):
 			if failsRE.re().MatchString(clauseAround(text, at[0], at[1])) {
 				w.Commands = add(w.Commands, said)
 			}
@@ -225,7 +225,7 @@ const (
 		`|[\w./-]+\.\w+::[\w:\[\].-]+|\b(?:[\w.]+\.)?test_\w+(?:\[[^\]\n]{0,80}\])?\b|\btest[A-Z]\w+`
 	placeRE   pattern = `(?:^|[\s("'` + "`" + `])((?:\./)?[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,5}):(\d{1,6})\b`
 	quotedRE  pattern = "`([^`\n]{1,300})`" + `|"([^"\n]{1,300})"|(?:^|[\s(])'([^'\n]{1,300})'(?:$|[\s).,:;])`
-	commandRE pattern = `^(?:\./[\w./-]+|(?:go|npm|npx|pnpm|yarn|bun|deno|node|python3?|pytest|tox|uv|poetry|ruff|mypy|cargo|make|cmake|ctest|ninja|ruby|rake|bundle|rspec|php|composer|phpunit|mvn|gradle|dotnet|sh|bash|mix|swift|zig|tsc|eslint|golangci-lint|gofmt|test|grep) \S)[^\n]*$|^\./[\w./-]+$`
+	commandRE pattern = `^(?:\./[\w./-]+|([\w.-]+) \S)[^\n]*$`
 	failsRE   pattern = `(?i)\b(?:fails?|failed|failing|breaks?|broken|crash(?:es)?|panics?|errors?|exits? (?:with )?(?:code )?[1-9]\d*|(?:must|should|has to|to) (?:pass|succeed|work|exit 0)|make[^.;\n]{0,20}pass|(?:does not|doesn't) (?:pass|work|run|succeed))\b`
 	endRE     pattern = `^\.(?:pyi?|rb|php|[cm]?[jt]sx?|sh|bats|c|cc|cpp|rs|java|kt|lua|pl|t|exs?)\b`
 	passesRE  pattern = `(?i)\b(?:pass(?:es)?|green|fails?|failing|red|broken)\b`
@@ -236,6 +236,19 @@ const (
 	withinRE pattern = `^\s+(?:in|of|for|under)\s+(?:the\s+)?(?:file\s+|package\s+|module\s+)?` + "`?" + `([\w./-]+)`
 	sparedRE pattern = `^[` + "`" + `'")]*,?\s+(?:is|are|was|were|may|can|should)\s+(?:un|not )related|^[` + "`" + `'")]*,?\s+(?:may|can)\s+(?:stay|fail|be (?:ignored|left))|^[` + "`" + `'")]*,?\s+(?:is|are) (?:known|expected) to fail|^[` + "`" + `'")]*\s+alone\b`
 )
+
+// isCommand reports whether a text is a command: a program of the project, or one
+// that is known, with something behind it.
+func isCommand(said string) bool {
+	m := commandRE.re().FindStringSubmatch(said)
+	return m != nil && (m[1] == "" || stack.IsProgram(m[1]) && !slices.Contains(alsoWords(), m[1]) ||
+		slices.Contains([]string{"make", "ninja", "sh", "bash", "deno", "zig", "test", "grep"}, m[1]))
+}
+
+// alsoWords are programs that are words which people use otherwise.
+func alsoWords() []string {
+	return []string{"black", "coverage", "next", "tap", "ava", "turbo", "rollup", "cypress", "playwright", "rails", "pest"}
+}
 
 // Wishes are what some texts ask for by name.
 type Wishes []Wish

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Trial is what came of the command of a criterion on the tree that its task is
@@ -208,11 +209,16 @@ func fault(check string, e nexus.Evidence) string {
 			return "the program in the command is wrong: " + text
 		case strings.HasPrefix(check, "go test ") && (strings.Contains(text, "flag provided but not defined") || strings.HasPrefix(text, "malformed import path")), strings.HasPrefix(text, "go ") && strings.Contains(text, "unknown command"):
 			return "the command itself is wrong: " + text
-		case strings.Contains(text, "lookup disabled by GOPROXY"), strings.Contains(text, "dial tcp: lookup "):
+		case strings.Contains(text, "dial tcp: lookup "), unreached(text):
 			return "it needs the network, which checks do not have: " + text
 		}
 	}
 	return ""
+}
+
+// unreached reports whether a client of a registry found no network.
+func unreached(text string) bool {
+	return slices.ContainsFunc(stack.Environments().Unreached, func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) })
 }
 
 // texts returns what a gate found, in words.

@@ -9,6 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // dependency stands for a path that a command prints before it is known: that of
@@ -51,26 +52,12 @@ func located(words []string) bool {
 	}
 	line := strings.Join(words, " ")
 	switch words[0] {
-	case "go":
-		return words[1] == "list" && regexp.MustCompile(`-f \{\{ ?\.Dir ?\}\}`).MatchString(line) ||
-			regexp.MustCompile(`^go env (GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`).MatchString(line)
-	case "npm", "pnpm", "yarn":
-		return regexp.MustCompile(`^p?npm root( -g)?$|^yarn global dir$`).MatchString(line)
-	case "rustc":
-		return line == "rustc --print sysroot" || line == "rustc --print=sysroot"
-	case "bundle":
-		return regexp.MustCompile(`^bundle (show|info --path) [\w-]+$`).MatchString(line)
 	case "which", "command", "type":
 		return regexp.MustCompile(`^(which|command -v|type -p) [\w.+-]+$`).MatchString(line)
 	case "dirname":
 		return len(words) == 2 && strings.HasPrefix(words[1], dependency)
-	case "python", "python3":
-		return len(words) == 3 && words[1] == "-c" && regexp.MustCompile(`^import [\w., ]+; ?print\((os\.path\.dirname\()?([\w.]+\.__file__|[\w.]+\.__path__\[0\]|site\.getsitepackages\(\)\[0\]|sysconfig\.get_paths?\(['"]?\w*['"]?\)(\[['"]\w+['"]\])?)\)*$`).MatchString(words[2])
-	case "node":
-		return len(words) == 3 && (words[1] == "-p" || words[1] == "-e" || words[1] == "-pe") && !strings.Contains(words[2], "..") &&
-			regexp.MustCompile(`^(console\.log\()?(require\(['"](node:)?path['"]\)\.dirname\()?require\.resolve\(['"][@\w][\w@./-]*['"]\)\)*;?$`).MatchString(words[2])
 	}
-	return false
+	return stack.Locates(words)
 }
 
 // beside says where a path lies that is named from the private /tmp or from a
@@ -92,7 +79,7 @@ func (j *judgement) beside(p string) (place.Kind, string) {
 // elsewhere, empty where there is none.
 func (j *judgement) home(p string) string {
 	for _, dir := range j.rules.Caches {
-		for _, known := range []string{"go/pkg/mod", ".cargo/registry", ".m2/repository", ".rustup", ".pyenv"} {
+		for _, known := range stack.CommandsOf().Caches {
 			if rest, ok := strings.CutPrefix(strings.TrimPrefix(p, "~"), "/"+known); ok && strings.HasSuffix(dir, "/"+known) && (rest == "" || rest[0] == '/') {
 				return dir + rest
 			}

@@ -7,16 +7,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // frontEnd asks where a well-known program is told to run code that is not
 // judged, to fetch other programs, or to publish.
 func (j *judgement) frontEnd(name string, args []shell.Word) {
-	verbs := map[string][]string{
-		"rails":         {"runner", "r", "console", "c", "dbconsole", "db", "credentials:show", "credentials:edit", "secrets:show", "encrypted:show"},
-		"golangci-lint": {"custom"}, "playwright": {"install", "install-deps", "uninstall", "codegen", "open", "cr", "ff", "wk"}, "cypress": {"install", "open"},
-		"artisan": {"tinker", "db"}, "manage.py": {"shell", "shell_plus", "dbshell", "runscript"}, "setup.py": {"upload", "register", "install", "develop", "easy_install"},
-	}[name]
+	verbs := stack.CommandsOf().Asks[name]
 	options, operands := shell.SplitOptions(args)
 	for i, w := range operands {
 		if slices.Contains(verbs, w.Text) && (i == 0 || i <= len(options) && len(w.Text) > 1 || name == "setup.py") {

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // loop is a variable that within a loop stands for a file of the worktree.
@@ -108,7 +109,7 @@ func (j *judgement) value(name string, at syntax.Pos) (shell.Word, bool) {
 	if (name == "TMPDIR") && !slices.Contains(j.sets, name) {
 		return shell.Literal("/tmp"), true // private
 	}
-	if slices.Contains([]string{"GOMODCACHE", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"}, name) && !slices.Contains(j.sets, name) && !j.rebinds {
+	if slices.Contains(stack.CommandsOf().Places, name) && !slices.Contains(j.sets, name) && !j.rebinds {
 		return shell.Literal(dependency), true
 	}
 	for _, s := range j.settled {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // ownFile reports whether it is for certain a file of the tree that may be
@@ -36,8 +37,8 @@ func (j *judgement) carried(w shell.Word) string {
 		return ""
 	}
 	switch dir, name := path.Split(p); {
-	case name == "gradlew" || name == "mvnw":
-		return map[string]string{"gradlew": "gradle", "mvnw": "mvn"}[name]
+	case stack.CommandsOf().Wrappers[name] != "":
+		return stack.CommandsOf().Wrappers[name]
 	case dir == "node_modules/.bin/" || strings.HasSuffix(dir, "venv/bin/") || strings.HasSuffix(dir, "env/bin/") || dir == "vendor/bin/":
 		if name == "pip" || name == "pip3" || strings.HasPrefix(name, "python") || name == "npm" || name == "npx" || name == "node" || name == "tsx" || name == "ts-node" {
 			return strings.TrimRight(name, ".0123456789")

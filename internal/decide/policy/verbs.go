@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // verbs judges a program that is told by its first word what to do. It is not
@@ -342,14 +343,7 @@ func (j *judgement) runs(name, verb string, v table.Verbs, argv []shell.Word) {
 // builtin reports whether a word is a command of a manager's own that no entry
 // of the table allows.
 func builtin(name, word string) bool {
-	return slices.Contains(strings.Fields(map[string]string{
-		"yarn": "add audit autoclean cache check config constraints create dedupe dlx generate-lock-entry global help import info init licenses link login logout node npm outdated owner " +
-			"patch patch-commit plugin policies publish rebuild search set stage tag team unlink unplug up upgrade upgrade-interactive version versions",
-		"pnpm": "add import install-test it link ln unlink update up upgrade audit licenses outdated create dlx env publish recursive server setup store cache cat-file cat-index " +
-			"find-hash completion config c deploy doctor fetch get set init login logout patch patch-commit patch-remove self-update approve-builds ignored-builds view info search owner whoami access token " +
-			"star dist-tag deprecate unpublish team profile ping edit docs repo bugs hook org adduser prefix explore with runtime",
-		"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch pm publish repl unlink update upgrade why x",
-	}[name]), word)
+	return slices.Contains(strings.Fields(stack.CommandsOf().Own[name]), word)
 }
 
 // unknown reports whether a word is the name of no program that has a rule.

@@ -1,11 +1,11 @@
 package repair
 
 import (
-	"path"
 	"regexp"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // checks is what a test has that looks at anything. It is generous: helpers have
@@ -26,10 +26,6 @@ func HollowTests(p nexus.TestsProved, text func(file string) string) bool {
 		}
 	}
 	return !slices.ContainsFunc(p.Files, func(file string) bool {
-		switch path.Ext(file) {
-		case ".go", ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".rs", ".java", ".kt", ".rb", ".php", ".cs":
-			return checks.MatchString(text(file))
-		}
-		return true
+		return !stack.Checks(file) || checks.MatchString(text(file))
 	})
 }

@@ -1,10 +1,11 @@
 package tamper
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // bare returns a file of tests as its tests see it: what is in comments,
@@ -12,26 +13,14 @@ import (
 // ends stay. So an assertion that was put there counts as gone. Where a mark
 // is never closed it was none, and the text after it stays.
 func (h *habits) bare(file, text string) string {
-	ending := strings.ToLower(path.Ext(file))
-	b := barer{in: text, expected: h.expected, never: map[string]bool{}}
-	switch {
-	case slices.Contains([]string{".py", ".rb", ".sh", ".bash", ".bats"}, ending):
-		b.hash = true
-	case ending == ".php":
-		b.hash, b.slash = true, true
-	default:
-		b.slash = true
+	s, known := stack.SyntaxOf(file)
+	b := barer{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
+	b.hash, b.slash = slices.Contains(s.Comments, "#"), !known || slices.Contains(s.Comments, "//")
+	if s.Block[0] != "" && s.Block[0] != "/*" { // its marks are lines
+		lines := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(s.Block[0]) + `\b.*?^` + regexp.QuoteMeta(s.Block[1]) + `\b`)
+		b.in = lines.ReplaceAllStringFunc(b.in, ends)
 	}
-	switch ending {
-	case ".go", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte":
-		b.long = []string{"`"}
-	case ".py":
-		b.long = []string{`"""`, `'''`}
-	case ".java", ".kt", ".kts", ".scala", ".cs", ".groovy":
-		b.long = []string{`"""`}
-	case ".rb":
-		b.in = h.rubyBlock.ReplaceAllStringFunc(b.in, ends)
-	case ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp":
+	if s.Unbuilt {
 		b.in = h.switchedOff(b.in)
 	}
 	return b.all()

@@ -2,6 +2,8 @@ package tamper
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
@@ -11,8 +13,6 @@ import (
 // package, most of them for a command in a sandbox, and compiling took a quarter
 // of such a start.
 type habits struct {
-	// rubyBlock is a comment of several lines.
-	rubyBlock *regexp.Regexp
 	// expected is a comment of Go's that is compared with what an example says.
 	expected *regexp.Regexp
 	// opens and closes are lines of the preprocessor of C.
@@ -56,23 +56,19 @@ type habits struct {
 
 func learn() *habits {
 	return &habits{
-		rubyBlock: regexp.MustCompile(`(?ms)^=begin\b.*?^=end\b`),
-		expected:  regexp.MustCompile(`^// (?:Unordered )?[Oo]utput:`),
-		opens:     regexp.MustCompile(`^\s*#\s*if(?:n?def)?\b`),
-		closes:    regexp.MustCompile(`^\s*#\s*endif\b`),
-		others:    regexp.MustCompile(`^\s*#\s*el(?:se|if)`),
-		never:     regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`),
-		weakens: regexp.MustCompile(`toBeTruthy|toBeDefined|not\.toThrow|not\.toBeNull|not\.toBeUndefined|toBeInstanceOf\(Object|anything\(\)|expect\.any\(|` +
-			`assertTrue\(True|assertIsNotNone|assert True\b|is not None\b|\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)|assert_?!?\(true|is_ok\(\)|is_some\(\)|` +
-			`assertNotNull|Assert\.Pass|IsNotNull|refute_nil|be_truthy|not_to be_nil|EXPECT_TRUE\(true`),
-		swallows: regexp.MustCompile(`\braise SystemExit\b|\bprocess\.exit\(\s*\)|\bprocess\.exitCode\s*=\s*0|\bsys\.exit\(\s*\)|\bexit!|(?:^|[;{]\s*)(?:exit|die)\s*\(\s*0?\s*\)\s*;|^\s*\.IGNORE\b|` +
-			`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|--passWithNoTests|--pass-with-no-tests|--exit-zero|continue-on-error:\s*true|` +
-			`allow_failure:\s*true|\bos\._exit\(0\)|\bsys\.exit\(0\)|\bprocess\.exit\(0\)|\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|\bstd::process::exit\(0\)|-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true|^-\s*(?:go|npm|cargo|pytest|make) test`),
+		expected: regexp.MustCompile(`^// (?:Unordered )?[Oo]utput:`),
+		opens:    regexp.MustCompile(`^\s*#\s*if(?:n?def)?\b`),
+		closes:   regexp.MustCompile(`^\s*#\s*endif\b`),
+		others:   regexp.MustCompile(`^\s*#\s*el(?:se|if)`),
+		never:    regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`),
+		weakens:  ofAll(func(t stack.Tests) string { return t.Weak }, `assert_?!?\(true`),
+		swallows: ofAll(func(t stack.Tests) string { return t.Swallows }, `^\s*\.IGNORE\b|\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|`+
+			`continue-on-error:\s*true|allow_failure:\s*true|^-\s*make test`),
 		dash:       regexp.MustCompile(`^@?-`),
-		suppresses: regexp.MustCompile(`//\s*nolint|eslint-disable|biome-ignore|@ts-(?:ignore|nocheck|expect-error)|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore|@SuppressWarnings|#!?\[allow\(|rubocop:disable|phpcs:(?:ignore|disable)|@phpstan-ignore|@psalm-suppress|@SuppressFBWarnings|\bNOPMD\b|spotless:off|oxlint-disable|shellcheck disable|NOLINT|#pragma warning disable`),
-		mocks:      regexp.MustCompile(`(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)|\bpatch(?:\.object)?\(\s*['"]?([\w./]+)|monkeypatch\.setattr\(\s*['"]?([\w.]+)|^(\w+)\.\w+\s*=[^=]`),
-		reports:    regexp.MustCompile(`\bpytest_(?:runtest_\w+|pyfunc_call|sessionfinish|collection_modifyitems|report_teststatus|exception_interact|ignore_collect|terminal_summary)\b|\bdef load_tests\(|@example_block|\.currentTest\b.*=[^=]|expect\.extend\(|^\s*\S*assert\S*\.\w+\s*=[^=]`),
-		inverts:    regexp.MustCompile(`#\[should_panic|\b(?:it|test)\.fails\b`),
+		suppresses: ofAll(func(t stack.Tests) string { return t.Quiets }),
+		mocks:      ofAll(func(t stack.Tests) string { return t.Mocks }, `^(\w+)\.\w+\s*=[^=]`),
+		reports:    ofAll(func(t stack.Tests) string { return t.Reports }, `^\s*\S*assert\S*\.\w+\s*=[^=]`),
+		inverts:    ofAll(func(t stack.Tests) string { return t.Inverts }),
 		forgives:   regexp.MustCompile(`^except(?:\s+(?:AssertionError|Exception|BaseException)\b.*)?:|\bcatch\s*(?:\(\w*\))?\s*\{\s*\}|\brescue (?:Exception|RSpec)\b|^recover\(\)|\bdefer func\(\) \{ _? ?=? ?recover\(\)`),
 		leaves:     regexp.MustCompile(`^(?:if\s*\(?\s*(?:true|True|1|not False|!false)\s*\)?\s*:?\s*\{?\s*)?return\b[^{}]*\}?$`),
 		another:    regexp.MustCompile(`^(?:[)}\]]|(?:case|default|else|elif|elsif|end|ensure|rescue|except|finally|when|fn|func|function|def|class|test|it|describe)\b|@|#\[|\w+:(?:$|[^:=]))`),
@@ -83,6 +79,17 @@ func learn() *habits {
 		checks:     regexp.MustCompile(`^(?:pre|post)?(?:test|lint|build|check|type-?check|types|tsc|vet|verify|ci|format:check|coverage)(?:[:\-].*)?$`),
 		languages:  learnLanguages(),
 	}
+}
+
+// ofAll joins what all stacks say of their tests, and what languages share.
+func ofAll(of func(t stack.Tests) string, shared ...string) *regexp.Regexp {
+	var all []string
+	for _, s := range stack.All() {
+		if pattern := of(s.Tests); pattern != "" && !slices.Contains(all, pattern) {
+			all = append(all, pattern)
+		}
+	}
+	return regexp.MustCompile(strings.Join(append(all, shared...), "|"))
 }
 
 // learnLanguages returns how tests of all stacks are written; the last is for all

@@ -3,7 +3,6 @@ package tamper
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func Lost(files []Sides) []nexus.Finding {
 }
 
 func (h *habits) lost(files []Sides) []nexus.Finding {
-	m := merge{habits: h, files: files, symbols: exports()}
+	m := merge{habits: h, files: files, exports: map[string]*regexp.Regexp{}}
 	for _, f := range files {
 		if opaque(f) {
 			m.whole(f)
@@ -81,8 +80,8 @@ type merge struct {
 	*habits
 
 	files   []Sides
-	symbols []symbols
-	gone    map[string]bool // files that are missing as a whole
+	exports map[string]*regexp.Regexp // what files export, by the pattern
+	gone    map[string]bool           // files that are missing as a whole
 	found   []nexus.Finding
 }
 
@@ -213,7 +212,7 @@ func (m *merge) named(code, kind string, of func(file string, text *string) []st
 // tests returns the tests that a text declares, each once: a name that is said
 // twice is mostly a table.
 func (m *merge) tests(file string, text *string) []string {
-	if text == nil || !stack.ServesTests(file) && path.Ext(file) != ".rs" {
+	if text == nil || !stack.ServesTests(file) && !stack.TestsInside(file) {
 		return nil
 	}
 	names := m.languageOf(file).names(m.bare(file, *text))
@@ -226,17 +225,19 @@ func (m *merge) exported(file string, text *string) []string {
 	if text == nil || stack.ServesTests(file) {
 		return nil
 	}
+	s, _ := stack.SyntaxOf(file)
+	if s.Exports == "" {
+		return nil
+	}
+	if m.exports[s.Exports] == nil {
+		m.exports[s.Exports] = regexp.MustCompile(s.Exports)
+	}
 	var all []string
-	for _, s := range m.symbols {
-		if !slices.Contains(s.endings, strings.ToLower(path.Ext(file))) {
-			continue
-		}
-		for _, match := range s.declares.FindAllStringSubmatch(*text, -1) {
-			for _, name := range slices.Backward(match[1:]) {
-				if name != "" {
-					all = append(all, name)
-					break
-				}
+	for _, match := range m.exports[s.Exports].FindAllStringSubmatch(*text, -1) {
+		for _, name := range slices.Backward(match[1:]) {
+			if name != "" {
+				all = append(all, name)
+				break
 			}
 		}
 	}
@@ -273,34 +274,5 @@ func (m *merge) tampered() {
 			f.Gate, f.Severity, f.Name = MergeGate, nexus.Major, name
 			m.found = append(m.found, f)
 		}
-	}
-}
-
-// symbols are how a language declares what others may use. The last group that
-// matched is the name.
-type symbols struct {
-	endings  []string
-	declares *regexp.Regexp
-}
-
-func exports() []symbols {
-	re := regexp.MustCompile
-	return []symbols{
-		{[]string{".go"}, re(`(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`)},
-		{
-			[]string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"},
-			re(`(?m)^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum|namespace)\s+([A-Za-z_$][\w$]*)|^\s*(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`),
-		},
-		{[]string{".py", ".pyi"}, re(`(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`)},
-		{[]string{".rs"}, re(`(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`)},
-		{
-			[]string{".java", ".kt", ".kts", ".scala", ".groovy", ".cs", ".fs"},
-			re(`(?m)^\s*(?:public|protected|open|override|internal)\s[^=;{(\n]*?\b(\w+)\s*[({]|^\s*(?:public\s+|open\s+|data\s+|sealed\s+|abstract\s+|final\s+|static\s+)*(?:class|interface|enum|record|object|trait|fun)\s+(\w+)`),
-		},
-		{[]string{".rb"}, re(`(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`)},
-		{[]string{".php"}, re(`(?m)^\s*(?:(?:public|static|abstract|final)\s+)*function\s+(\w+)\s*\(|^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`)},
-		{[]string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, re(`(?m)^[A-Za-z_][\w\s*&:<>,]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?[{;]\s*$|^#define (\w+)|^(?:class|struct|enum|union) (\w+)`)},
-		{[]string{".sh", ".bash"}, re(`(?m)^(?:function )?([A-Za-z_]\w*)\s*\(\)`)},
-		{[]string{".sql"}, re(`(?mi)^\s*create (?:or replace )?(?:table|view|index|function|type)\s+(?:if not exists\s+)?([\w."]+)`)},
 	}
 }

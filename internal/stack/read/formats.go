@@ -23,6 +23,9 @@ type Format struct {
 	Commands []string
 	// Starts are commands that start any tool: it is theirs where no other speaks.
 	Starts []string
+	// Versions are commands whose first line says the versions of the tools on which
+	// it depends what is found; without them they are not asked.
+	Versions []string
 	// Marks is a pattern of text that only this format has.
 	Marks string
 	// Well is a pattern of a line with which the tool says that it found

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Grant says who may go out, and where to. The nil Grant lets nobody.
@@ -67,16 +68,9 @@ func (w *Way) Take() []Tally {
 	return w.book.Take()
 }
 
-// Env returns an environment with what tools need to fetch what they may. Go's
-// own cache of modules is not written: what is fetched goes to a private one,
-// which takes from that as from a proxy.
+// Env returns an environment with what tools need to fetch what they may. Private
+// says that what the user has fetched is seen, and not written.
 func (w *Way) Env(env []string, private bool) []string {
-	modules, err := Preset("go")
-	if err != nil || !w.Reaches(modules[0], portHTTPS) {
-		return env
-	}
-	from := "https://" + modules[0] // the first of them is the proxy; see `go help goproxy`
-	env = slices.Clone(env)
 	value := func(name string) (v string) {
 		for _, e := range env {
 			if rest, ok := strings.CutPrefix(e, name+"="); ok {
@@ -85,11 +79,13 @@ func (w *Way) Env(env []string, private bool) []string {
 		}
 		return v
 	}
-	if have := value("GOMODCACHE"); have != "" && private {
-		from = (&url.URL{Scheme: "file", Path: have + "/cache/download"}).String() + "," + from
-		env = append(env, "GOMODCACHE=/tmp/gomodcache", "GOFLAGS="+strings.TrimSpace(value("GOFLAGS")+" -modcacherw"))
+	all := slices.Clone(env)
+	for _, s := range stack.All() {
+		if online := s.Environment.Online; online != nil && len(s.Hosts) > 0 && w.Reaches(s.Hosts[0].Hosts[0], portHTTPS) {
+			all = append(all, online(value, private)...)
+		}
 	}
-	return append(env, "GOPROXY="+from)
+	return all
 }
 
 // Refusals says to an agent what did not get through, and what can be done.

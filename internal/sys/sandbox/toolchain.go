@@ -15,14 +15,20 @@ import (
 func toolDirs(env []string) []string {
 	home, _ := lookup(env, "HOME")
 	path, _ := lookup(env, "PATH")
-	dirs := []string{modules(env), rustup(env)}
-	if real, err := exec.LookPath("go"); err == nil {
-		if real, err = filepath.EvalSymlinks(real); err == nil {
-			dirs = append(dirs, filepath.Dir(filepath.Dir(real)))
+	tools := stack.Environments()
+	var dirs []string
+	for _, s := range tools.Shows {
+		dirs = append(dirs, s.Dir(variable(env)))
+	}
+	for _, program := range tools.Roots {
+		if real, err := exec.LookPath(program); err == nil {
+			if real, err = filepath.EvalSymlinks(real); err == nil {
+				dirs = append(dirs, filepath.Dir(filepath.Dir(real)))
+			}
 		}
 	}
 	for _, dir := range filepath.SplitList(path) {
-		dirs = append(dirs, toolDir(dir, home))
+		dirs = append(dirs, toolDir(dir, home, tools.HomeBins))
 	}
 	var keep []string
 	for _, dir := range dirs {
@@ -36,10 +42,10 @@ func toolDirs(env []string) []string {
 
 // toolDir returns what must be seen so that the programs in a directory of
 // PATH work: the directory, or the installation around it.
-func toolDir(dir, home string) string {
+func toolDir(dir, home string, bins []string) string {
 	parent := filepath.Dir(dir)
 	switch {
-	case parent == home || parent == filepath.Join(home, ".local") || parent == filepath.Join(home, ".cargo"):
+	case parent == home || parent == filepath.Join(home, ".local"), filepath.Dir(parent) == home && slices.Contains(bins, filepath.Base(parent)):
 		return dir // the rest of the parent is not a toolchain
 	case filepath.Base(dir) == "shims" || isDir(filepath.Join(parent, "lib")) || isDir(filepath.Join(parent, "libexec")):
 		return parent
@@ -73,29 +79,6 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// modules returns Go's module cache, empty for none.
-func modules(env []string) string {
-	if dir, ok := lookup(env, "GOMODCACHE"); ok && dir != "" {
-		return dir
-	}
-	if path, ok := lookup(env, "GOPATH"); ok && path != "" {
-		return filepath.Join(filepath.SplitList(path)[0], "pkg", "mod")
-	}
-	if home, ok := lookup(env, "HOME"); ok && home != "" {
-		return filepath.Join(home, "go", "pkg", "mod")
-	}
-	return ""
-}
-
-// rustup returns where Rust's toolchains are.
-func rustup(env []string) string {
-	if dir, ok := lookup(env, "RUSTUP_HOME"); ok {
-		return dir
-	}
-	home, _ := lookup(env, "HOME")
-	return filepath.Join(home, ".rustup")
-}
-
 // Quiet returns variables that keep tools from paging and colours, for commands
 // whose output a model reads. A project's own tests may look at them, so gates
 // do not have them.
@@ -115,13 +98,15 @@ func toolEnv(host, extra []string) []string {
 		}
 	}
 	env = append(env, tongue(host)...)
-	flags, _ := lookup(host, "GOFLAGS")
-	env = append(env, "GOFLAGS="+strings.TrimSpace(flags+" -buildvcs=false")) // its git directory is out of sight
-	if dir := modules(host); isDir(dir) {
-		env = append(env, "GOMODCACHE="+dir)
+	for _, add := range tools.Adds {
+		name, value, _ := strings.Cut(add, "=")
+		had, _ := lookup(host, name)
+		env = append(env, name+"="+strings.TrimSpace(had+" "+value))
 	}
-	if dir := rustup(host); isDir(dir) {
-		env = append(env, "RUSTUP_HOME="+dir)
+	for _, s := range tools.Shows {
+		if dir := s.Dir(variable(host)); isDir(dir) {
+			env = append(env, s.Var+"="+dir)
+		}
 	}
 	return append(env, extra...)
 }
@@ -151,6 +136,11 @@ func lookup(env []string, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// variable returns what looks variables up in an environment.
+func variable(env []string) func(name string) string {
+	return func(name string) string { v, _ := lookup(env, name); return v }
 }
 
 // once keeps the last value of each variable: programs do not agree which of

@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		"task, rake": {
 			map[string]string{"Taskfile.yml": "version: '3'\nvars:\n  A: b\ntasks:\n  build:\n    cmds:\n      - go: x\n  'test':\n", "Rakefile": "task default: [:spec]\ntask :spec do\n  task :inner\n"},
-			[]codemap.Script{{Run: "task", Names: []string{"build", "test"}}, {Run: "rake", Names: []string{"default", "spec"}}},
+			[]codemap.Script{{Run: "rake", Names: []string{"default", "spec"}}, {Run: "task", Names: []string{"build", "test"}}},
 		},
 	} {
 		dir := t.TempDir()

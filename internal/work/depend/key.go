@@ -3,7 +3,6 @@ package depend
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -32,8 +31,8 @@ func (p Place) hash(root *os.Root, files []string) string {
 		rel := strings.TrimPrefix(f, p.Dir+"/")
 		also := slices.ContainsFunc(p.Also, func(pattern string) bool { ok, _ := path.Match(pattern, rel); return ok })
 		switch {
-		case path.Base(f) == "package.json" && p.Family == "node": // of a workspace's members too
-			put(f, manifest(stack.ReadLock(root.FS(), f)))
+		case p.Manifest != "" && path.Base(f) == p.Manifest:
+			put(f, p.Reduce(stack.ReadLock(root.FS(), f)))
 		case also:
 			put(f, stack.ReadLock(root.FS(), f))
 		}
@@ -47,37 +46,6 @@ func (p Place) hash(root *os.Root, files []string) string {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// manifest reduces a package.json to what installing depends on, so that a new
-// script for tests is no reason to install again. One that cannot be read is
-// taken as it is.
-func manifest(text string) string {
-	var all map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &all) != nil {
-		return text
-	}
-	kept := map[string]any{}
-	for _, field := range []string{
-		"name", "bin", "workspaces", "packageManager", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta",
-		"bundleDependencies", "bundledDependencies", "dependenciesMeta", "overrides", "resolutions", "pnpm", "trustedDependencies", "patchedDependencies", "installConfig", "os", "cpu",
-	} {
-		if v, ok := all[field]; ok {
-			kept[field] = v
-		}
-	}
-	var scripts map[string]string
-	_ = json.Unmarshal(all["scripts"], &scripts) // none where they are no scripts
-	for _, name := range []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "dependencies"} {
-		if line, ok := scripts[name]; ok {
-			kept["script "+name] = line
-		}
-	}
-	data, err := json.Marshal(kept)
-	if err != nil {
-		return text
-	}
-	return string(data)
 }
 
 // key names what a job makes: as far as can be known, the same key is the same

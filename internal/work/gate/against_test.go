@@ -174,7 +174,7 @@ func TestATreeWithoutANameNeverPasses(t *testing.T) {
 
 func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
 	tree := files(t, map[string]string{"vendor/modules.txt": "# x\n"})
-	s, err := gate.PrepareGo(tree.Dir, t.TempDir())
+	s, err := gate.Prepare(tree.Dir, t.TempDir())
 	if err != nil || !slices.Contains(s.Env, "GOFLAGS=-mod=vendor -buildvcs=false") {
 		t.Errorf("%v, %v", s.Env, err)
 	}
@@ -195,7 +195,7 @@ func TestWarmRunsNothing(t *testing.T) {
 		if !nightly {
 			return shared
 		}
-		s, err := gate.PrepareGo(tree.Dir, cache)
+		s, err := gate.Prepare(tree.Dir, cache)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
 // the tree. Every other gate may run what an agent wrote, so that it reads
 // this and writes to caches that are gone when it ends. Linters keep what they
 // found, among themselves.
-func (c Caches) Own(tree, dir string, g Gate) (GoSetup, func() error, error) {
+func (c Caches) Own(tree, dir string, g Gate) (Setup, func() error, error) {
 	build := filepath.Join(dir, "own")
 	switch g.Format {
 	case read.GoBuild, read.GoVet:
@@ -41,18 +41,18 @@ func (c Caches) Own(tree, dir string, g Gate) (GoSetup, func() error, error) {
 		return setup, func() error { return nil }, err
 	case read.GolangCI:
 		lint := filepath.Join(dir, "lint")
-		if err := gocache.Lay(filepath.Join(lint, golangciCache)); err != nil {
-			return GoSetup{}, nil, err
+		if err := gocache.Lay(filepath.Join(lint, stack.GolangciCache)); err != nil {
+			return Setup{}, nil, err
 		}
 		setup, err := c.Go(tree, lint, filepath.Join(lint, "own"), build)
 		return setup, func() error { return nil }, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return GoSetup{}, nil, err
+		return Setup{}, nil, err
 	}
 	once, err := os.MkdirTemp(filepath.Dir(dir), "once-")
 	if err != nil {
-		return GoSetup{}, nil, err
+		return Setup{}, nil, err
 	}
 	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
 	if err == nil {
@@ -68,7 +68,7 @@ func (c Caches) Own(tree, dir string, g Gate) (GoSetup, func() error, error) {
 
 // Shell returns the caches of an agent's own commands, which use programs like
 // those of the gates.
-func (c Caches) Shell(tree, dir string, words []string) (GoSetup, error) {
+func (c Caches) Shell(tree, dir string, words []string) (Setup, error) {
 	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
 	if err != nil {
 		return setup, err
@@ -78,7 +78,7 @@ func (c Caches) Shell(tree, dir string, words []string) (GoSetup, error) {
 }
 
 // show adds what the user's tools have fetched.
-func (c Caches) show(setup GoSetup, dir string, words []string) (GoSetup, error) {
+func (c Caches) show(setup Setup, dir string, words []string) (Setup, error) {
 	s, err := c.User.Show(dir, words)
 	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
 	return setup, err
@@ -87,13 +87,13 @@ func (c Caches) show(setup GoSetup, dir string, words []string) (GoSetup, error)
 // Go prepares the Go tools for a tree with caches of its own below dir, the
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
-func (c Caches) Go(tree, dir, own string, others ...string) (GoSetup, error) {
+func (c Caches) Go(tree, dir, own string, others ...string) (Setup, error) {
 	if gosrc.IsFile(os.DirFS(tree), "go.mod") || gosrc.IsFile(os.DirFS(tree), "go.work") { // elsewhere the go command is rare, and makes the directories itself
-		if err := gocache.Lay(filepath.Join(dir, goBuildCache)); err != nil {
-			return GoSetup{}, err
+		if err := gocache.Lay(filepath.Join(dir, stack.GoBuildCache)); err != nil {
+			return Setup{}, err
 		}
 	}
-	setup, err := PrepareGo(tree, dir)
+	setup, err := Prepare(tree, dir)
 	if err != nil || c.Exe == "" {
 		return setup, err
 	}

@@ -243,7 +243,7 @@ func BenchmarkGate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	setup, err := gate.PrepareGo(dir, b.TempDir())
+	setup, err := gate.Prepare(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

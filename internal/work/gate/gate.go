@@ -95,7 +95,7 @@ type Runner struct {
 	Put                func(data []byte) (hash string, err error) // keeps output; nil: it is not kept
 	Get                func(hash string) ([]byte, error)          // finds what Put kept; nil: weighed evidence is never reused
 	Mask               func([]byte) []byte                        // takes keys out of output before it is read; may be nil
-	Env                []string                                   // the whole environment; see [goenv.Prepare]
+	Env                []string                                   // the whole environment; see [Prepare]
 	Readable, Writable []string
 	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
 	Mark               string        // names the owner to [sandbox.Sweep]
@@ -104,7 +104,7 @@ type Runner struct {
 	// Own gives a gate that runs code of the tree caches that no such code
 	// wrote, and what drops them afterwards. Nil: all gates share what Env and
 	// Writable say.
-	Own func(g Gate) (s GoSetup, done func() error, err error)
+	Own func(g Gate) (s Setup, done func() error, err error)
 	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
 	// Reached hears which hosts it asked for, and may be nil.
 	Net     func(gate string) *egress.Way

@@ -46,7 +46,7 @@ func runner(t *testing.T, m sandbox.Mode) gate.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareGo(t.TempDir(), t.TempDir())
+	setup, err := gate.Prepare(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,45 +9,38 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// GoSetup is what the Go tools need besides the tree.
-type GoSetup struct {
+// Setup is what tools need besides the tree.
+type Setup struct {
 	Env                []string
 	Readable, Writable []string
 }
 
-// Where the build cache and that of golangci-lint are, in the directory of all.
-const (
-	goBuildCache  = "go-build"
-	golangciCache = "golangci"
-)
-
-// PrepareGo makes ready the Go tools for a tree: no network, no other toolchain, no
-// change of go.mod, and every cache in the directory cache, which it creates.
+// Prepare makes tools ready for a tree: no network, no other toolchain, no change
+// of what says which packages it has, and every cache in the directory cache, which
+// it creates.
 //
 // A build cache is trusted blindly by the go command, and a test may write
 // wherever a gate may. So cache must belong to the gates of one attempt, or
 // one landing, alone: not to the agent's own shell, and not to the next
 // attempt.
-func PrepareGo(dir, cache string) (GoSetup, error) {
-	build, lint := filepath.Join(cache, goBuildCache), filepath.Join(cache, golangciCache)
-	if err := os.MkdirAll(build, 0o700); err != nil {
-		return GoSetup{}, fmt.Errorf("go caches: %w", err)
+func Prepare(dir, cache string) (Setup, error) {
+	if err := os.MkdirAll(filepath.Join(cache, stack.GoBuildCache), 0o700); err != nil {
+		return Setup{}, fmt.Errorf("caches: %w", err)
 	}
-	mod := "-mod=readonly"
-	if tree := os.DirFS(dir); gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
-		mod = "-mod=vendor"
+	var env []string
+	for _, s := range stack.All() {
+		e := s.Environment
+		if e.Gates != nil {
+			env = append(env, e.Gates(os.DirFS(dir))...)
+		}
+		for _, c := range e.Caches {
+			env = append(env, c.Var+"="+filepath.Join(cache, c.Dir))
+		}
 	}
-	return GoSetup{
-		Env: sandbox.Gates(
-			"GOFLAGS="+mod+" -buildvcs=false", "GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off",
-			"GOCACHE="+build, "GOLANGCI_LINT_CACHE="+lint,
-		),
-		Readable: SystemSettings(), Writable: []string{cache},
-	}, nil
+	return Setup{Env: sandbox.Gates(env...), Readable: SystemSettings(), Writable: []string{cache}}, nil
 }
 
 // SystemSettings returns the directories of the system in which tools keep their

@@ -19,11 +19,9 @@ const handlesMark = "nexus: still open: "
 const maxHandles = 20
 
 // OpenHandles returns what keeps a runner from exiting, as far as its output says:
-// that of jest --detectOpenHandles, or of a probe.
+// its own, or that of a probe of ours.
 func OpenHandles(in raw.Input) []nexus.Finding {
 	probe := regexp.MustCompile(`^(?:# )?` + handlesMark + `(.+) at (\S.*?):(\d+)(?::(\d+))?$`)
-	jest := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
-	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
 	var found []nexus.Finding
 	add := func(what, file, line, column string) {
 		f := nexus.Finding{Code: raw.CodeHang, File: in.Place(file), Line: raw.Number(line), Column: raw.Number(column)}
@@ -35,39 +33,23 @@ func OpenHandles(in raw.Input) []nexus.Finding {
 			found = append(found, f)
 		}
 	}
-	detected, open := false, ""
-	for _, l := range in.Text() {
-		l = l[:min(len(l), maxWatchedLine)]
-		if m := probe.FindStringSubmatch(strings.TrimLeft(l, " ")); m != nil {
+	lines := in.Text()
+	for i, l := range lines {
+		lines[i] = l[:min(len(l), maxWatchedLine)]
+		if m := probe.FindStringSubmatch(strings.TrimLeft(lines[i], " ")); m != nil {
 			add(m[1], m[2], m[3], m[4])
-			continue
 		}
-		detected = detected || strings.HasPrefix(l, "Jest has detected the following ")
-		if m := jest.FindStringSubmatch(l); detected && m != nil {
-			open = m[1]
-		} else if m := frame.FindStringSubmatch(l); open != "" && m != nil && !strings.Contains(m[1], "node_modules/") {
-			add(open, m[1], m[2], m[3])
-			open = ""
-		}
+	}
+	for _, h := range stack.Handles(lines) {
+		add(h.What, h.File, h.Line, h.Column)
 	}
 	return found
 }
 
 // handleName says what a kind of handle is.
 func handleName(kind string) string {
-	for _, x := range []struct{ pattern, what string }{
-		{`^TCPSERVERWRAP$`, "a server that listens"},
-		{`^PIPESERVERWRAP$`, "a server on a socket"},
-		{`^(?:TCPWRAP|PIPEWRAP|HTTPCLIENTREQUEST|HTTPINCOMINGMESSAGE|TLSWRAP)$`, "a connection"},
-		{`^(?:UDPWRAP|UDPSENDWRAP)$`, "a socket"},
-		{`^(?:Timeout|Immediate)$`, "a timer"},
-		{`^(?:PROCESSWRAP|ChildProcess)$`, "a child process"},
-		{`^(?:WORKER|MESSAGEPORT)$`, "a worker"},
-		{`^(?:FSEVENTWRAP|STATWATCHER)$`, "a file watcher"},
-	} {
-		if regexp.MustCompile(x.pattern).MatchString(kind) {
-			return x.what + " (" + kind + ")"
-		}
+	if name := stack.HandleName(kind); name != "" {
+		return name + " (" + kind + ")"
 	}
 	if strings.HasPrefix(kind, "thread ") || strings.HasPrefix(kind, "process ") {
 		return "the " + kind

@@ -84,7 +84,7 @@ func judged(t *testing.T, dir string) nexus.Evidence {
 	t.Helper()
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
 	testenv.NeedMachine(t, "a sandbox", err)
-	setup, err := gate.PrepareGo(dir, t.TempDir())
+	setup, err := gate.Prepare(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

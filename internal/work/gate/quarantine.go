@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
@@ -86,13 +85,8 @@ func QuarantineIn(dir string) (flaky.Quarantine, error) {
 func TestsIn(dir string) func(test string) bool {
 	var files []string
 	for _, f := range stack.Files(os.DirFS(dir)) {
-		switch filepath.Ext(f) {
-		case ".rs", ".c", ".cc", ".cpp", ".cmake", ".txt", ".bats":
+		if stack.MayHoldTests(f) || stack.ServesTests(f) {
 			files = append(files, f)
-		default:
-			if stack.ServesTests(f) {
-				files = append(files, f)
-			}
 		}
 	}
 	return func(test string) bool {

@@ -112,7 +112,7 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareGo(t.TempDir(), t.TempDir())
+	setup, err := gate.Prepare(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,23 +8,27 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Warm compiles everything that the Go gates of a tree will need, tests
-// included, into the runner's cache without running any of it: a cache that
-// was only warmed may be the seed of others. That the tree does not compile
-// is no error. It reports whether there is anything of Go.
+// Warm compiles everything that the gates of a tree will need, tests included,
+// into the runner's cache without running any of it: a cache that was only
+// warmed may be the seed of others. That the tree does not compile is no error.
+// It reports whether there is anything to compile.
 func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
-	at := gosrc.Patterns(os.DirFS(t.Dir), ".")
-	if at == nil {
+	var all [][]string
+	for _, s := range stack.All() {
+		if s.Warms != nil {
+			all = append(all, s.Warms(os.DirFS(t.Dir))...)
+		}
+	}
+	if len(all) == 0 {
 		return false, nil
 	}
-	for _, args := range [][]string{{"go", "vet"}, {"go", "test", "-count=1", "-exec=true"}, {"go", "build"}} {
+	for _, args := range all {
 		_, err := r.Box.Run(ctx, sandbox.Command{
-			Args: append(args, at...), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.Timeout, Mark: r.Mark,
+			Args: args, Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.Timeout, Mark: r.Mark,
 		})
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return false, nil
@@ -62,12 +66,12 @@ func (r Runner) toolchain(ctx context.Context, t Tree, g Gate) string {
 			return res.Stdout, err == nil && res.Exit == 0
 		})
 	}
-	switch g.Format {
-	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt:
-		return version("go", "version")
-	case read.GolangCI:
-		return strings.TrimPrefix(version("go", "version")+"; "+version("golangci-lint", "version"), "; ")
-	default:
-		return ""
+	f, _ := stack.Formats().Find(g.Format)
+	var said []string
+	for _, command := range f.Versions {
+		if v := version(strings.Fields(command)...); v != "" || len(f.Versions) > 1 {
+			said = append(said, v)
+		}
 	}
+	return strings.TrimPrefix(strings.Join(said, "; "), "; ")
 }

@@ -3,7 +3,6 @@ package measure_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -26,9 +25,9 @@ func writeFile(t *testing.T, dir string, files map[string]string) {
 
 const mit = "MIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy\n... all copies or substantial portions of the Software."
 
-// TestOf finds licences where each manager puts packages, and none for a
+// TestLicences finds licences where each manager puts packages, and none for a
 // package that is not there, or that is of another version.
-func TestOf(t *testing.T) {
+func TestLicences(t *testing.T) {
 	home, tree, modules := t.TempDir(), t.TempDir(), t.TempDir()
 	writeFile(t, modules, map[string]string{"example.org/!free/m@v1.0.0/LICENSE": mit, "example.org/gnu@v2.0.0/COPYING": "GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007"})
 	writeFile(t, home, map[string]string{
@@ -62,7 +61,9 @@ func TestOf(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(tree, "node_modules", "pipe", "package.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := measure.LicencePlaces{Modules: modules, Home: home, Trees: []string{tree}}
+	p := stack.Places{Files: measure.Machine{}, Home: home, Trees: []string{tree}, Env: func(name string) string {
+		return map[string]string{"GOMODCACHE": modules}[name]
+	}}
 	for _, c := range []struct{ kind, name, version, want string }{
 		{stack.KindGo, "example.org/Free/m", "v1.0.0", "MIT"},
 		{stack.KindGo, "example.org/gnu", "v2.0.0", "GPL-3.0"},
@@ -94,39 +95,11 @@ func TestOf(t *testing.T) {
 		{stack.KindPHP, "monolog/monolog", "3.5.0", "MIT"},
 		{"", "x", "1", ""},
 	} {
-		if got := p.Of(stack.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
+		if got := p.Licence(stack.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
 			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
 		}
 	}
-	if got := (measure.LicencePlaces{}).Of(stack.Package{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+	if got := (stack.Places{}).Licence(stack.Package{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
 		t.Error(got)
 	}
-}
-
-func TestName(t *testing.T) {
-	for said, want := range map[string]string{
-		"mit": "MIT", "The MIT License": "MIT", "Apache License, Version 2.0": "Apache-2.0", "Apache-2.0 OR MIT": "Apache-2.0 OR MIT", "MIT/Apache-2.0": "MIT OR Apache-2.0",
-		"(MIT AND bsd-3-clause)": "(MIT AND BSD-3-Clause)", "GPLv3+": "GPL-3.0-or-later", "GPL-2.0-only WITH Classpath-exception-2.0": "GPL-2.0-only WITH Classpath-exception-2.0",
-		"UNKNOWN": "", "": "", "SEE LICENSE IN x.txt": "", "Acme Proprietary": "Acme Proprietary", "BSD": "BSD", mit: "MIT", "one\ntwo": "",
-	} {
-		if got := measure.LicenceName(said); got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
-		}
-	}
-}
-
-func FuzzNames(f *testing.F) {
-	for _, s := range []string{"MIT", "(MIT OR Apache-2.0)", "License: MIT\n\n", "Classifier: License :: OSI Approved :: MIT License\nLicense: x\n y\n", mit} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range []string{measure.LicenceName(text), measure.PythonMetadata(text), measure.LicenceText(text)} {
-			if strings.ContainsAny(l, "\n\x00") {
-				t.Fatalf("%q", l)
-			}
-		}
-		if again := measure.LicenceName(measure.LicenceName(text)); again != measure.LicenceName(text) && !strings.ContainsAny(measure.LicenceName(text), "()/") {
-			t.Logf("%q becomes %q", measure.LicenceName(text), again)
-		}
-	})
 }

@@ -27,7 +27,7 @@ import (
 // Meter measures changes. The zero Meter holds nothing to anything.
 type Meter struct {
 	Rules  nexus.DoneRules
-	Places LicencePlaces                     // where packages lie, but for those of a tree
+	Places stack.Places                      // where packages lie, but for those of a tree
 	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
 }
 
@@ -151,7 +151,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 			had = read(before)
 		}
 		for _, p := range stack.AddedPackages(had, read(now)) {
-			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Of(p)}
+			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Licence(p)}
 			if !slices.ContainsFunc(all, func(o bounds.Dependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
 				all = append(all, d) // a manifest names what its lock file does
 			}

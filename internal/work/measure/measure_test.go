@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
@@ -63,7 +64,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: measure.LicencePlaces{Modules: cache}}
+	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: stack.Places{Files: measure.Machine{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
 	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
@@ -149,22 +150,6 @@ func TestAudit(t *testing.T) {
 		rest, taken := m.Take(gates, []nexus.Evidence{{Gate: "build"}, c.e}, nil)
 		if len(rest) != 1 || taken.Audit == nil || len(taken.Audit.Found) != c.found || taken.Audit.Why != c.why {
 			t.Errorf("%+v: %+v", c.e, taken.Audit)
-		}
-	}
-}
-
-// TestLicence tells licences by their texts.
-func TestLicence(t *testing.T) {
-	for text, want := range map[string]string{
-		"Apache License\n   Version 2.0, January 2004":                                                                                          "Apache-2.0",
-		"Redistribution and use in source and binary forms, with or without ... Neither the name of Google":                                     "BSD-3-Clause",
-		"Redistribution and use in source\n and binary forms, with or without":                                                                  "BSD-2-Clause",
-		"Mozilla Public License Version 2.0 ... GNU General Public License, Version 2.0":                                                        "MPL-2.0",
-		"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that": "ISC",
-		"All rights reserved.": "",
-	} {
-		if got := measure.LicenceText(text); got != want {
-			t.Errorf("%s: %q", text, got)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Word is what is known of one argument before bash expands it.
@@ -230,7 +232,7 @@ func FindsBuildDirs(argv []Word) bool {
 		case a.Dynamic, slices.Contains([]string{"-o", "-or", "-not", "!", ",", "(", ")", "-L", "-follow"}, a.Text):
 			return false
 		case a.Text == "-name" && i+1 < len(argv):
-			named = slices.Contains([]string{"__pycache__", "node_modules", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".turbo", ".tox", "*.egg-info", ".nyc_output", ".gradle", "htmlcov"}, argv[i+1].Text)
+			named = slices.Contains(stack.CommandsOf().Made, argv[i+1].Text)
 		}
 	}
 	return named

@@ -24,7 +24,7 @@ type Verbs struct {
 
 // FindVerbs looks a program up in the table of verbs.
 func FindVerbs(name string) (Verbs, bool) {
-	for text := range strings.Lines(verbs + stack.Verbs()) {
+	for text := range strings.Lines(stack.Verbs() + verbs) {
 		f := strings.Split(text, "|")
 		if len(f) != 7 || strings.TrimSpace(f[0]) != name || strings.HasPrefix(text, "#") {
 			continue
@@ -107,8 +107,5 @@ func defines(name string) bool {
 	if strings.HasSuffix(name, ".skip") || strings.HasPrefix(name, "skip") {
 		return true
 	}
-	return slices.Contains([]string{
-		"test", "tests", "it.test", "maven.test.skip", "maven.test.failure.ignore", "failIfNoTests", "surefire.failIfNoSpecifiedTests", "style.color",
-		"spring.profiles.active", "org.gradle.daemon", "org.gradle.parallel",
-	}, name)
+	return slices.Contains(stack.CommandsOf().Properties, name)
 }

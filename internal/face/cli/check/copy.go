@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -65,7 +66,7 @@ func copyAll(from, to string) (lent []string, err error) {
 		if err != nil || name == from {
 			return err
 		}
-		if _, is := at(name); d.IsDir() && (is || d.Name() == ".git") {
+		if _, is := installedAt(name); d.IsDir() && (is || d.Name() == ".git") {
 			return fs.SkipDir
 		}
 		if rel, err := filepath.Rel(from, name); err == nil && !d.IsDir() {
@@ -114,7 +115,7 @@ func copyFiles(dir, to string, names []string) error {
 // below reports whether a file lies in what is lent.
 func below(root, name string) bool {
 	for dir := filepath.Dir(filepath.Join(root, filepath.FromSlash(name))); len(dir) > len(root); dir = filepath.Dir(dir) {
-		if _, is := at(dir); is {
+		if _, is := installedAt(dir); is {
 			return true
 		}
 	}
@@ -146,39 +147,19 @@ func copyFile(from, into *os.Root, name string) error {
 	return into.WriteFile(name, data, info.Mode().Perm()|0o600)
 }
 
-// copiedPlace is a directory in which a package manager puts what a tree needs.
-type copiedPlace struct {
-	name string // its own, and its parents' where that matters
-	with string // a file in it that tells it from others of that name; empty: any is meant
-	// copies says that it is copied: programs in it look for the project from
-	// where they lie, and through a link they would find the working tree's.
-	copies bool
-}
-
-// copiedPlaces are the directories that are lent.
-func copiedPlaces() []copiedPlace {
-	return []copiedPlace{
-		{name: "node_modules"},
-		{name: ".venv"},
-		{name: "venv"},
-		{name: "vendor", with: "composer/installed.json", copies: true}, // PHP
-		{name: "vendor", with: "modules.txt"},                           // Go
-		{name: "vendor/bundle", with: "ruby"},
-		{name: ".bundle", with: "config", copies: true}, // where Bundler's packages are
-	}
-}
-
-// at returns the place that a directory is.
-func at(dir string) (copiedPlace, bool) {
-	for _, p := range copiedPlaces() {
-		if !strings.HasSuffix(filepath.ToSlash(dir), "/"+p.name) {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p.with))); err == nil {
-			return p, true
+// installedAt returns the place of installed packages that a directory is.
+func installedAt(dir string) (stack.Lent, bool) {
+	for _, s := range stack.All() {
+		for _, p := range s.Lent {
+			if !strings.HasSuffix(filepath.ToSlash(dir), "/"+p.Dir) {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p.With))); err == nil {
+				return p, true
+			}
 		}
 	}
-	return copiedPlace{}, false
+	return stack.Lent{}, false
 }
 
 // lendInstalled gives a checkout the dependencies that the working tree has installed,
@@ -187,13 +168,13 @@ func at(dir string) (copiedPlace, bool) {
 func lendInstalled(from, to string) (lent []string) {
 	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
 		rel, _ := filepath.Rel(from, name) // name is below from
-		switch p, is := at(name); {
+		switch p, is := installedAt(name); {
 		case err != nil:
 			return fs.SkipDir
 		case !d.IsDir() || name == from:
 			return nil
 		case is:
-			if p.lend(from, to, rel) {
+			if lend(p, from, to, rel) {
 				lent = append(lent, name)
 			}
 			return fs.SkipDir
@@ -207,13 +188,13 @@ func lendInstalled(from, to string) (lent []string) {
 
 // lend puts one directory into a checkout, unless it has one, or nothing around
 // it.
-func (p copiedPlace) lend(from, to, rel string) bool {
+func lend(p stack.Lent, from, to, rel string) bool {
 	made := filepath.Join(to, rel)
-	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.name))
+	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.Dir))
 	if _, err := os.Stat(around); err != nil || os.MkdirAll(filepath.Dir(made), 0o700) != nil {
 		return false
 	}
-	if !p.copies {
+	if !p.Copies {
 		return links(filepath.Join(from, rel), made, 1)
 	}
 	if _, err := os.Lstat(made); err == nil {
@@ -248,7 +229,7 @@ func links(from, to string, depth int) bool {
 // outside reports whether a path lies in no directory of packages around from.
 func outside(from, name string) bool {
 	for dir := from; ; dir = filepath.Dir(dir) {
-		if _, is := at(dir); is {
+		if _, is := installedAt(dir); is {
 			rel, err := filepath.Rel(dir, name)
 			return err != nil || strings.HasPrefix(rel, "..")
 		}

@@ -356,7 +356,7 @@ func outsideOf(dir, cache string) string {
 
 // runner returns what runs gates in a directory.
 func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
-	setup, err := gate.PrepareGo(dir, cache)
+	setup, err := gate.Prepare(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
 	}
@@ -369,7 +369,7 @@ func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings co
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *console.Console, cache string, s *gate.GoSetup) {
+func shareBuilds(a *console.Console, cache string, s *gate.Setup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -172,8 +172,8 @@ func (s *stage) fit(a *console.Console, r gate.Runner) gate.Runner {
 // programmed lets the gates of a tree find the programs of its virtual
 // environments first.
 func programmed(r gate.Runner, dir string) gate.Runner {
-	setup := gate.GoSetup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
-	r.Own = func(g gate.Gate) (gate.GoSetup, func() error, error) {
+	setup := gate.Setup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
+	r.Own = func(g gate.Gate) (gate.Setup, func() error, error) {
 		own := setup
 		own.Env = lentPrograms(dir, g.Dir, setup.Env)
 		return own, func() error { return nil }, nil

@@ -214,8 +214,8 @@ func fromLine(name, line string) gate.Gate {
 // RunsTests reports whether a command line runs tests with a tool that says
 // how many there were, so that none can be told from all.
 func RunsTests(line string) bool {
-	return slices.ContainsFunc([]string{"go test", "cargo test", "pytest", "npm test", "vitest", "jest", "playwright test", "bun test"}, func(s string) bool {
-		return strings.Contains(line, s)
+	return slices.ContainsFunc(stack.All(), func(s stack.Stack) bool {
+		return slices.ContainsFunc(s.Counts, func(command string) bool { return strings.Contains(line, command) })
 	})
 }
 

@@ -41,7 +41,7 @@ func repository(t *testing.T) (string, []gate.Gate, gate.Runner) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(os.TempDir(), "nexus-figures")
-	setup, err := gate.PrepareGo(dir, cache)
+	setup, err := gate.Prepare(dir, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func BenchmarkOverhead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	setup, err := gate.PrepareGo(dir, b.TempDir())
+	setup, err := gate.Prepare(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

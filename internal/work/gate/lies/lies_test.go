@@ -125,7 +125,7 @@ func runner(t *testing.T) gate.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareGo(t.TempDir(), t.TempDir())
+	setup, err := gate.Prepare(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

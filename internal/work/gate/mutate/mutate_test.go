@@ -264,7 +264,7 @@ func trial(t *testing.T, files map[string]string) (mutate.Trial, []mutate.File) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareGo(dir, t.TempDir())
+	setup, err := gate.Prepare(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

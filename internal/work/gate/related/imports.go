@@ -2,27 +2,23 @@ package related
 
 import (
 	"maps"
-	"path"
+	"os"
 	"slices"
-	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// language knows how the files of a language name each other.
-type language interface {
-	mine(file string) bool // it is a source file
-	test(file string) bool // the runner takes it for tests
-	// uses returns the files of the tree that a file may need, and false where
-	// that cannot be told.
-	uses(file string, have map[string]bool) (files []string, sure bool)
-}
-
 // byImports finds the test files that depend on a changed file.
-func (s *survey) byImports(g gate.Gate, l language) Choice {
+func (s *survey) byImports(g gate.Gate, l stack.Sources) Choice {
+	if l.Chooses != nil {
+		if why := l.Chooses(os.DirFS(s.dir), s.all()); why != "" {
+			return every("%s", why)
+		}
+	}
 	have := map[string]bool{}
 	for _, f := range s.all() {
-		if l.mine(f) {
+		if l.Mine(f) {
 			have[f] = true
 		}
 	}
@@ -33,12 +29,12 @@ func (s *survey) byImports(g gate.Gate, l language) Choice {
 	case len(hit) == 0:
 		return none()
 	}
-	follow(l, have, hit)
+	follow(l.Uses(os.DirFS(s.dir), have), have, hit)
 	var tests []string
 	total := 0
 	for f := range have {
 		at, here := local(g, f)
-		if !here || !l.test(f) {
+		if !here || !l.Test(f) {
 			continue
 		}
 		total++
@@ -60,16 +56,16 @@ func (s *survey) byImports(g gate.Gate, l language) Choice {
 
 // changes returns the changed files of a language, or why their tests cannot
 // be told.
-func (s *survey) changes(g gate.Gate, l language) (hit map[string]bool, why string) {
+func (s *survey) changes(g gate.Gate, l stack.Sources) (hit map[string]bool, why string) {
 	hit = map[string]bool{}
 	for _, f := range s.changed {
 		_, here := local(g, f)
 		switch {
-		case idle(f) || !here && !l.mine(f):
+		case idle(f) || !here && !l.Mine(f):
 			continue
-		case !l.mine(f):
+		case !l.Mine(f):
 			return nil, f + " is not a source file"
-		case !s.there(f) && !l.test(f):
+		case !s.there(f) && !l.Test(f):
 			return nil, f + " is gone"
 		case s.there(f):
 			hit[f] = true
@@ -79,14 +75,14 @@ func (s *survey) changes(g gate.Gate, l language) (hit map[string]bool, why stri
 }
 
 // follow adds to the files that changed those that need them.
-func follow(l language, have, hit map[string]bool) {
+func follow(uses func(file string) (files []string, sure bool), have, hit map[string]bool) {
 	users := map[string][]string{}
 	for f := range have {
-		uses, sure := l.uses(f, have)
+		needs, sure := uses(f)
 		if !sure {
 			hit[f] = true // it may need anything
 		}
-		for _, u := range uses {
+		for _, u := range needs {
 			users[u] = append(users[u], f)
 		}
 	}
@@ -99,27 +95,6 @@ func follow(l language, have, hit map[string]bool) {
 				hit[u] = true
 				left = append(left, u)
 			}
-		}
-	}
-}
-
-// first returns the first of some names that is there.
-func first(have map[string]bool, names ...string) (string, bool) {
-	for _, n := range names {
-		if have[n] {
-			return n, true
-		}
-	}
-	return "", false
-}
-
-// above returns the directories of a file, the root last.
-func above(file string) []string {
-	var dirs []string
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		dirs = append(dirs, dir)
-		if dir == "." || dir == "/" || strings.HasPrefix(dir, "..") {
-			return dirs
 		}
 	}
 }

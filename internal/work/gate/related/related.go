@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -83,7 +82,7 @@ type survey struct {
 	dir     string
 	changed []string
 	files   []string // of the tree, read when they are first wanted
-	golang  *goGraph
+	golang  *gosrc.Graph
 }
 
 func (s *survey) all() []string {
@@ -93,14 +92,7 @@ func (s *survey) all() []string {
 	return s.files
 }
 
-func (s *survey) read(file string) string {
-	return gosrc.ReadSmall(os.DirFS(s.dir), file)
-}
-
-func (s *survey) there(file string) bool {
-	info, err := os.Lstat(filepath.Join(s.dir, filepath.FromSlash(file)))
-	return err == nil && info.Mode().IsRegular()
-}
+func (s *survey) there(file string) bool { return gosrc.IsFile(os.DirFS(s.dir), file) }
 
 // every is the choice of all tests, and why.
 func every(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
@@ -115,17 +107,15 @@ func (s *survey) choose(g gate.Gate) Choice {
 	case g.Format == read.GoTestJSON:
 		return s.goTests(g)
 	}
-	switch g.Related.By {
-	case stack.ByRunner:
-		return s.byRunner(g)
-	case stack.ByNode:
-		return s.byImports(g, scripts{s})
-	case stack.ByPython:
-		return s.byImports(g, python{s})
-	case stack.ByCrate:
-		return s.crates(g)
-	case stack.ByClass:
-		return s.classes(g)
+	l, ok := stack.SourcesOf(g.Related.By)
+	switch {
+	case !ok:
+	case slices.Contains(g.Related.Args, changedFiles):
+		return s.byRunner(g, l)
+	case l.Units != nil:
+		return s.byUnits(g, l)
+	default:
+		return s.byImports(g, l)
 	}
 	return every("its command cannot run single tests")
 }
@@ -138,33 +128,30 @@ func (s *survey) command(c *Choice) {
 		return
 	}
 	part := c.Of.Related
+	l, _ := stack.SourcesOf(part.By)
 	c.Gate.Format = part.Format
 	c.Gate.Args = nil
 	for _, word := range part.Args {
-		switch word {
-		case "{changed}", "{tests}":
-			c.Gate.Args = append(c.Gate.Args, c.Tests...)
-		case "{crates}":
-			for _, name := range c.Tests {
-				c.Gate.Args = append(c.Gate.Args, "-p", name)
-			}
-		case "{modules}":
-			c.Gate.Args = append(c.Gate.Args, s.reactor(c.Of, c.Tests)...)
-		default:
-			switch {
-			case strings.Contains(word, "{classes}"):
-				c.Gate.Args = append(c.Gate.Args, strings.ReplaceAll(word, "{classes}", s.surefire(c.Of, c.Tests)))
-			case strings.Contains(word, "{class}"):
-				c.Gate.Args = append(c.Gate.Args, s.each(c.Of, word, c.Tests)...)
-			default:
-				c.Gate.Args = append(c.Gate.Args, word)
+		if l.Words != nil {
+			if words, ok := l.Words(os.DirFS(s.dir), c.Of.Dir, word, c.Tests); ok {
+				c.Gate.Args = append(c.Gate.Args, words...)
+				continue
 			}
 		}
+		if word == changedFiles || word == "{tests}" {
+			c.Gate.Args = append(c.Gate.Args, c.Tests...)
+		} else {
+			c.Gate.Args = append(c.Gate.Args, word)
+		}
 	}
-	if part.By == stack.ByRunner {
+	if slices.Contains(part.Args, changedFiles) {
 		c.Tests = nil
 	}
 }
+
+// changedFiles stands for the files that changed, in the command of a runner that
+// finds their tests itself.
+const changedFiles = "{changed}"
 
 // local returns a file as seen from a gate's directory; ok is false where it
 // lies elsewhere.
@@ -192,14 +179,14 @@ func option(file string) bool { return strings.HasPrefix(file, "-") }
 const mostTests = 500
 
 // byRunner hands the changed files to a runner that finds their tests.
-func (s *survey) byRunner(g gate.Gate) Choice {
+func (s *survey) byRunner(g gate.Gate, l stack.Sources) Choice {
 	var files []string
 	for _, f := range s.changed {
 		at, here := local(g, f)
 		switch {
-		case idle(f) || !here && !scripts.mine(scripts{}, f):
+		case idle(f) || !here && !l.Mine(f):
 			continue
-		case !here || !scripts.mine(scripts{}, f):
+		case !here || !l.Mine(f):
 			return every("%s is not a module that its tests import", f)
 		case !s.there(f):
 			return every("%s is gone", f)

@@ -129,8 +129,8 @@ func TestChoose(t *testing.T) {
 		"a package of a monorepo":  {[]string{"go.mod=module m\n", "m.go=package m\n", "m_test.go=package m\n", `web/package.json={"scripts":{"test":"jest"}}`, "web/a.js="}, "web/a.js", map[string]string{"test": "none", "test-web": "npm run --silent test -- --findRelatedTests a.js"}},
 		"crates":                   {rust(), "a/src/lib.rs", map[string]string{"test": "cargo test --offline --no-fail-fast -p alpha -p beta -p gamma"}},
 		"crates, the last":         {rust(), "c/src/lib.rs README.md", map[string]string{"test": "cargo test --offline --no-fail-fast -p gamma"}},
-		"crates, a manifest":       {rust(), "c/Cargo.toml", map[string]string{"test": "all: c/Cargo.toml is not a source file of a crate"}},
-		"crates, all":              {rust(), "a/src/lib.rs d/src/lib.rs", map[string]string{"test": "all: the change affects all 4 crates"}},
+		"crates, a manifest":       {rust(), "c/Cargo.toml", map[string]string{"test": "all: c/Cargo.toml is not a source file of a package"}},
+		"crates, all":              {rust(), "a/src/lib.rs d/src/lib.rs", map[string]string{"test": "all: the change affects all 4 packages"}},
 		"maven":                    {jvm(), "core/src/main/java/org/x/Core.java", map[string]string{"test": strings.Replace(surefire, "-Dtest=", "'-Dtest=", 1) + "BootTest,CoreTest,CoreTest$*,WebTest' -pl core,web -am", "test-odd": "none", "test-old": "none"}},
 		"maven, types of a file":   {jvm(), "core/src/main/java/org/x/Alone.java", map[string]string{"test": surefire + "BootTest,OtherTests,TestAlone -pl core -am", "test-odd": "none", "test-old": "none"}},
 		"maven, functions":         {jvm(), "web/src/main/kotlin/Util.kt", map[string]string{"test": surefire + "BootTest,FarTest,UtilTest -pl core,web -am", "test-odd": "none", "test-old": "none"}},
@@ -303,7 +303,7 @@ func FuzzChoose(f *testing.F) {
 				if strings.HasPrefix(word, "-") {
 					t.Errorf("%s is handed %q", c.Of.Name, word)
 				}
-				if _, err := os.Lstat(filepath.Join(dir, c.Of.Dir, word)); c.Some && c.Of.Related.By != "" && c.Of.Related.By != "crate" && err != nil {
+				if _, err := os.Lstat(filepath.Join(dir, c.Of.Dir, word)); c.Some && c.Of.Related.By != "" && c.Of.Related.By != "rust" && err != nil {
 					t.Errorf("%s is handed %q, which is not there", c.Of.Name, word)
 				}
 			}

@@ -1,25 +1,48 @@
-package related
+package stack
 
 import (
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// jvm is Java, Kotlin and Groovy, whose files name each other alike: by their
+// jvmSources are how files of Java, Kotlin and Groovy lead to each other. In the
+// words of a part {classes} stands for the classes of tests as Surefire takes
+// them, a word with {class} for one with each, and {modules} for what keeps Maven
+// to theirs.
+func jvmSources() []Sources {
+	return []Sources{{
+		Name: "jvm", Mine: isJVM, Test: isJVMTest, Chooses: surefireChooses,
+		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) { return readJVM(tree, have).uses },
+		Words: func(tree fs.FS, dir, word string, tests []string) ([]string, bool) {
+			switch {
+			case word == "{modules}":
+				return reactor(tree, dir, tests), true
+			case strings.Contains(word, "{classes}"):
+				return []string{strings.ReplaceAll(word, "{classes}", surefireTest(tree, dir, tests))}, true
+			case strings.Contains(word, "{class}"):
+				return eachClass(tree, dir, word, tests), true
+			}
+			return nil, false
+		},
+	}}
+}
+
+// jvmFiles are those of Java, Kotlin and Groovy, whose files name each other alike: by their
 // types, and by packages where those are others.
-type jvm struct {
-	*survey
-	pkgs  map[string]string   // of files, read when they are first wanted
+type jvmFiles struct {
+	tree  fs.FS
+	pkgs  map[string]string   // of files
 	types map[string][]string // files that declare a type, by its name
 	loose map[string][]string // files of Kotlin, by package: they declare more than types
 }
 
-// unit is what is known of one file.
-type unit struct {
+// jvmUnit is what is known of one file.
+type jvmUnit struct {
 	pkg   string
 	types []string        // that it declares
 	words map[string]bool // that are in it
@@ -27,18 +50,19 @@ type unit struct {
 	sure  bool            // nothing in it finds types by other means
 }
 
-func (*jvm) mine(file string) bool {
+func isJVM(file string) bool {
 	base := path.Base(file)
 	return slices.Contains([]string{".java", ".kt", ".groovy"}, path.Ext(file)) && base != "package-info.java" && base != "module-info.java"
 }
 
-// tested is how classes of tests are called where nobody says otherwise.
-func tested(class string) bool {
-	return strings.HasPrefix(class, "Test") || strings.HasSuffix(class, "Test") || strings.HasSuffix(class, "Tests") || strings.HasSuffix(class, "TestCase")
+// isTestClass is how classes of tests are called where nobody says otherwise.
+func isTestClass(class string) bool {
+	end := func(mark string) bool { return strings.HasSuffix(class, mark) }
+	return strings.HasPrefix(class, "Test") || slices.ContainsFunc([]string{"Test", "Tests", "TestCase"}, end)
 }
 
-func (l *jvm) test(file string) bool {
-	return l.mine(file) && strings.Contains("/"+file, "/src/test/") && tested(stem(file))
+func isJVMTest(file string) bool {
+	return isJVM(file) && strings.Contains("/"+file, "/src/test/") && isTestClass(stem(file))
 }
 
 func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
@@ -46,10 +70,9 @@ func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.
 // uses follows the names of types, where the package is the same or is named,
 // and names that are those of tests: FooTest is one of Foo. What a container or
 // a scan of the classes puts together may be anything.
-func (l *jvm) uses(file string, have map[string]bool) (files []string, sure bool) {
-	l.index(have)
-	u := parseUnit(l.read(file), true)
-	if l.test(file) {
+func (l *jvmFiles) uses(file string) (files []string, sure bool) {
+	u := parseUnit(gosrc.ReadSmall(l.tree, file), true)
+	if isJVMTest(file) {
 		name := stem(file)
 		for _, mark := range []string{"TestCase", "Tests", "Test"} {
 			u.words[strings.TrimSuffix(name, mark)] = true
@@ -70,13 +93,11 @@ func (l *jvm) uses(file string, have map[string]bool) (files []string, sure bool
 	return files, u.sure
 }
 
-func (l *jvm) index(have map[string]bool) {
-	if l.pkgs != nil {
-		return
-	}
-	l.pkgs, l.types, l.loose = map[string]string{}, map[string][]string{}, map[string][]string{}
+// readJVM reads what the source files of a tree declare.
+func readJVM(tree fs.FS, have map[string]bool) *jvmFiles {
+	l := &jvmFiles{tree: tree, pkgs: map[string]string{}, types: map[string][]string{}, loose: map[string][]string{}}
 	for f := range have {
-		u := parseUnit(l.read(f), false)
+		u := parseUnit(gosrc.ReadSmall(tree, f), false)
 		l.pkgs[f] = u.pkg
 		for _, t := range u.types {
 			l.types[t] = append(l.types[t], f)
@@ -85,12 +106,13 @@ func (l *jvm) index(have map[string]bool) {
 			l.loose[u.pkg] = append(l.loose[u.pkg], f)
 		}
 	}
+	return l
 }
 
 // parseUnit reads a file: what it declares, and on demand what it uses. What
 // is in comments and texts counts, too.
-func parseUnit(text string, uses bool) unit {
-	u := unit{sure: true}
+func parseUnit(text string, uses bool) jvmUnit {
+	u := jvmUnit{sure: true}
 	if uses {
 		u.words, u.far = map[string]bool{}, map[string]bool{}
 	}
@@ -136,7 +158,7 @@ func named(c byte) bool {
 }
 
 // take notes a word, which follows another one.
-func (u *unit) take(last, word string, annotation bool) {
+func (u *jvmUnit) take(last, word string, annotation bool) {
 	if u.words != nil {
 		u.words[word] = true
 	}
@@ -155,32 +177,31 @@ func (u *unit) take(last, word string, annotation bool) {
 	}
 }
 
-// classes finds the test classes that a change concerns, unless the build
-// chooses among them in a way that naming classes would overrule.
-func (s *survey) classes(g gate.Gate) Choice {
+// surefireChooses says which pom.xml lets Surefire choose the classes of tests.
+func surefireChooses(tree fs.FS, files []string) string {
 	picks := regexp.MustCompile(`(?s)<artifactId>\s*maven-surefire-plugin\s*</artifactId>.*?</plugin>`)
 	rules := regexp.MustCompile(`<(?:includes|excludes|includesFile|excludesFile|suiteXmlFiles|test)>|<failIfNo\w*>\s*true`)
-	for _, f := range s.all() {
+	for _, f := range files {
 		if path.Base(f) != "pom.xml" {
 			continue
 		}
-		for _, plugin := range picks.FindAllString(s.read(f), -1) {
+		for _, plugin := range picks.FindAllString(gosrc.ReadSmall(tree, f), -1) {
 			if rules.MatchString(plugin) {
-				return every("%s selects test classes itself", f)
+				return f + " selects test classes itself"
 			}
 		}
 	}
-	return s.byImports(g, &jvm{survey: s})
+	return ""
 }
 
-// surefire returns how Surefire is told to run the classes of test files. Those
+// surefireTest returns how Surefire is told to run the classes of test files. Those
 // within them have names of their own; where they are no tests, they may be made
 // to fail.
-func (s *survey) surefire(g gate.Gate, files []string) string {
+func surefireTest(tree fs.FS, dir string, files []string) string {
 	var names []string
 	for _, f := range files {
 		names = append(names, stem(f))
-		if strings.Contains(s.read(path.Join(g.Dir, f)), "@Nested") {
+		if strings.Contains(gosrc.ReadSmall(tree, path.Join(dir, f)), "@Nested") {
 			names = append(names, stem(f)+"$*")
 		}
 	}
@@ -188,12 +209,12 @@ func (s *survey) surefire(g gate.Gate, files []string) string {
 	return strings.Join(slices.Compact(names), ",")
 }
 
-// each returns the word once for each class of test files, by its whole name.
-func (s *survey) each(g gate.Gate, word string, files []string) []string {
+// eachClass returns the word once for each class of test files, by its whole name.
+func eachClass(tree fs.FS, dir, word string, files []string) []string {
 	var words []string
 	for _, f := range files {
 		name := stem(f)
-		if u := parseUnit(s.read(path.Join(g.Dir, f)), false); u.pkg != "" {
+		if u := parseUnit(gosrc.ReadSmall(tree, path.Join(dir, f)), false); u.pkg != "" {
 			name = u.pkg + "." + name
 		}
 		words = append(words, strings.ReplaceAll(word, "{class}", name))
@@ -204,14 +225,14 @@ func (s *survey) each(g gate.Gate, word string, files []string) []string {
 
 // reactor returns the words that keep Maven to the modules of some files and
 // what these need; none where one is not known for a module of the build.
-func (s *survey) reactor(g gate.Gate, files []string) []string {
+func reactor(tree fs.FS, at string, files []string) []string {
 	modules := map[string]bool{}
-	s.modules(path.Clean(g.Dir), ".", modules)
+	reactorModules(tree, path.Clean(at), ".", modules)
 	var picked []string
 	for _, f := range files {
 		owner := "."
-		for _, dir := range above(f) {
-			if s.there(path.Join(g.Dir, dir, "pom.xml")) {
+		for _, dir := range Above(f) {
+			if gosrc.IsFile(tree, path.Join(at, dir, "pom.xml")) {
 				owner = dir
 				break
 			}
@@ -227,16 +248,16 @@ func (s *survey) reactor(g gate.Gate, files []string) []string {
 	return []string{"-pl", strings.Join(picked, ","), "-am"}
 }
 
-// modules notes the modules that the project in a directory below root is made
+// reactorModules notes the modules that the project in a directory below root is made
 // of, whatever profile is on.
-func (s *survey) modules(root, dir string, known map[string]bool) {
-	text := s.read(path.Join(root, dir, "pom.xml"))
+func reactorModules(tree fs.FS, root, dir string, known map[string]bool) {
+	text := gosrc.ReadSmall(tree, path.Join(root, dir, "pom.xml"))
 	text = regexp.MustCompile(`(?s)<!--.*?-->|<profiles>.*?</profiles>`).ReplaceAllString(text, "")
 	for _, m := range regexp.MustCompile(`<module>\s*([^<\s]+)\s*</module>`).FindAllStringSubmatch(text, -1) {
 		at := path.Join(dir, m[1])
-		if !known[at] && !strings.HasPrefix(at, "..") && !option(at) {
+		if !known[at] && !strings.HasPrefix(at, "..") && !strings.HasPrefix(at, "-") {
 			known[at] = true
-			s.modules(root, at, known)
+			reactorModules(tree, root, at, known)
 		}
 	}
 }

@@ -1,21 +1,24 @@
-package related
+package gosrc
 
 import (
 	"go/parser"
 	"go/token"
-	"os"
+	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// goPackage is a directory with Go files.
-type goPackage struct {
+// Graph is which Go packages of a tree import which.
+type Graph struct {
+	tree     fs.FS
+	modules  map[string]string
+	packages map[string]*graphPackage // by directory
+}
+
+// graphPackage is a directory with Go files.
+type graphPackage struct {
 	path    string   // how others import it
 	imports []string // of its code, whatever the build's tags
 	tests   []string // imports of its tests
@@ -23,29 +26,21 @@ type goPackage struct {
 	embeds  []string // patterns of files that are built into it or its tests
 }
 
-// goGraph are the packages of a tree by directory.
-type goGraph map[string]*goPackage
-
-func (s *survey) goPackages() goGraph {
-	if s.golang != nil {
-		return *s.golang
-	}
-	g := goGraph{}
-	modules := gosrc.Modules(os.DirFS(s.dir))
-	for _, f := range gosrc.Files(os.DirFS(s.dir)) {
+// ReadGraph reads the imports of all Go files of a tree.
+func ReadGraph(tree fs.FS) Graph {
+	g := Graph{tree, Modules(tree), map[string]*graphPackage{}}
+	for _, f := range Files(tree) {
 		dir := path.Dir(f)
-		if g[dir] == nil {
-			g[dir] = &goPackage{path: gosrc.ImportPath(dir, modules)}
+		if g.packages[dir] == nil {
+			g.packages[dir] = &graphPackage{path: ImportPath(dir, g.modules)}
 		}
-		g[dir].add(s, f)
+		g.packages[dir].add(f, ReadSmall(tree, f))
 	}
-	s.golang = &g
 	return g
 }
 
 // add reads the imports of a file.
-func (p *goPackage) add(s *survey, file string) {
-	text := s.read(file)
+func (p *graphPackage) add(file, text string) {
 	test := strings.HasSuffix(file, "_test.go")
 	p.tested = p.tested || test
 	for l := range strings.Lines(text) {
@@ -53,7 +48,7 @@ func (p *goPackage) add(s *survey, file string) {
 			p.embeds = append(p.embeds, strings.Fields(rest)...)
 		}
 	}
-	f, err := parser.ParseFile(token.NewFileSet(), filepath.Base(file), text, parser.ImportsOnly)
+	f, err := parser.ParseFile(token.NewFileSet(), path.Base(file), text, parser.ImportsOnly)
 	if err != nil {
 		return // the compiler will speak of it
 	}
@@ -72,9 +67,9 @@ func (p *goPackage) add(s *survey, file string) {
 // owner returns the package that a file which is not Go belongs to: one that
 // embeds it, one that has it among its test data, or one that it is compiled
 // into.
-func (g goGraph) owner(file string) (dir string, ok bool) {
+func (g Graph) owner(file string) (dir string, ok bool) {
 	for _, dir := range above(file) {
-		p := g[dir]
+		p := g.packages[dir]
 		if p == nil {
 			continue
 		}
@@ -97,51 +92,38 @@ func (g goGraph) owner(file string) (dir string, ok bool) {
 	return "", false
 }
 
-// goTests finds the packages whose tests a change concerns, by what imports
-// what.
-func (s *survey) goTests(of gate.Gate) Choice {
-	c, ok := gosrc.ParseTest(of.Args)
-	if !ok || c.Picks {
-		return every("its command selects tests itself")
-	}
-	g := s.goPackages()
-	code, tests, why := s.touched(g)
+// Concerns returns the packages of the module in a directory whose tests changed
+// files concern, of how many with tests, or why that cannot be told. Elsewhere
+// reports whether a file is code of another language, of which Go knows nothing.
+func (g Graph) Concerns(module string, changed []string, elsewhere func(file string) bool) (hit []string, of int, why string) {
+	code, tests, why := g.changes(changed, elsewhere)
 	if why != "" {
-		return every("%s", why)
+		return nil, 0, why
 	}
-	marked := s.spread(g, code)
-	var hit []string
-	total := 0
-	for dir, p := range g {
-		if !p.tested || p.path == "" || !gosrc.Judges(os.DirFS(s.dir), of.Dir, dir) {
+	marked := g.spread(code)
+	for dir, p := range g.packages {
+		if !p.tested || p.path == "" || !Judges(g.tree, module, dir) {
 			continue
 		}
-		total++
+		of++
 		if code[dir] || tests[dir] || slices.ContainsFunc(p.tests, func(name string) bool { return marked[name] }) {
 			hit = append(hit, p.path)
 		}
 	}
 	slices.Sort(hit)
-	switch {
-	case len(hit) == 0:
-		return none()
-	case len(hit) == total:
-		return every("the change affects all %d packages with tests", total)
-	}
-	return Choice{Some: true, Tests: hit}
+	return hit, of, ""
 }
 
 // spread marks the packages that import a marked one, however far away, and
 // returns how all of them are imported.
-func (s *survey) spread(g goGraph, marked map[string]bool) (paths map[string]bool) {
+func (g Graph) spread(marked map[string]bool) (paths map[string]bool) {
 	paths = map[string]bool{}
 	users := map[string][]string{}
-	for dir, p := range g {
+	for dir, p := range g.packages {
 		for _, name := range p.imports {
 			users[name] = append(users[name], dir)
 		}
 	}
-	modules := gosrc.Modules(os.DirFS(s.dir))
 	var left []string
 	for dir := range marked {
 		left = append(left, dir)
@@ -149,7 +131,7 @@ func (s *survey) spread(g goGraph, marked map[string]bool) (paths map[string]boo
 	for len(left) > 0 {
 		dir := left[0]
 		left = left[1:]
-		name := gosrc.ImportPath(dir, modules)
+		name := ImportPath(dir, g.modules)
 		paths[name] = true
 		for _, user := range users[name] { // a deleted package has users too
 			if !marked[user] {
@@ -161,31 +143,11 @@ func (s *survey) spread(g goGraph, marked map[string]bool) (paths map[string]boo
 	return paths
 }
 
-// foreign reports whether a file is another stack's code, away from any Go or in
-// a package of its own.
-func (s *survey) foreign(file string) bool {
-	if !(scripts{s}).mine(file) && !(python{s}).mine(file) && path.Ext(file) != ".rs" && path.Ext(file) != ".css" {
-		return false
-	}
-	for _, dir := range above(file) {
-		for _, f := range s.all() {
-			switch {
-			case path.Dir(f) != dir:
-			case path.Ext(f) == ".go":
-				return false
-			case dir != "." && slices.Contains([]string{"package.json", "pyproject.toml", "setup.py", "Cargo.toml"}, path.Base(f)):
-				return true
-			}
-		}
-	}
-	return true
-}
-
-// touched returns the directories whose code changed, and those whose tests
+// changes returns the directories whose code changed, and those whose tests
 // alone did, or why that cannot be told.
-func (s *survey) touched(g goGraph) (code, tests map[string]bool, why string) {
+func (g Graph) changes(changed []string, elsewhere func(file string) bool) (code, tests map[string]bool, why string) {
 	code, tests = map[string]bool{}, map[string]bool{}
-	for _, f := range s.changed {
+	for _, f := range changed {
 		dir := path.Dir(f)
 		if strings.HasPrefix(f, "vendor/") || strings.Contains(f, "/vendor/") {
 			return nil, nil, f + " belongs to another module"
@@ -205,10 +167,19 @@ func (s *survey) touched(g goGraph) (code, tests map[string]bool, why string) {
 		case ok:
 			code[owner] = true
 		case path.Ext(f) == ".md" || path.Base(f) == "LICENSE" || strings.HasPrefix(f, ".github/"):
-		case s.foreign(f):
+		case elsewhere(f):
 		default:
 			return nil, nil, "it is unknown which tests " + f + " affects"
 		}
 	}
 	return code, tests, ""
+}
+
+// above returns the directories of a file, the root last.
+func above(file string) []string {
+	dirs := []string{path.Dir(file)}
+	for dir := dirs[0]; dir != "." && dir != "/"; dirs = append(dirs, dir) {
+		dir = path.Dir(dir)
+	}
+	return dirs
 }

@@ -1,25 +1,36 @@
-package related
+package stack
 
 import (
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// scripts are JavaScript and TypeScript.
-type scripts struct{ *survey }
+// nodeSources are how files of JavaScript and TypeScript lead to each other.
+func nodeSources() []Sources {
+	return []Sources{{
+		Name: "node", Mine: isNode, Test: isNodeTest,
+		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
+			return func(file string) ([]string, bool) { return nodeUses(gosrc.ReadSmall(tree, file), file, have) }
+		},
+	}}
+}
 
-func scriptEndings() []string {
+func nodeEndings() []string {
 	return []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"}
 }
 
-func (scripts) mine(file string) bool {
-	return slices.Contains(scriptEndings(), path.Ext(file)) && !strings.Contains(path.Base(file), ".config.") && !strings.HasPrefix(path.Base(file), ".")
+func isNode(file string) bool {
+	base := path.Base(file)
+	return slices.Contains(nodeEndings(), path.Ext(base)) && !strings.Contains(base, ".config.") && !strings.HasPrefix(base, ".")
 }
 
-func (l scripts) test(file string) bool {
-	if !l.mine(file) {
+func isNodeTest(file string) bool {
+	if !isNode(file) {
 		return false
 	}
 	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
@@ -32,17 +43,16 @@ func (l scripts) test(file string) bool {
 	return strings.HasPrefix(stem, "test-") || stem == "test" || strings.Contains(dir, "/test/") || strings.Contains(dir, "/__tests__/")
 }
 
-// uses follows what is named from the file's own place. What is named by an
+// nodeUses follows what is named from the file's own place. What is named by an
 // alias may be anything; what is named bare was installed.
-func (l scripts) uses(file string, have map[string]bool) (files []string, sure bool) {
-	text := l.read(file)
+func nodeUses(text, file string, have map[string]bool) (files []string, sure bool) {
 	named := regexp.MustCompile(`(?:\bfrom|\bimport|\brequire|\bimport\s*\(|\brequire\s*\()\s*\(?\s*["'` + "`" + `]([^"'` + "`" + `\n]+)["'` + "`" + `]`)
 	dynamic := regexp.MustCompile(`\b(?:import|require)\s*\(\s*[^"'\s)]`)
 	sure = !dynamic.MatchString(text)
 	for _, m := range named.FindAllStringSubmatch(text, -1) {
 		name, _, _ := strings.Cut(m[1], "?")
 		switch {
-		case strings.Contains(name, "${"), strings.HasPrefix(name, "@/"), strings.HasPrefix(name, "~"), strings.HasPrefix(name, "#"), strings.HasPrefix(name, "/"):
+		case strings.Contains(name, "${"), strings.HasPrefix(name, "@/"), strings.ContainsAny(name[:min(1, len(name))], "~#/"):
 			sure = false
 			continue
 		case !strings.HasPrefix(name, "."):
@@ -50,10 +60,10 @@ func (l scripts) uses(file string, have map[string]bool) (files []string, sure b
 		}
 		at := path.Join(path.Dir(file), name)
 		names := []string{at}
-		for _, end := range scriptEndings() {
+		for _, end := range nodeEndings() {
 			names = append(names, at+end, path.Join(at, "index"+end), strings.TrimSuffix(at, path.Ext(at))+end)
 		}
-		if f, ok := first(have, names...); ok {
+		if f, ok := first(names, func(n string) bool { return have[n] }); ok {
 			files = append(files, f)
 		}
 	}

@@ -1,34 +1,41 @@
-package related
+package stack
 
 import (
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// python is Python.
-type python struct{ *survey }
-
-func (python) mine(file string) bool {
-	return path.Ext(file) == ".py" && path.Base(file) != "setup.py"
+// pythonSources are how files of Python lead to each other.
+func pythonSources() []Sources {
+	return []Sources{{
+		Name: "python", Mine: isPython, Test: isPythonTest,
+		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
+			return func(file string) ([]string, bool) { return pythonUses(gosrc.ReadSmall(tree, file), file, have) }
+		},
+	}}
 }
 
-func (l python) test(file string) bool {
+func isPython(file string) bool { return path.Ext(file) == ".py" && path.Base(file) != "setup.py" }
+
+func isPythonTest(file string) bool {
 	base := path.Base(file)
-	return l.mine(file) && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
+	return isPython(file) && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
 }
 
-// uses follows imports by their names, wherever in the tree a package of that
+// pythonUses follows imports by their names, wherever in the tree a package of that
 // name is. Importing a module runs the packages that it is in; pytest reads
 // each conftest.py above a test.
-func (l python) uses(file string, have map[string]bool) (files []string, sure bool) {
-	text := l.read(file)
+func pythonUses(text, file string, have map[string]bool) (files []string, sure bool) {
 	sure = !regexp.MustCompile(`\b(?:import_module|__import__)\s*\(`).MatchString(text)
 	for _, i := range pythonImports(text) {
 		if i.dots == 0 {
-			for _, root := range append(above(file), "src", "lib") {
-				files = append(files, modules(have, root, i.name)...)
-				files = append(files, modules(have, path.Join(root, "src"), i.name)...)
+			for _, root := range append(Above(file), "src", "lib") {
+				files = append(files, pythonModules(have, root, i.name)...)
+				files = append(files, pythonModules(have, path.Join(root, "src"), i.name)...)
 			}
 			continue
 		}
@@ -36,11 +43,11 @@ func (l python) uses(file string, have map[string]bool) (files []string, sure bo
 		for range i.dots - 1 {
 			dir = path.Dir(dir)
 		}
-		files = append(files, modules(have, dir, i.name)...)
+		files = append(files, pythonModules(have, dir, i.name)...)
 	}
-	for _, dir := range above(file) {
+	for _, dir := range Above(file) {
 		for _, name := range []string{"__init__.py", "conftest.py"} {
-			if f := path.Join(dir, name); have[f] && f != file && (name != "conftest.py" || l.test(file)) {
+			if f := path.Join(dir, name); have[f] && f != file && (name != "conftest.py" || isPythonTest(file)) {
 				files = append(files, f)
 			}
 		}
@@ -74,8 +81,8 @@ func pythonImports(text string) []imported {
 	return all
 }
 
-// modules returns the files that importing a module below a directory runs.
-func modules(have map[string]bool, dir, module string) []string {
+// pythonModules returns the files that importing a module below a directory runs.
+func pythonModules(have map[string]bool, dir, module string) []string {
 	var files []string
 	at := dir
 	for part := range strings.SplitSeq(module, ".") {

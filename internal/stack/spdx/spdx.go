@@ -1,4 +1,5 @@
-package measure
+// Package spdx tells which licence people mean by a name or a text.
+package spdx
 
 import (
 	_ "embed"
@@ -10,23 +11,22 @@ import (
 //go:embed names.txt
 var names string
 
-// maxLicenceName bounds the name of a licence; what is longer is its text.
-const maxLicenceName = 200
+// maxName bounds the name of a licence; what is longer is its text.
+const maxName = 200
 
-// LicenceName returns the SPDX expression that somebody's name for a licence, or its
+// Expression returns the SPDX expression that somebody's name for a licence, or its
 // text, stands for. A name that is not known stays as it is, in one line; it is
 // empty for one that says nothing.
-func LicenceName(said string) string {
+func Expression(said string) string {
 	said = strings.TrimSpace(said)
-	if strings.Contains(said, "\n") || len(said) > maxLicenceName {
-		return LicenceText(said)
+	if strings.Contains(said, "\n") || len(said) > maxName {
+		return Text(said)
 	}
 	said = strings.Join(strings.Fields(said), " ")
-	if said == "" || slices.Contains([]string{"unknown", "none", "noassertion", "see license", "see license file", "license", "custom", "dual license", "other/proprietary license"}, strings.ToLower(said)) ||
-		strings.HasPrefix(strings.ToUpper(said), "SEE LICENSE") {
+	if said == "" || empty(said) {
 		return ""
 	}
-	if known := byName(said); known != "" {
+	if known := Known(said); known != "" {
 		return known
 	}
 	words := strings.NewReplacer("(", " ( ", ")", " ) ", "/", " OR ", " or ", " OR ", " and ", " AND ", " with ", " WITH ").Replace(said)
@@ -40,7 +40,7 @@ func LicenceName(said string) string {
 			if i > 0 && !slices.Contains([]string{"(", "OR", "AND", "WITH"}, parts[i-1]) {
 				whole = false // a name in several words
 			}
-			if known := byName(p); known != "" {
+			if known := Known(p); known != "" {
 				parts[i] = known
 			}
 		}
@@ -56,8 +56,16 @@ func LicenceName(said string) string {
 	}, said)
 }
 
-// byName looks a name up in the table, whatever its case.
-func byName(said string) string {
+// empty reports whether a name says that there is one, or none, and not which.
+func empty(said string) bool {
+	return strings.HasPrefix(strings.ToUpper(said), "SEE LICENSE") || slices.Contains([]string{
+		"unknown", "none", "noassertion", "license", "custom", "dual license", "other/proprietary license",
+	}, strings.ToLower(said))
+}
+
+// Known returns the SPDX name that a name stands for, empty for one that the table
+// does not have.
+func Known(said string) string {
 	want := plainName(said)
 	for line := range strings.Lines(names) {
 		line = strings.TrimSpace(line)
@@ -81,13 +89,15 @@ func byName(said string) string {
 func plainName(name string) string {
 	name = strings.ToLower(name)
 	name = strings.TrimPrefix(name, "the ")
-	name = strings.NewReplacer("licence", "license", ",", " ", "version", " ", "\"", " ", "'", " ", " v", " ", "(", " ", ")", " ", "-", " ", "_", " ").Replace(name)
+	name = strings.NewReplacer(
+		"licence", "license", "version", " ", " v", " ", ",", " ", "\"", " ", "'", " ", "(", " ", ")", " ", "-", " ", "_", " ",
+	).Replace(name)
 	return strings.TrimSuffix(strings.Join(strings.Fields(name), " "), " license")
 }
 
-// LicenceText returns the SPDX name of a licence by its text, empty for one that is
+// Text returns the SPDX name of a licence by its text, empty for one that is
 // not known.
-func LicenceText(text string) string {
+func Text(text string) string {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	has := func(parts ...string) bool {
 		for _, p := range parts {
@@ -124,4 +134,16 @@ func LicenceText(text string) string {
 		}
 	}
 	return ""
+}
+
+// Join returns the expression that several names make, with a word between them;
+// those that say nothing are left out.
+func Join(said []string, with string) string {
+	var all []string
+	for _, s := range said {
+		if name := Expression(s); name != "" {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, with)
 }

@@ -1,0 +1,174 @@
+package stack
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+)
+
+// Licence says which licence packages of a kind have, by what they were installed
+// with.
+type Licence struct {
+	Kind string // of packages, as in [Package.Kind]
+	// Of returns an SPDX expression, empty for a package that is not there, is
+	// there in another version, or says nothing.
+	Of func(p Places, k Package) string
+}
+
+// Places are where packages lie on a machine. The zero Places has none.
+type Places struct {
+	Files fs.FS               // the machine's, from its root
+	Home  string              // the user's
+	Env   func(string) string // the user's environment; nil: it is empty
+	Trees []string            // directories in which packages were installed beside the code
+}
+
+// Licence returns the licence of a package as an SPDX expression, empty where
+// nobody knows it.
+func (p Places) Licence(k Package) string {
+	if l := spdx.Join(k.Licences, " OR "); l != "" { // any of them will do
+		return l
+	}
+	local := filepath.IsLocal(k.Name) && (k.Version == "" || filepath.IsLocal(k.Version))
+	if p.Files == nil || !local || strings.ContainsAny(k.Name+k.Version, "\x00\\*?[") {
+		return ""
+	}
+	for _, s := range All() {
+		for _, l := range s.Licences {
+			if l.Kind == k.Kind {
+				return l.Of(p, k)
+			}
+		}
+	}
+	return ""
+}
+
+func (p Places) env(name string) string {
+	if p.Env == nil {
+		return ""
+	}
+	return p.Env(name)
+}
+
+// value returns a variable of the user's, their home among them.
+func (p Places) value(name string) string {
+	if name == "HOME" {
+		return p.Home
+	}
+	return p.env(name)
+}
+
+// at returns the first of some directories that is set, and below the home
+// what is not.
+func (p Places) at(set string, below ...string) string {
+	if set != "" {
+		return set
+	}
+	if p.Home == "" {
+		return ""
+	}
+	return path.Join(append([]string{p.Home}, below...)...)
+}
+
+// maxLicence bounds a file that is read.
+const maxLicence = 1 << 20
+
+// text returns the text of a regular file, empty for what is none: agents may
+// have put something else there.
+func (p Places) text(name ...string) string {
+	f, err := p.Files.Open(rooted(path.Join(name...)))
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxLicence {
+		return ""
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxLicence))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// rooted returns an absolute path as one from the root.
+func rooted(name string) string { return strings.TrimPrefix(name, "/") }
+
+// matching returns the paths that one of the patterns matches, in order.
+func (p Places) matching(patterns ...string) []string {
+	var all []string
+	for _, pattern := range patterns {
+		found, _ := fs.Glob(p.Files, rooted(pattern)) // the patterns are ours
+		for _, name := range found {
+			all = append(all, "/"+name)
+		}
+	}
+	return all
+}
+
+// inText looks for a text of a licence in a directory.
+func (p Places) inText(dir string) string {
+	entries, err := fs.ReadDir(p.Files, rooted(dir))
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		base := strings.ToLower(e.Name())
+		named := func(begin string) bool { return strings.HasPrefix(base, begin) }
+		if !e.Type().IsRegular() || !slices.ContainsFunc([]string{"licen", "copying", "unlicen", "mit-licen"}, named) {
+			continue
+		}
+		if l := spdx.Text(p.text(dir, e.Name())); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// manifestLicence reads the licence of a package.json or composer.json, empty where
+// it is of another version.
+func manifestLicence(text, version string) string {
+	var m struct {
+		Version  string `json:"version"`
+		License  any    `json:"license"`
+		Licenses []struct {
+			Type string `json:"type"`
+		} `json:"licenses"`
+	}
+	if json.Unmarshal([]byte(text), &m) != nil || version != "" && m.Version != "" && m.Version != version {
+		return ""
+	}
+	var all []string
+	switch l := m.License.(type) {
+	case string:
+		all = append(all, l)
+	case map[string]any:
+		if s, ok := l["type"].(string); ok {
+			all = append(all, s)
+		}
+	case []any:
+		for _, one := range l {
+			if s, ok := one.(string); ok {
+				all = append(all, s)
+			}
+		}
+	}
+	for _, l := range m.Licenses {
+		all = append(all, l.Type)
+	}
+	return spdx.Join(all, " OR ")
+}
+
+func decodeLoose(text string, into any) error {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	return d.Decode(into)
+}

@@ -1,0 +1,201 @@
+package stack
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// nodeOffers are the scripts of package.json, which the manager of the lock file
+// runs.
+func nodeOffers() []Offer {
+	return []Offer{{
+		Files: []string{"package.json"}, Run: "npm run", Names: manifestScripts,
+		Instead: [][2]string{{"pnpm-lock.yaml", "pnpm run"}, {"yarn.lock", "yarn run"}, {"bun.lock", "bun run"}, {"bun.lockb", "bun run"}},
+	}}
+}
+
+// manifestScripts returns the names of the scripts of a manifest, less those that
+// only run before or after another.
+func manifestScripts(text string) []string {
+	var m struct {
+		Scripts map[string]json.RawMessage `json:"scripts"`
+	}
+	if json.Unmarshal([]byte(text), &m) != nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(m.Scripts))
+	return slices.DeleteFunc(names, func(n string) bool {
+		for _, hook := range []string{"pre", "post"} {
+			if of, ok := strings.CutPrefix(n, hook); ok && of != "" {
+				if _, there := m.Scripts[of]; there {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// nodeExpands returns the scripts of package.json that words of a command name, with
+// those that run before and after them.
+func nodeExpands(at fs.FS, words []string) string {
+	var manifest struct{ Scripts map[string]string }
+	if json.Unmarshal([]byte(ReadLock(at, "package.json")), &manifest) != nil {
+		return ""
+	}
+	all, had := "", map[string]bool{}
+	for open := words; len(open) > 0; open = open[1:] {
+		for _, name := range []string{"pre" + open[0], open[0], "post" + open[0]} {
+			line := manifest.Scripts[name]
+			if line == "" || had[name] {
+				continue
+			}
+			had[name] = true
+			all += "\n" + line
+			open = slices.Concat(open, Words([]string{line}))
+		}
+	}
+	return all
+}
+
+// jestHandles reads what jest --detectOpenHandles says.
+func jestHandles(lines []string) []Handle {
+	kind := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
+	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
+	detected, open := false, ""
+	var all []Handle
+	for _, l := range lines {
+		detected = detected || strings.HasPrefix(l, "Jest has detected the following ")
+		if m := kind.FindStringSubmatch(l); detected && m != nil {
+			open = m[1]
+		} else if m := frame.FindStringSubmatch(l); open != "" && m != nil && !strings.Contains(m[1], "node_modules/") {
+			all = append(all, Handle{open, m[1], m[2], m[3]})
+			open = ""
+		}
+	}
+	return all
+}
+
+// nodeHandle says what a resource of Node's is.
+func nodeHandle(kind string) string {
+	for _, x := range []struct{ pattern, what string }{
+		{`^TCPSERVERWRAP$`, "a server that listens"},
+		{`^PIPESERVERWRAP$`, "a server on a socket"},
+		{`^(?:TCPWRAP|PIPEWRAP|HTTPCLIENTREQUEST|HTTPINCOMINGMESSAGE|TLSWRAP)$`, "a connection"},
+		{`^(?:UDPWRAP|UDPSENDWRAP)$`, "a socket"},
+		{`^(?:Timeout|Immediate)$`, "a timer"},
+		{`^(?:PROCESSWRAP|ChildProcess)$`, "a child process"},
+		{`^(?:WORKER|MESSAGEPORT)$`, "a worker"},
+		{`^(?:FSEVENTWRAP|STATWATCHER)$`, "a file watcher"},
+	} {
+		if regexp.MustCompile(x.pattern).MatchString(kind) {
+			return x.what
+		}
+	}
+	return ""
+}
+
+// manifestInstalls reduces a package.json to what installing depends on, so that a new
+// script for tests is no reason to install anew. One that cannot be read is
+// taken as it is.
+func manifestInstalls(text string) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return text
+	}
+	kept := map[string]any{}
+	for _, field := range []string{
+		"name", "bin", "workspaces", "packageManager", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta",
+		"bundleDependencies", "bundledDependencies", "dependenciesMeta", "overrides", "resolutions", "pnpm", "trustedDependencies", "patchedDependencies", "installConfig", "os", "cpu",
+	} {
+		if v, ok := all[field]; ok {
+			kept[field] = v
+		}
+	}
+	var scripts map[string]string
+	_ = json.Unmarshal(all["scripts"], &scripts) // none where they are no scripts
+	for _, name := range []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "dependencies"} {
+		if line, ok := scripts[name]; ok {
+			kept["script "+name] = line
+		}
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return text
+	}
+	return string(data)
+}
+
+// npmLacks returns what npm ci has against a lock file, none where it failed for
+// another reason. It prints the reason above its whole usage. Without a network
+// it may not get that far: then the files say it.
+func npmLacks(at fs.FS, lock, out string) []string {
+	said := regexp.MustCompile(`(?m)^npm (?:error|ERR!) ((?:Missing|Invalid): .{1,300})$`)
+	var all []string
+	for _, m := range said.FindAllStringSubmatch(out, -1) {
+		if !slices.Contains(all, m[1]) {
+			all = append(all, m[1])
+		}
+	}
+	switch {
+	case len(all) > 0:
+		return all
+	case strings.Contains(out, "can only install with an existing package-lock.json"):
+		return []string{"it cannot be read"}
+	case strings.Contains(out, "ENOTCACHED"):
+		return npmAbsent(at, lock)
+	}
+	return nil
+}
+
+// npmAbsent returns what package.json asks for by a name that its lock file does
+// not have.
+func npmAbsent(at fs.FS, file string) []string {
+	var manifest struct{ Dependencies, DevDependencies map[string]string }
+	var lock npmLock
+	read := func(name string, into any) bool { return json.Unmarshal([]byte(ReadLock(at, name)), into) == nil }
+	if !read("package.json", &manifest) || !read(path.Base(file), &lock) || len(lock.Packages) == 0 {
+		return nil
+	}
+	var all []string
+	for _, names := range []map[string]string{manifest.Dependencies, manifest.DevDependencies} {
+		for name, spec := range names {
+			if _, ok := lock.Packages["node_modules/"+name]; !ok {
+				all = append(all, "Missing: "+name+" "+spec)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// nodeCommands is what its commands do, see [Commands].
+func nodeCommands() Commands {
+	return Commands{
+		Own: map[string]string{
+			"yarn": "add audit autoclean cache check config constraints create dedupe dlx generate-lock-entry global help import info init licenses link login logout node npm outdated owner " +
+				"patch patch-commit plugin policies publish rebuild search set stage tag team unlink unplug up upgrade upgrade-interactive version versions",
+			"pnpm": "add import install-test it link ln unlink update up upgrade audit licenses outdated create dlx env publish recursive server setup store cache cat-file cat-index " +
+				"find-hash completion config c deploy doctor fetch get set init login logout patch patch-commit patch-remove self-update approve-builds ignored-builds view info search owner whoami access token " +
+				"star dist-tag deprecate unpublish team profile ping edit docs repo bugs hook org adduser prefix explore with runtime",
+			"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch pm publish repl unlink update upgrade why x",
+		},
+		Asks: map[string][]string{
+			"playwright": words("install install-deps uninstall codegen open cr ff wk"),
+			"cypress":    words("install open"),
+		},
+		Locates: []string{
+			`^p?npm\x00root(\x00-g)?$`, `^yarn\x00global\x00dir$`,
+			`^node\x00-(p|e|pe)\x00(console\.log\()?(require\(['"](node:)?path['"]\)\.dirname\()?require\.resolve\(['"]` + resolved + `['"]\)\)*;?$`,
+		},
+		Made: words("node_modules .next .turbo .nyc_output"),
+	}
+}
+
+// resolved is a name that Node resolves, which leads to no directory above.
+const resolved = `[@\w](?:[\w@/-]|\.[\w@/-])*\.?`

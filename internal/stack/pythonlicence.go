@@ -1,0 +1,97 @@
+package stack
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+)
+
+// pythonLicence reads the descriptions of what is installed in virtual environments.
+func pythonLicence(p Places, k Package) string {
+	for _, dir := range distributions(p, k) {
+		for _, found := range []string{pythonMetadata(p.text(dir, "METADATA")), p.inText(dir), p.inText(path.Join(dir, "licenses"))} {
+			if found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// distributions returns where virtual environments describe a distribution.
+func distributions(p Places, k Package) []string {
+	var patterns, dirs []string
+	for _, t := range p.Trees {
+		for _, venv := range []string{".venv", "venv", "env"} {
+			for _, lib := range []string{"lib/python*", "Lib"} {
+				patterns = append(patterns, path.Join(t, venv, lib, "site-packages", "*.dist-info"))
+			}
+		}
+	}
+	if venv := p.env("VIRTUAL_ENV"); filepath.IsAbs(venv) {
+		patterns = append(patterns, path.Join(venv, "lib", "python*", "site-packages", "*.dist-info"))
+	}
+	for _, dir := range p.matching(patterns...) {
+		name, version, _ := strings.Cut(strings.TrimSuffix(path.Base(dir), ".dist-info"), "-")
+		if distribution(name) == distribution(k.Name) && (k.Version == "" || version == k.Version) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// distribution writes the name of a distribution as an index does.
+func distribution(name string) string {
+	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
+}
+
+// pythonMetadata reads the licence out of the core metadata of a Python package: the
+// expression where there is one, else the classifiers that tell which licence
+// it is, else the free text.
+func pythonMetadata(text string) string {
+	var free string
+	var classifiers []string
+	last := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			break // the description follows
+		}
+		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			if last == "license" {
+				free += "\n" + strings.TrimPrefix(strings.TrimSpace(line), "|")
+			}
+			continue
+		}
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch last = strings.ToLower(key); last {
+		case "license-expression":
+			if l := spdx.Expression(value); l != "" {
+				return l
+			}
+		case "license":
+			free = value
+		case "classifier":
+			if l, ok := strings.CutPrefix(value, "License :: "); ok {
+				classifiers = append(classifiers, strings.TrimPrefix(l, "OSI Approved :: "))
+			}
+		}
+	}
+	if len(classifiers) > 0 {
+		known := true
+		for _, c := range classifiers {
+			known = known && spdx.Known(c) != ""
+		}
+		if known {
+			return spdx.Join(classifiers, " AND ") // nobody says whether one of them will do
+		}
+	}
+	if l := spdx.Expression(free); l != "" {
+		return l
+	}
+	return spdx.Join(classifiers, " AND ")
+}

@@ -1,0 +1,197 @@
+package stack
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
+// swiftKind is that of packages that SwiftPM fetches.
+const swiftKind = "swift"
+
+func swift() Stack {
+	return Stack{
+		Name: "swift", Markers: []string{"Package.swift"},
+		Programs: words("swift swiftc swiftlint"),
+		Written:  []string{"package.resolved"},
+		Counts:   []string{"swift test"},
+		Listings: []Listing{{[]string{"Package.resolved"}, swiftPins}},
+		Licences: []Licence{{swiftKind, swiftLicence}},
+		Servers:  []Server{{Name: "sourcekit-lsp", Commands: [][]string{{"sourcekit-lsp"}}, Ends: []string{".swift"}, Watch: words("Package.swift Package.resolved")}},
+		Environment: Environment{
+			Unreached: []string{`Failed to clone repository \S+:`, `error: failed downloading `},
+		},
+		Tests: Tests{
+			Ends: []string{".swift"}, Names: []string{"*Tests.swift"}, Dirs: []string{"Tests"},
+			Declares: `(?m)@Test\b[^\n]*?(?:\n\s*(?:@\w[^\n]*\n\s*)*)?(?:\w+ )*func (\w+)|^\s*(?:\w+ )*func (test\w*)\(`,
+			Quiets:   `swiftlint:disable|swift-format-ignore`,
+			Skips:    `\bXCTSkip|\.disabled\(|\.enabled\(if:`,
+			Asserts:  `\bXCT(?:Assert|Unwrap|Fail)\w*\(|#(?:expect|require)\(|\bIssue\.record\(`,
+		},
+		Configs: []Config{
+			{Files: []string{"package.swift"}, Runs: `\.testTarget\b`, Narrows: `\bexclude:|\bXCTSkip`},
+			{Files: []string{".swiftlint.yml", ".swift-format"}},
+		},
+		Verbs: "swift | build test run package:resolve package:describe package:show-dependencies format --version | | write | | | -Xcc -Xswiftc -Xlinker -Xcxx --package-path -C --disable-sandbox --toolchain\n" +
+			"swiftlint | lint rules version --version | | write | | | --fix --autocorrect --cache-path\n",
+		Syntax: func() []Syntax {
+			s := braces([]string{".swift"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
+			s.Quotes = `"`
+			return []Syntax{s.with(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
+		},
+		Outlines: func() []Outline {
+			return []Outline{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}
+		},
+		Namings: func() []Naming { return []Naming{{"swift", swiftFilter}} },
+		Running: func() []Running {
+			return []Running{{"swift-test", suite.Between(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
+		},
+		Formats: func() []read.Format {
+			return []read.Format{
+				{Name: "swift", About: "swift build, swift format lint and SwiftLint", Warns: true, Commands: []string{"swift build", "swift format", "swiftc", "swiftlint"}, Marks: `(?m)^\S+\.swift:\d+:\d+: (?:error|warning): `, Well: `^Build complete!`, Read: swiftFindings},
+				{Name: "swift-test", About: "swift test: XCTest and Swift Testing", Tests: true, Commands: []string{"swift test"}, Marks: `(?m)^Test Case '[^']+' (?:passed|failed) \(|^\S+\s+Test run with \d+ tests? .*(?:passed|failed) after `, Read: swiftTest},
+			}
+		},
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: words("swift build --build-tests"), Format: "swift"},
+				{Gate: "lint", If: "file:.swiftlint.yml", Args: words("swiftlint lint --quiet --no-cache"), Format: "swift", Fix: []Fixer{{Args: words("swiftlint lint --fix --quiet --no-cache {files}"), Ends: []string{".swift"}}}},
+				{Gate: "format", If: "file:.swift-format", Args: words("swift format lint --strict --recursive ."), Format: "swift", Fix: []Fixer{{Args: words("swift format --in-place {files}"), Ends: []string{".swift"}}}},
+				{Gate: "test", Args: words("swift test"), Format: "swift-test", Tests: true, Alone: []Lone{{Name: "swift", Args: words("swift test --filter {test}")}}},
+			}
+		},
+	}
+}
+
+// swiftFilter makes a pattern of the name of a test of XCTest. One of Swift
+// Testing may be told in words that no filter takes.
+func swiftFilter(test string) (word, file string, ok bool) {
+	m := regexp.MustCompile(`^(?:\w+\.)?(\w+)[./](test\w*)$`).FindStringSubmatch(test)
+	if m == nil {
+		return "", "", false
+	}
+	return `\.` + m[1] + "/" + m[2] + "$", "", true
+}
+
+// swiftFindings reads the lines of the compiler and of linters, each once: what
+// several targets are made of is told several times.
+func swiftFindings(in read.Input) read.Report { return in.Check(swiftLines(in), true) }
+
+func swiftLines(in read.Input) []nexus.Finding {
+	said := regexp.MustCompile(`^(\S.*?\.swift):(\d+)(?::(\d+))?: (error|warning): (?:\[(\w+)\] )?(.+?)(?: \((\w+)\))?$`)
+	var found []nexus.Finding
+	had := map[string]bool{}
+	for _, l := range in.Text() {
+		l = l[:min(len(l), 4<<10)]
+		m := said.FindStringSubmatch(l)
+		if m == nil || had[l] || strings.Contains(m[6], " : XCT") {
+			continue
+		}
+		had[l] = true
+		f := nexus.Finding{Code: raw.CodeCompile, File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: m[6]}
+		if rule := m[5] + m[7]; rule != "" {
+			f.Code = rule
+		}
+		if m[4] == "warning" {
+			f.Severity = nexus.Minor
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// swiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs
+// after it. XCTest calls the whole path of a file, and Swift Testing its name.
+func swiftTest(in read.Input) read.Report {
+	var (
+		failed = regexp.MustCompile(`^(\S.*?\.swift):(\d+): error: (?:-\[)?([\w.]+)[. ](\w+)\]? : (.+)$`)
+		ended  = regexp.MustCompile(`^Test Case '[^']+' (passed|failed|skipped) \(`)
+		issue  = regexp.MustCompile(`^\S+\s+Test (.+?) recorded an issue(?: with .+?)? at ([^ :]+\.swift):(\d+)(?::(\d+))?: (.+)$`)
+		done   = regexp.MustCompile(`^\S+\s+Test (.+?) (?:with \d+ test cases? )?(passed after|failed after|skipped\b)`)
+		sum    = regexp.MustCompile(`^\s*Executed \d+ tests?, with |^\S+\s+Test run with \d+ tests?\b.* (?:passed|failed) after `)
+	)
+	r := raw.Run{Green: true}
+	count := func(how string) {
+		switch {
+		case strings.HasPrefix(how, "passed"):
+			r.Counts.Passed++
+		case strings.HasPrefix(how, "failed"):
+			r.Counts.Failed++
+		default:
+			r.Counts.Skipped++
+		}
+	}
+	for _, l := range in.Text() {
+		l = l[:min(len(l), 4<<10)]
+		if sum.MatchString(l) {
+			r.Counted = true
+		} else if m := failed.FindStringSubmatch(l); m != nil {
+			test := path.Base(strings.ReplaceAll(m[3], ".", "/")) + "." + m[4]
+			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: test, File: in.Place(m[1]), Line: raw.Number(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
+		} else if m := ended.FindStringSubmatch(l); m != nil {
+			count(m[1])
+		} else if m := issue.FindStringSubmatch(l); m != nil {
+			f := nexus.Finding{Code: raw.CodeTest, Test: strings.Trim(m[1], `"`), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Message: m[5]}
+			if in.Find != nil {
+				f.File = in.Find(m[2])
+			}
+			r.Findings = append(r.Findings, f)
+		} else if m := done.FindStringSubmatch(l); m != nil {
+			count(m[2])
+		}
+	}
+	if built := swiftLines(in); !r.Counted && len(built) > 0 && in.Exit != 0 {
+		return in.Check(built, true)
+	}
+	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
+	return in.Suite(r)
+}
+
+// swiftPins reads a Package.resolved, whose first version has its pins in an
+// object.
+func swiftPins(text string) []Package {
+	type pin struct {
+		Identity, Package       string
+		Location, RepositoryURL string
+		State                   struct{ Version string }
+	}
+	var file struct {
+		Pins   []pin
+		Object struct{ Pins []pin }
+	}
+	if json.Unmarshal([]byte(text), &file) != nil {
+		return nil
+	}
+	var all []Package
+	for _, p := range append(file.Pins, file.Object.Pins...) {
+		name := strings.ToLower(strings.TrimSuffix(path.Base(p.Location+p.RepositoryURL), ".git"))
+		if p.Identity != "" {
+			name = p.Identity
+		}
+		line := 0
+		if at := strings.Index(text, p.Location+p.RepositoryURL); at > 0 {
+			line = 1 + strings.Count(text[:at], "\n")
+		}
+		all = append(all, Package{Kind: swiftKind, Name: name, Version: p.State.Version, Line: line})
+	}
+	return sortedPackages(all)
+}
+
+// swiftLicence looks into the checkouts of a build, which are named as their
+// repositories are.
+func swiftLicence(p Places, k Package) string {
+	for _, t := range p.Trees {
+		for _, dir := range p.matching(path.Join(t, ".build", "checkouts", "*")) {
+			if strings.EqualFold(path.Base(dir), k.Name) {
+				return p.inText(dir)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package related
+
+import (
+	"os"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// goTests finds the packages of Go whose tests a change concerns.
+func (s *survey) goTests(of gate.Gate) Choice {
+	c, ok := gosrc.ParseTest(of.Args)
+	if !ok || c.Picks {
+		return every("its command selects tests itself")
+	}
+	if s.golang == nil {
+		g := gosrc.ReadGraph(os.DirFS(s.dir))
+		s.golang = &g
+	}
+	hit, total, why := s.golang.Concerns(of.Dir, s.changed, func(file string) bool { return stack.Elsewhere("go", ".go", file, s.all()) })
+	switch {
+	case why != "":
+		return every("%s", why)
+	case len(hit) == 0:
+		return none()
+	case len(hit) == total:
+		return every("the change affects all %d packages with tests", total)
+	}
+	return Choice{Some: true, Tests: hit}
+}
+
+// byUnits finds the packages that a change concerns: those that it touches, and
+// those that need one of these.
+func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
+	files := slices.DeleteFunc(slices.Clone(s.all()), func(f string) bool { _, here := local(g, f); return !here })
+	units := slices.DeleteFunc(l.Units(os.DirFS(s.dir), files), func(u stack.Unit) bool { return option(u.Name) })
+	hit, why := s.owners(g, l, units)
+	if why != "" {
+		return every("%s", why)
+	}
+	for i := 0; i < len(hit); i++ {
+		for _, u := range units {
+			if !slices.Contains(hit, u.Name) && u.Needs(hit[i]) {
+				hit = append(hit, u.Name)
+			}
+		}
+	}
+	slices.Sort(hit)
+	switch {
+	case len(hit) == 0:
+		return none()
+	case len(hit) == len(units):
+		return every("the change affects all %d packages", len(units))
+	}
+	return Choice{Some: true, Tests: hit}
+}
+
+// owners returns the packages that the changed files belong to, or why that
+// cannot be told.
+func (s *survey) owners(g gate.Gate, l stack.Sources, units []stack.Unit) (hit []string, why string) {
+	for _, f := range s.changed {
+		if _, here := local(g, f); !here || idle(f) {
+			continue
+		}
+		owner := ""
+		for _, dir := range stack.Above(f) {
+			if i := slices.IndexFunc(units, func(u stack.Unit) bool { return u.Dir == dir }); i >= 0 {
+				owner = units[i].Name
+				break
+			}
+		}
+		if !l.Mine(f) || owner == "" {
+			return nil, f + " is no source file of a package"
+		}
+		if !slices.Contains(hit, owner) {
+			hit = append(hit, owner)
+		}
+	}
+	return hit, ""
+}
