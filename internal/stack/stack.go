@@ -78,7 +78,7 @@ type Stack struct {
 	Outlines func() []Outline // how its files are outlined in a code map
 
 	// Verbs are rows that say which of its commands may run, in the form of
-	// decide/policy/table/verbs.txt.
+	// decide/policy/program/verbs.txt.
 	Verbs string
 
 	// find returns what judges the packages of a tree where Steps cannot say it.
