@@ -224,7 +224,7 @@ func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) er
 func (s *reviewSubject) working(ctx context.Context, user git.Repo, head string) (string, error) {
 	r := s.repo
 	r.Work, r.Index = user.Work, s.index()
-	if err := reviewSeed(ctx, user, r, head); err != nil {
+	if err := seedIndex(ctx, user, r, head); err != nil {
 		_ = os.Remove(r.Index) // git makes another
 		if _, err := r.Run(ctx, "read-tree", head); err != nil {
 			return "", fmt.Errorf("read the working tree: %w", err)
@@ -246,10 +246,10 @@ func (s *reviewSubject) store(ctx context.Context, user git.Repo) (string, error
 
 func (s *reviewSubject) index() string { return filepath.Join(s.at, "index") }
 
-// reviewSeed makes an index of a commit from the user's, which knows of most files
+// seedIndex makes an index of a commit from the user's, which knows of most files
 // that they are as they were, so that nobody has to read them again. An error
 // says only that it cannot be done.
-func reviewSeed(ctx context.Context, user, r git.Repo, head string) error {
+func seedIndex(ctx context.Context, user, r git.Repo, head string) error {
 	path, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
 	if err != nil {
 		return err

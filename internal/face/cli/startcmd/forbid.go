@@ -3,7 +3,6 @@ package startcmd
 import (
 	"fmt"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/forbid"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,7 +22,7 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 		}
 	}
 	for _, t := range texts {
-		if phrase := forbid.Find(t.text, settings.Forbidden); phrase != "" {
+		if phrase := findPhrase(t.text, settings.Forbidden); phrase != "" {
 			return &nexus.Error{
 				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where, view.Quote(phrase), origins.Of("goals.deny").Where),
 				Hint: "Rephrase it without these words if you mean something else, or ask whoever set the rule.",

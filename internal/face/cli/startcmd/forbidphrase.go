@@ -1,8 +1,4 @@
-// Package forbid compares what people want done with the phrases that an
-// organisation or a person forbids. It reads words, so it keeps honest people
-// from a mistake; what a run may do is decided by the policy for actions, whose
-// words nobody can choose.
-package forbid
+package startcmd
 
 import (
 	"strings"
@@ -16,15 +12,18 @@ const (
 	stars = 3  // that count in a phrase, so that no text takes long
 )
 
-// Find returns the first phrase whose words a text has one after the other,
+// findPhrase returns the first forbidden phrase whose words a text has one after the other,
 // whatever their case and what stands between them, empty for none. A "*" among
 // them stands for up to twelve words of any kind.
-func Find(text string, phrases []string) string {
+//
+// It reads words, so it keeps honest people from a mistake; what a run may do is
+// decided by the policy for actions, whose words nobody can choose.
+func findPhrase(text string, phrases []string) string {
 	said := words(text)
 	for _, p := range phrases {
 		want := pattern(p)
 		for i := range said {
-			if len(want) > 0 && begins(said[i:], want) {
+			if len(want) > 0 && beginsWith(said[i:], want) {
 				return p
 			}
 		}
@@ -32,8 +31,8 @@ func Find(text string, phrases []string) string {
 	return ""
 }
 
-// begins reports whether words begin with those that are wanted.
-func begins(said, want []string) bool {
+// beginsWith reports whether words begin with those that are wanted.
+func beginsWith(said, want []string) bool {
 	for i, w := range want {
 		if w != "*" {
 			if i >= len(said) || said[i] != w {
@@ -42,7 +41,7 @@ func begins(said, want []string) bool {
 			continue
 		}
 		for n := range gap + 1 {
-			if i+n <= len(said) && begins(said[i+n:], want[i+1:]) {
+			if i+n <= len(said) && beginsWith(said[i+n:], want[i+1:]) {
 				return true
 			}
 		}

@@ -1,13 +1,11 @@
-package forbid_test
+package startcmd
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/nexus-ai-builder/nexus/internal/decide/forbid"
 )
 
-func TestFind(t *testing.T) {
+func TestFindPhrase(t *testing.T) {
 	for _, c := range []struct {
 		phrase, text string
 		hit          bool
@@ -31,7 +29,7 @@ func TestFind(t *testing.T) {
 		{"!!", "anything!!", false},
 		{"drop", "", false},
 	} {
-		if got := forbid.Find(c.text, []string{"never there at all", c.phrase}); (got != "") != c.hit || c.hit && got != c.phrase {
+		if got := findPhrase(c.text, []string{"never there at all", c.phrase}); (got != "") != c.hit || c.hit && got != c.phrase {
 			t.Errorf("%q in %q: %q", c.phrase, c.text, got)
 		}
 	}
@@ -39,16 +37,16 @@ func TestFind(t *testing.T) {
 
 // FuzzFind holds that what has no star is found exactly where its words are,
 // and that a phrase is found in itself.
-func FuzzFind(f *testing.F) {
+func FuzzFindPhrase(f *testing.F) {
 	f.Add("drop * table", "drop the table")
 	f.Add("a * a * b", "a a a a a b")
 	f.Add("\u0301x", "x\u0301")
 	f.Fuzz(func(t *testing.T, phrase, text string) {
-		if got := forbid.Find(text, []string{phrase}); got != "" && got != phrase {
+		if got := findPhrase(text, []string{phrase}); got != "" && got != phrase {
 			t.Errorf("found %q", got)
 		}
 		plain := strings.ReplaceAll(phrase, "*", " ")
-		if found := forbid.Find("x "+plain+" y", []string{plain}); found == "" && forbid.Find(plain, []string{plain}) != "" {
+		if found := findPhrase("x "+plain+" y", []string{plain}); found == "" && findPhrase(plain, []string{plain}) != "" {
 			t.Errorf("%q is not found among other words", plain)
 		}
 	})
