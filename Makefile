@@ -20,7 +20,7 @@ SUM := go run ./internal/sys/testenv/testsum
 # one package more than processors: some wait most of their time
 PACKAGES := $(shell expr $$(nproc) + 1)
 
-.PHONY: demo build test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly mutants deps help
+.PHONY: demo build test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
@@ -36,7 +36,7 @@ toolchains: ## run what make test leaves out: real toolchains of other languages
 	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
 	NEXUS_TOOLCHAINS=1 go test -json $(LEAN) -p $(PACKAGES) -timeout 45m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
-check: static race oracle ## everything that a change must pass
+check: static race oracle mutate ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
@@ -77,8 +77,19 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 	go run ./cmd/nexus bench chaos --n $(SEEDS)
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
-	NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \
+	@NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \
+		NEXUS_MUTANTS_BASE=$(BASE) NEXUS_MUTANTS_LEAST=$(LEAST) \
 		go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/work/gate/mutate
+
+mutate: MUTANTS = 8
+mutate: TIME = 5m
+mutate: LEAST = 50
+mutate: ## the same with few faults, in lines that are new since BASE (what origin/main has, or else HEAD~1); fail where too few are noticed
+	@base=$(BASE); [ -n "$$base" ] || base=$$(git merge-base HEAD origin/main 2>/dev/null || true); \
+	[ -n "$(BASE)" ] || [ -n "$$base" -a "$$base" != "$$(git rev-parse HEAD)" ] || base=HEAD~1; \
+	git rev-parse -q --verify "$$base^{commit}" >/dev/null || { echo "mutate: skipped, there is no commit $$base"; exit 0; }; \
+	echo "mutate: faults in lines that are new since $$base"; \
+	$(MAKE) mutants BASE="$$base" MUTANTS=$(MUTANTS) TIME=$(TIME) LEAST=$(LEAST)
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts tells what users do, one story a file. Each has a home, a state
 // directory and an identity of its own, and no provider; where it has a file
-// model.yaml, a model plays that. What tests go through is measured only where
+// model.yaml, a model plays that. What tests run is measured only where
 // a story sets NEXUS_DONE_COVERAGE to nothing: it runs them twice more.
 func TestScripts(t *testing.T) {
 	warm(t)

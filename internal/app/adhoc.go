@@ -137,7 +137,7 @@ type Message struct {
 	Session nexus.SessionID // begins with the attempt that it is said to be of
 	Dir     string          // where it works; empty: the working directory
 	Text    string          // what it is told first
-	Handin  json.RawMessage // JSON Schema of what it hands in; nil: a summary
+	Handin  json.RawMessage // JSON Schema of what it submits; nil: a summary
 	Failed  string          // model that is not asked again, where there is another
 }
 
@@ -250,7 +250,7 @@ func (f *forgetful) Get(hash string) ([]byte, error) {
 	if hash == f.hash {
 		return f.last, nil
 	}
-	return nil, NotFound("blob", hash, "A session outside of any run keeps none.")
+	return nil, NotFound("blob", hash, "A session outside a run keeps none.")
 }
 
 // till is the [agent.Recorder] of sessions outside of any run.

@@ -2,7 +2,9 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -106,11 +108,7 @@ type Agent struct {
 
 // Agents returns the agent programs that are known or set, in the order of their
 // names.
-func (a *App) Agents() ([]Agent, error) {
-	c, _, err := a.Settings()
-	if err != nil {
-		return nil, err
-	}
+func (a *App) Agents(c config.Config) ([]Agent, error) {
 	var all []Agent
 	for _, name := range agentNames(c) {
 		p, err := Program(c, a.Env, name)
@@ -141,6 +139,92 @@ func loggedIn(c config.Config, p agentcli.Program, home string) bool {
 	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
 }
 
+// Every reports whether the agent does the sessions of every role.
+func (one Agent) Every() bool {
+	return !slices.ContainsFunc(sessionRoles(), func(r nexus.Role) bool { return !slices.Contains(one.Roles, r) })
+}
+
+// sessionRoles are the roles whose sessions an agent program can do, in the order
+// in which they are needed.
+func sessionRoles() []nexus.Role {
+	return []nexus.Role{
+		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier, nexus.Merger, nexus.Router, nexus.Scout,
+	}
+}
+
+// WithAgents has agent programs do the sessions of all roles if no model is set
+// up and no role names an agent: who has nothing but a program that is logged
+// in can run a goal. Those who read what others wrote get another maker's
+// program, where there is one. If there is one that nobody agreed to yet, the
+// error says how.
+func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, error) {
+	for _, r := range c.Roles {
+		if r.Agent != "" {
+			return c, nil
+		}
+	}
+	models, err := provider.NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return c, err
+	}
+	_, err = models.With(a.Keys(), tap).Pick(nexus.Coder, "", "")
+	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNoProvider {
+		return c, nil //nolint:nilerr // whoever needs the model reports that
+	}
+	all, err := a.Agents(c)
+	if err != nil {
+		return c, err
+	}
+	all = slices.DeleteFunc(all, func(one Agent) bool { return one.Missing != nil || !one.LoggedIn })
+	usable := slices.DeleteFunc(slices.Clone(all), func(one Agent) bool { return !one.Trusted })
+	if len(all) == 0 {
+		return c, nil // the missing model is what is wrong
+	}
+	if len(usable) == 0 {
+		return c, untrusted(all[0].Program, trust.New)
+	}
+	writes := usable[0]
+	reads := writes
+	if i := slices.IndexFunc(usable, func(one Agent) bool { return one.Maker != writes.Maker }); i > 0 {
+		reads = usable[i]
+	}
+	roles := maps.Clone(c.Roles)
+	if roles == nil {
+		roles = map[nexus.Role]config.Role{}
+	}
+	for _, role := range sessionRoles() {
+		r := roles[role]
+		if r.Agent = writes.Name; role == nexus.Reviewer || role == nexus.Verifier {
+			r.Agent = reads.Name
+		}
+		roles[role] = r
+	}
+	c.Roles = roles
+	return c, nil
+}
+
+func untrusted(p agentcli.Program, state trust.State) error {
+	return &nexus.Error{
+		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not yet trusted to work with a copy of your login (%s)", p.Name, state),
+		Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, then trust it with nexus trust agent %s --yes.", p.Name, p.Name),
+	}
+}
+
+// readerPicker is [worker.Sessions.PickReader].
+type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error)
+
+// picksReaders returns what picks the model that reads an author's work. What
+// Claude Code wrote is Anthropic's: a model of Anthropic is not another maker's.
+func picksReaders(p Parts, models *provider.Models) readerPicker {
+	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
+		name, model, _ := strings.Cut(author, "/")
+		if by, err := Program(p.Config, p.Env, name); err == nil && by.Maker != "" && p.Config.Roles[nexus.Coder].Agent == name {
+			author = by.Maker + "/" + model
+		}
+		return models.PickReader(role, tier, least, author, failed)
+	}
+}
+
 // externalAgents returns the agents that do the sessions of roles, nil where none does.
 func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.ExternalAgent, error) {
 	all := map[nexus.Role]*worker.ExternalAgent{}
@@ -148,16 +232,17 @@ func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.
 		if r.Agent == "" {
 			continue
 		}
-		if role != nexus.Coder && role != nexus.Tester {
+		if !slices.Contains(sessionRoles(), role) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: agents do the sessions of coder and tester only", role),
-				Hint: "Take it out, and set roles." + string(role) + ".model.",
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does its sessions", role),
+				Hint: "Remove it, and set roles." + string(role) + ".model.",
 			}
 		}
 		h, err := externalAgent(p, r.Agent, models)
 		if err != nil {
 			return nil, err
 		}
+		h.Why = "roles." + string(role) + ".agent names it"
 		all[role] = h
 	}
 	if len(all) == 0 {
@@ -187,10 +272,7 @@ func externalAgent(p Parts, name string, models *provider.Models) (*worker.Exter
 		return nil, err
 	}
 	if judged[0].State != trust.Trusted {
-		return nil, &nexus.Error{
-			Code: nexus.CodeUntrusted, Message: fmt.Sprintf("nobody has agreed that %s works with a copy of your login (%s)", name, judged[0].State),
-			Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, and agree with nexus trust agent %s --yes.", name, name),
-		}
+		return nil, untrusted(program, judged[0].State)
 	}
 	if !loggedIn(p.Config, program, h.User) {
 		return nil, &nexus.Error{

@@ -41,6 +41,11 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), o.check()); err != nil {
 		return nil, err
 	}
+	if !o.deliver {
+		if c, err = a.WithAgents(c, tap); err != nil {
+			return nil, err
+		}
+	}
 	begun, err := begin(ctx, a, p, c, o)
 	if err != nil {
 		return nil, err
@@ -114,7 +119,7 @@ func letGo(ctx context.Context, a *App, lease *journal.Lease, release func() err
 // inherit takes over the worktrees that a killed process left of a run that
 // this one holds.
 func inherit(ctx context.Context, a *App, m *local.Machine, id nexus.RunID) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("somebody else has been making a worktree for "+patience.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("another process has been making a worktree for "+patience.String()))
 	defer cancel()
 	a.complain(m.Worker.Trees.Inherit(ctx, id))
 }

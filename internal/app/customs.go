@@ -16,7 +16,7 @@ import (
 const maxCustom = 1 << 20
 
 // Casting reads what a repository says to agents, and puts on top of it what the
-// configuration says of roles.
+// configuration says about roles.
 func Casting(dir string, c config.Config) (map[nexus.Role]agent.Role, string, error) {
 	roles, rules, err := customs(dir)
 	if err != nil {
@@ -59,7 +59,7 @@ func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err err
 func read(root *os.Root, name string) (string, error) {
 	info, err := root.Stat(name)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxCustom) {
-		err = fmt.Errorf("it is no file of at most %d bytes", maxCustom)
+		err = fmt.Errorf("it is not a file of at most %d bytes", maxCustom)
 	}
 	var data []byte
 	if err == nil {

@@ -45,7 +45,7 @@ func renew(ctx context.Context, ttl time.Duration, again func(context.Context) e
 		case !now.Before(expires):
 			return &nexus.Error{
 				Code: nexus.CodeLeaseLost, Message: fmt.Sprintf("the lease on the run ran out: it could not be renewed for %s", ttl), Cause: err,
-				Hint: "Nothing that was recorded is lost; Run nexus resume once the journal can be written.",
+				Hint: "Nothing that was recorded is lost. Run nexus resume once the journal can be written.",
 			}
 		default:
 			wait = min(hiccup, expires.Sub(now))
@@ -66,7 +66,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // forward hands requests of any process to the conductor until the context
 // ends. A journal that cannot be read is read again; when that does not help
-// the error is returned, since a run that hears no stop must not go on.
+// the error is returned, since a run that hears no stop must not continue.
 func forward(ctx context.Context, follow func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error], requests chan<- nexus.Event) error {
 	var last int64
 	for failed := 1; ; failed++ {

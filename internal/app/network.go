@@ -66,7 +66,7 @@ func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env f
 		if _, err := egress.ParseRule(name); err != nil || !strings.ContainsAny(name, ".:") {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", legible.Cut(name, 80)), Cause: err,
-				Hint: "Say off, list, or presets and hosts with commas between, such as npm,example.com:8443; presets are " + strings.Join(egress.Presets(), ", ") + ".",
+				Hint: "Use off, list, or presets and hosts separated by commas, such as npm,example.com:8443; presets are " + strings.Join(egress.Presets(), ", ") + ".",
 			}
 		}
 		own.Allow = append(own.Allow, name)

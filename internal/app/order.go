@@ -34,7 +34,7 @@ type Order struct {
 
 	tap     provider.Tap // opened from Traffic
 	deliver bool         // publish and land what landed, and nothing else
-	stop    string       // why it ends as stopped at once; empty: it goes on
+	stop    string       // why it ends as stopped at once; empty: it continues
 	draw    func(string) uint64
 }
 
@@ -69,7 +69,7 @@ func (a *App) leave(t provider.Tap) {
 	if n > 1 {
 		answers = strconv.Itoa(n) + " answers"
 	}
-	a.say(answers + " of the recording went to requests that show another tree than then, as when tasks land in another order; the first: " + legible.Show(first))
+	a.say(answers + " of the recording went to requests that show a different tree, for example because tasks land in a different order; the first: " + legible.Show(first))
 }
 
 // dice returns what draws from the order's seed: the same numbers of a name
@@ -100,10 +100,14 @@ func newRun(now time.Time, draw func(string) uint64) nexus.RunID {
 }
 
 // Ready refuses what could not work anyway, before anything is recorded: a
-// model that nobody knows, a provider without a key.
+// model that is unknown, a provider without a key.
 func (a *App) Ready(c config.Config, o Order) error {
 	if o.deliver {
 		return nil // as a rule it asks no model
+	}
+	c, err := a.WithAgents(c, o.tap)
+	if err != nil {
+		return err
 	}
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
@@ -115,11 +119,14 @@ func (a *App) Ready(c config.Config, o Order) error {
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {
+		if c.Roles[role].Agent != "" {
+			continue
+		}
 		if _, err := models.Pick(role, "", ""); err != nil {
 			return err
 		}
 	}
-	if o.Plan == nil {
+	if o.Plan == nil || c.Roles[nexus.Coder].Agent != "" {
 		return nil
 	}
 	for _, t := range o.Plan.Tasks {

@@ -154,7 +154,7 @@ func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 	default:
 		return journal.Run{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quote(name)),
-			Hint: "Name more of it; nexus runs lists them.",
+			Hint: "Give more of the name; nexus runs lists them.",
 		}
 	}
 }

@@ -149,7 +149,7 @@ func named(dir string, lines ...string) (items []trust.Item, err error) {
 			continue // a word, or a file that is made first
 		}
 		if info.Size() > largest {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: name + " is too large to be agreed to", Hint: "Let environment.init name a script that people can read."}
+			return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: name + " is too large to be trusted", Hint: "Let environment.init name a script that people can read."}
 		}
 		text, err := root.ReadFile(filepath.FromSlash(name))
 		if err != nil {
@@ -181,7 +181,7 @@ func variables(p kitParts) ([]string, error) {
 				continue // one for this machine may be missing on another
 			}
 			if err != nil {
-				return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err, Hint: "Take it out of environment.env_files, or make it a file below the root."}
+				return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err, Hint: "Remove it from environment.env_files, or make it a file below the root."}
 			}
 			more, err := assignments(string(text))
 			if err != nil {
@@ -219,7 +219,7 @@ func assignments(text string) ([]string, error) {
 			value = strings.TrimSpace(value[:i])
 		}
 		if strings.ContainsRune(value, 0) {
-			return nil, fmt.Errorf("the value of %s holds a zero byte", name)
+			return nil, fmt.Errorf("the value of %s contains a zero byte", name)
 		}
 		vars = append(vars, name+"="+value)
 	}

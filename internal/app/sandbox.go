@@ -20,7 +20,7 @@ func (a *App) Walled(alone bool) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeSandbox, Message: fmt.Sprintf("%s switches the sandbox off, and nobody is there to watch", at.Where),
-		Hint: "Say --sandbox=off with this command if agents may touch everything that you can: it is recorded with the run. Or remove the setting.",
+		Code: nexus.CodeSandbox, Message: fmt.Sprintf("%s turns off the sandbox, and nobody is there to watch", at.Where),
+		Hint: "Use --sandbox=off with this command if agents may touch everything that you can: the run records it. Or remove the setting.",
 	}
 }

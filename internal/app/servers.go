@@ -50,7 +50,7 @@ func (a *App) Servers(dir string) (all []Server, err error) {
 }
 
 // ServerItems returns what somebody has to agree to: the repository's servers, and
-// what servers said of their tools when they were last met.
+// what servers said about their tools when they were last met.
 func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 	all, err := a.Servers(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *App) OpenServers(dir string) (*mcptools.Servers, error) {
 		case one.Why != nil:
 			a.say(fmt.Sprintf("MCP server %s of %s is left out: %s", one.Name, one.From, legible.Show(one.Why.Error())))
 		case one.State != trust.Trusted:
-			a.say(fmt.Sprintf("MCP server %s of %s is left out: nobody has agreed to what it would run (%s); read it with nexus trust, agree with nexus trust --yes", one.Name, one.From, one.State))
+			a.say(fmt.Sprintf("MCP server %s of %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, one.From, one.State))
 		default:
 			s.List = append(s.List, one.Server)
 			s.Text[one.Name] = one.Text

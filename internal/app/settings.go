@@ -69,7 +69,7 @@ func (a *App) organisation() string {
 func readable(g config.Gates, o config.Origins) error {
 	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
 		line := g.Commands[name]
-		if line == "" { // switched off
+		if line == "" { // turned off
 			continue
 		}
 		if err := shell.CheckSyntax(line); err != nil {

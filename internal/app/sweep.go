@@ -14,7 +14,7 @@ import (
 )
 
 // Sweep removes the worktrees of runs that have ended, and of those whose
-// process died what they make anew: trees of bases. The work in them is pinned
+// process died what they make again: trees of bases. The work in them is pinned
 // by a ref; what is not pinned stays.
 func (p *Place) Sweep(ctx context.Context, dry bool) (all []string, err error) {
 	if p.Journal == nil {

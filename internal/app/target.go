@@ -22,7 +22,7 @@ func (p *Place) Target(ctx context.Context, protected []string, name string) (st
 		return refuse(quote(name)+" is not a valid branch name", "Name a branch of this repository.")
 	}
 	if git.Matches(protected, name) {
-		return refuse("branch "+name+" is protected: git.protected names it", "Name another branch, and let what protects it do the rest; or change git.protected.")
+		return refuse("branch "+name+" is protected by git.protected", "Name another branch, or change git.protected.")
 	}
 	if p.there(ctx, "refs/heads/"+name) {
 		return name, nil
@@ -31,12 +31,12 @@ func (p *Place) Target(ctx context.Context, protected []string, name string) (st
 	_, local, _ := strings.Cut(short, "/")
 	switch {
 	case p.there(ctx, "refs/remotes/"+short):
-		return refuse(short+" is a remote-tracking branch: it says where the remote is, and only git fetch moves it",
+		return refuse(short+" is a remote-tracking branch, which only git fetch moves",
 			"Name a local branch, such as "+local+", and push that.")
 	case p.there(ctx, "refs/tags/"+strings.TrimPrefix(name, "refs/tags/")):
-		return refuse(name+" is a tag, and tags stay where they are", "Name a local branch.")
+		return refuse(name+" is a tag, and tags do not move", "Name a local branch.")
 	}
-	return refuse("there is no branch "+name, "Make it first: git branch "+name+"; or name another.")
+	return refuse("there is no branch "+name, "Create it first: git branch "+name+"; or name another.")
 }
 
 func (p *Place) there(ctx context.Context, ref string) bool {

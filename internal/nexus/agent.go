@@ -29,7 +29,7 @@ type (
 		Session SessionID `json:"session"`
 		Agent   string    `json:"agent"`            // its name in the configuration
 		ID      string    `json:"id"`               // of its own conversation, which it can resume
-		Resumed bool      `json:"resumed,omitzero"` // it went on with it
+		Resumed bool      `json:"resumed,omitzero"` // it continued with it
 		Model   string    `json:"model,omitzero"`   // as it names it
 		Version string    `json:"version,omitzero"`
 	}

@@ -25,7 +25,7 @@ const (
 	ReactStop  Reaction = "stop"  // it ends, and needs a person
 )
 
-// Alerts says when people are told that something goes on that no cap ends. A
+// Alerts says when people are told that something continues that no cap ends. A
 // zero bound is none.
 type Alerts struct {
 	Denials  int           `json:"denials,omitzero"`  // refused tool calls within a minute; one more alerts

@@ -27,7 +27,7 @@ func Approvals() []Approval {
 
 // Holds reports whether what the level names waits for a person at a. The
 // zero Approval is that of runs from before there were levels, and counts as
-// none; a level that nobody knows holds everything.
+// none; a level that is unknown holds everything.
 func (a Approval) Holds(level Approval) bool {
 	at := slices.Index(Approvals(), cmp.Or(a, ApproveNone))
 	return at < 0 || at >= slices.Index(Approvals(), level)

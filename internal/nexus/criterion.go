@@ -69,7 +69,7 @@ const (
 // mends it.
 type CriterionFault struct {
 	Criterion string    `json:"criterion"` // T1/AC-2
-	Task      string    `json:"task"`      // that mends it
+	Task      string    `json:"task"`      // that fixes it
 	Signature string    `json:"signature"` // of its failure: the same one again is no progress
 	Kind      FaultKind `json:"kind,omitzero"`
 	By        string    `json:"by,omitzero"` // evidence, or the session that said so; empty where nobody could

@@ -11,7 +11,7 @@ const (
 	BoundOff   BoundMode = "off"
 	BoundWarn  BoundMode = "warn"  // it is told, and fails nothing
 	BoundBlock BoundMode = "block" // it goes back to whoever wrote it
-	BoundAuto  BoundMode = "auto"  // of coverage: what a run comes to is measured where the stack says how, and told
+	BoundAuto  BoundMode = "auto"  // of coverage: the result of a run is measured where the stack says how, and told
 )
 
 // The bounds.
@@ -34,22 +34,22 @@ type DoneBound struct {
 	Mode BoundMode // by default
 	Doc  string    // what passes it
 	Task bool      // the work on a task is held to it
-	Run  bool      // what a run comes to is
+	Run  bool      // the result of a run is
 }
 
 // DoneBounds returns all that there are.
 func DoneBounds() []DoneBound {
 	return []DoneBound{
-		{ScopeBound, BoundWarn, "files outside of what the task's plan names; its tests and lock files are none", true, false},
-		{LargeBound, BoundWarn, "more files or lines than done.files and done.lines in the work on one task; lock files do not count", true, false},
-		{DeletionBound, BoundBlock, "files deleted or rewritten that the task does not name, until the submission explains each and the reviewer agrees to it; rewritten: done.rewritten_lines lines are gone, and done.rewritten_percent of those that it had", true, false},
-		{BuiltBound, BoundBlock, "compiled programs, objects and archives of them added that the task's plan does not name, until the submission explains each and the reviewer agrees to it; those of tests are none", true, false},
-		{SecretsBound, BoundBlock, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
-		{SinksBound, BoundWarn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
-		{LeftBound, BoundWarn, "new lines of code, outside of tests, that nobody means to keep: markers of conflicts, words that stand for code left out, what a model says to somebody, work left undone, breakpoints", true, true},
-		{LicencesBound, BoundWarn, "new dependencies of any lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or cannot be told without network", true, true},
-		{CoverageBound, BoundAuto, "fewer lines that tests go through than done.coverage_minimum percent, done.coverage_drop points fewer than before, or fewer than done.coverage_new_minimum percent of the new ones", true, true},
-		{AuditBound, BoundOff, "dependencies with faults that are known, by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; what none of them looks into is no pass; network.gates = [\"audit\"] lets them reach their lists", true, true},
+		{ScopeBound, BoundWarn, "files that the task's plan does not name; its tests and lock files do not count", true, false},
+		{LargeBound, BoundWarn, "a task's work changes more than done.files files or done.lines lines; lock files do not count", true, false},
+		{DeletionBound, BoundBlock, "deleted or rewritten files that the task does not name, until the submission explains each and the reviewer agrees; a file is rewritten if it lost at least done.rewritten_lines lines and done.rewritten_percent percent of its lines", true, false},
+		{BuiltBound, BoundBlock, "new compiled programs, object files and archives of these that the task's plan does not name, until the submission explains each and the reviewer agrees; those that tests use do not count", true, false},
+		{SecretsBound, BoundBlock, "new or changed .env files, private keys and the like; examples such as .env.example do not count", true, true},
+		{SinksBound, BoundWarn, "new lines, outside of tests, that start a shell, evaluate text as code, build queries from strings, or turn off checks", true, true},
+		{LeftBound, BoundWarn, "new lines of code, outside of tests, that nobody means to keep: conflict markers, comments in place of code, a model's remarks to the reader, unfinished work, breakpoints", true, true},
+		{LicencesBound, BoundWarn, "new dependencies in a lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or is unknown without a network", true, true},
+		{CoverageBound, BoundAuto, "tests run fewer than done.coverage_minimum percent of the lines, or done.coverage_new_minimum percent of the new lines, or coverage falls by more than done.coverage_drop points", true, true},
+		{AuditBound, BoundOff, "dependencies with known vulnerabilities, found by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; a lock file that none of them reads does not pass; network.gates = [\"audit\"] lets them fetch their lists", true, true},
 	}
 }
 

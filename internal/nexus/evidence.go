@@ -58,7 +58,7 @@ type Finding struct {
 	// What a reviewer adds.
 	Category   string `json:"category,omitzero"`   // correctness, security, tests, ...
 	Persona    string `json:"persona,omitzero"`    // who found it, where several read; with commas where several did
-	Quote      string `json:"quote,omitzero"`      // what stands there
+	Quote      string `json:"quote,omitzero"`      // what is there
 	Unverified string `json:"unverified,omitzero"` // why it does not block: what it names is not there
 }
 
@@ -83,7 +83,7 @@ type Reply string
 const (
 	Fixed     Reply = "fixed"
 	Contested Reply = "disputed" // it is wrong: the judge is to judge it, with the reason in view
-	NotMine   Reply = "not_mine" // the author may not mend it
+	NotMine   Reply = "not_mine" // the author may not fix it
 )
 
 // Counts are the tests that a gate saw.
@@ -108,14 +108,14 @@ type Evidence struct {
 	Why       string        `json:"why,omitzero"`       // why a state other than pass or fail
 	Findings  []Finding     `json:"findings,omitempty"`
 	All       string        `json:"all,omitzero"`      // blob with all findings, where these are not all
-	Flaky     []Flake       `json:"flaky,omitempty"`   // tests whose failure is not held against the tree
+	Flaky     []Flake       `json:"flaky,omitempty"`   // tests whose failure does not count against the tree
 	Unsure    []string      `json:"unsure,omitempty"`  // tests that were red on the base, whose failure cannot be told from that one
-	Old       []string      `json:"old,omitempty"`     // tests, and other findings, that are as they were on the base: not held against the tree, and no pass of theirs
+	Old       []string      `json:"old,omitempty"`     // tests, and other findings, that are as they were on the base: they do not count against the tree, and do not pass either
 	Missing   []string      `json:"missing,omitempty"` // tests that showed criteria and that the runner, which names those that pass, does not name
 	Named     string        `json:"named,omitzero"`    // blob with each test and how it ended, where the runner says so
 	Base      string        `json:"base,omitzero"`     // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`      // blob with the evidence as it was before that
-	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: no pass, and not held against the tree where others judge it
+	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: no pass, but it does not count against the tree if others judge it
 
 	Apart bool `json:"apart,omitzero"` // it was not run, because the change does not concern it
 
@@ -188,7 +188,7 @@ func (v Verdict) Findings() []Finding {
 	var all []Finding
 	for _, e := range v.Evidence {
 		if e.State == Pass {
-			continue // what it remarks on is nobody's to mend
+			continue // what it remarks on is nobody's to fix
 		}
 		all = append(all, e.Findings...)
 	}

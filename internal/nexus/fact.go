@@ -60,7 +60,7 @@ type (
 	RunPaused struct {
 		Why string `json:"why,omitzero"`
 	}
-	// RunResumed lets them go on.
+	// RunResumed lets them continue.
 	RunResumed struct{}
 	// RunReopened takes a run on that had ended.
 	RunReopened struct {
@@ -90,8 +90,8 @@ type (
 		Attempt AttemptID        `json:"attempt"`
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FixesPlanned takes the run back to its tasks. Those that mend what was
-	// found stand before it.
+	// FixesPlanned takes the run back to its tasks. Those that fix what was
+	// found are before it.
 	FixesPlanned struct {
 		Round int      `json:"round"` // from 1
 		Tasks []TaskID `json:"tasks"`
@@ -145,7 +145,7 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
-	// AlertRaised tells people that something goes on that no cap ends.
+	// AlertRaised tells people that something continues that no cap ends.
 	AlertRaised struct {
 		Kind AlertKind `json:"kind"`
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
@@ -181,7 +181,7 @@ type (
 		Mark     string    `json:"mark,omitzero"`    // what the one who asks calls it
 	}
 	// QuestionLeft says that nobody answered in time a question that nothing
-	// may answer but a person. It stays open, and what asked it goes on as far
+	// may answer but a person. It stays open, and what asked it continues as far
 	// as it can without.
 	QuestionLeft struct {
 		ID string `json:"id"`
@@ -350,7 +350,7 @@ type (
 	AttemptLost struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Counted bool      `json:"counted"` // its process died; a clean stop is not held against it
+		Counted bool      `json:"counted"` // its process died; a clean stop does not count against it
 	}
 	// AttemptBroken says that the machinery failed, not the work.
 	AttemptBroken struct {
@@ -373,7 +373,7 @@ type (
 		Round   int       `json:"round"`            // from 1, over all sessions of the attempt
 		Role    Role      `json:"role"`             // who writes
 		Cause   string    `json:"cause,omitzero"`   // the gate that was red; empty at first
-		Session SessionID `json:"session,omitzero"` // the conversation that goes on
+		Session SessionID `json:"session,omitzero"` // the conversation that continues
 	}
 	// TestsProved says what was seen of new tests before the work was there.
 	TestsProved struct {
@@ -394,8 +394,8 @@ type (
 		Handin  string           `json:"handin"` // blob: what named them
 		Checks  []CriterionCheck `json:"checks"`
 	}
-	// RedSeen says what fails on the base of an attempt, held against what its
-	// task names. It stands before anybody works.
+	// RedSeen says what fails on the base of an attempt, compared with what its
+	// task names. It is recorded before anybody works.
 	RedSeen struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`             // of the base
@@ -404,8 +404,8 @@ type (
 		Aside   []string  `json:"aside,omitempty"`  // tests that the task, or the project, says to leave alone
 		Others  []string  `json:"others,omitempty"` // tests that fail and that the task does not mean
 	}
-	// CriteriaWeighed says of each criterion whose check is a gate what bears on
-	// it, on a tree that the gates let through. It stands before their verdict.
+	// CriteriaWeighed says about each criterion whose check is a gate what bears on
+	// it, on a tree that the gates let through. It is recorded before their verdict.
 	CriteriaWeighed struct {
 		Attempt  AttemptID        `json:"attempt"`
 		Tree     string           `json:"tree"`
@@ -418,7 +418,7 @@ type (
 		Files   []string  `json:"files"`
 	}
 	// TamperSuspected says what a change does to what judges it, for a verifier
-	// to explain. It stands before the verdict of the same tree.
+	// to explain. It is recorded before the verdict of the same tree.
 	TamperSuspected struct {
 		Attempt  AttemptID `json:"attempt"`
 		Tree     string    `json:"tree"`
@@ -589,7 +589,7 @@ type (
 		After    int64     `json:"after"`
 		Messages []string  `json:"messages"` // blobs, in order
 	}
-	// SessionEnded closes a conversation, for now: a repair goes on in it.
+	// SessionEnded closes a conversation, for now: a repair continues in it.
 	SessionEnded struct {
 		Session SessionID `json:"session"`
 		Outcome Outcome   `json:"outcome"`
@@ -629,7 +629,7 @@ type (
 		Session SessionID     `json:"session"`
 		Model   string        `json:"model"`
 		Try     int           `json:"try"`  // failures of this kind in a row; 0: it is held back
-		Wait    time.Duration `json:"wait"` // until the next try; 0 where nobody knows
+		Wait    time.Duration `json:"wait"` // until the next try; 0 if unknown
 		Why     string        `json:"why"`  // overloaded, out of quota, failing or near its limit
 		Said    string        `json:"said,omitzero"`
 	}
@@ -644,7 +644,7 @@ type (
 	QuotaReset struct {
 		Account string `json:"account"`
 	}
-	// ModelSwitched says that a session goes on with another model of its tier.
+	// ModelSwitched says that a session continues with another model of its tier.
 	ModelSwitched struct {
 		Session SessionID `json:"session"`
 		From    string    `json:"from"`

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// TestIncomparable tells a base that later failures can be held against from
+// TestIncomparable tells a base that later failures can be compared with from
 // one that says nothing.
 func TestIncomparable(t *testing.T) {
 	one, more := nexus.Finding{Code: "test", Test: "TestA"}, nexus.Finding{Code: nexus.MoreFindings}

@@ -43,7 +43,7 @@ const (
 	Draft     Mode = "draft"     // a plan and no work
 )
 
-// Tier is how strong, and how dear, a model is.
+// Tier is how strong, and how expensive, a model is.
 type Tier string
 
 // The tiers, weakest first.
@@ -125,7 +125,7 @@ type Limits struct {
 	Parts         int           `json:"parts,omitzero"`          // most tasks that one is split into when it is stuck; 0: none is
 	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
 	Size          Size          `json:"size,omitzero"`           // of a task that is planned
-	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that mend unmet criteria of what landed; 0: none
+	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that fix unmet criteria of what landed; 0: none
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed

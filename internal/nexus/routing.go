@@ -23,7 +23,7 @@ type Routing struct {
 	Order []string            `json:"order,omitempty"` // strategies in the order in which they are asked
 	Tiers map[Complexity]Tier `json:"tiers,omitempty"` // where work of a complexity begins; missing ones have defaults
 	Kinds map[TaskKind]Tier   `json:"kinds,omitempty"` // where tasks of a kind begin
-	Past  []Past              `json:"past,omitempty"`  // what earlier runs came to when this one began
+	Past  []Past              `json:"past,omitempty"`  // the result of earlier runs when this one began
 
 	Strategy Strategy `json:"strategy,omitzero"` // of tasks that name none; zero chooses for each
 	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
@@ -38,7 +38,7 @@ type Past struct {
 	Money      Money      `json:"money,omitzero"` // of all tries together
 }
 
-// Route is what a model said of a task.
+// Route is what a model said about a task.
 type Route struct {
 	Task       TaskID     `json:"task"`
 	Complexity Complexity `json:"complexity"`

@@ -92,7 +92,7 @@ type Needs string
 // device, a decision, or somebody's consent.
 const NeedsPerson Needs = "person"
 
-// CriterionMet is what a verifier says of one criterion.
+// CriterionMet is what a verifier says about one criterion.
 type CriterionMet struct {
 	Criterion string `json:"criterion"`
 	Met       bool   `json:"met"`

@@ -62,7 +62,7 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 	if !ok {
 		return nil, &Error{
 			Code: CodeJournalNewer, Message: fmt.Sprintf("unknown fact %q", kind),
-			Hint: "The journal was written by a newer nexus; use that one, or a newer one.",
+			Hint: "A newer nexus wrote the journal; use that version or a newer one.",
 		}
 	}
 	v := reflect.New(t)

@@ -18,7 +18,7 @@ type Opening struct {
 	Limits  *nexus.Limits // new caps, nil to keep the run's
 	Reopen  bool          // take a run on that has ended
 	Deliver bool          // the same, only to publish and to land what landed, where somebody asked for that
-	Stop    string        // why the run ends as stopped, as soon as it is taken up; empty: it goes on
+	Stop    string        // why the run ends as stopped, as soon as it is taken up; empty: it continues
 	Purse   Purse         // nil when no other run shares the day's money
 	Sandbox string        // what confines the work
 }
@@ -60,9 +60,9 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 	case s.Status.Ended() && !o.Reopen && (!o.Deliver || len(s.Requests) == 0):
 		return c, nil
 	case s.Status.Ended():
-		f := nexus.RunReopened{Why: "taken up again"}
+		f := nexus.RunReopened{Why: "resumed"}
 		if o.Deliver && len(s.Landings) > 0 {
-			f = nexus.RunReopened{Why: "what landed is to be delivered", Deliver: true}
+			f = nexus.RunReopened{Why: "what landed is to be published", Deliver: true}
 		}
 		if err := c.record(ctx, f); err != nil {
 			return nil, err
@@ -117,12 +117,12 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 }
 
 // bygone settles what was asked of a process that is no more: who takes the
-// run up wants it to go on.
+// run up wants it to continue.
 func (c *Core) bygone() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
 		if r.Verb == nexus.VerbPause || r.Verb == nexus.VerbStop || r.Verb == nexus.VerbResume {
-			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was taken up again since"})
+			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was resumed since"})
 		}
 	}
 	return facts
@@ -172,7 +172,7 @@ func (c *Core) Over() bool {
 // Interrupt lets the workers go at their next turn and starts no others.
 func (c *Core) Interrupt() { c.drained = true }
 
-// LetGo returns why a worker must not go on with what costs nothing to do
+// LetGo returns why a worker must not continue with what costs nothing to do
 // again, nil while it may. Paid says that paid work hangs on it.
 func (c *Core) LetGo(paid bool) error {
 	switch d := c.State.Drain; {

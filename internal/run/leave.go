@@ -52,7 +52,7 @@ func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus
 	return c.release(ctx)
 }
 
-// notes reports whether facts are what a session says of itself, on which
+// notes reports whether facts are what a session says about itself, on which
 // nothing that others say depends.
 func notes(facts []nexus.Fact) bool {
 	for _, f := range facts {

@@ -25,7 +25,7 @@ func (c *Core) Return(ctx context.Context, w Work, facts []nexus.Fact, err error
 		return err
 	}
 	if err == nil {
-		err = errors.New("its worker ended without a word")
+		err = errors.New("its worker ended without a result")
 	}
 	return c.record(ctx, append(c.verdict(w, err), c.left(w)...)...)
 }
@@ -106,7 +106,7 @@ func (c *Core) verdict(w Work, err error) []nexus.Fact {
 }
 
 // parked leaves a piece of work to a person: nobody was there to agree to what
-// it wanted to do. Its attempt goes on from there when the task is retried.
+// it wanted to do. Its attempt continues from there when the task is retried.
 func (c *Core) parked(w Work, why string) []nexus.Fact {
 	task := w.View.Task.ID
 	if b := c.State.Aboard; b != nil && Key(b.Merge.ID) == w.Key {
@@ -149,7 +149,7 @@ func (c *Core) overCap(w Work) bool {
 }
 
 // hopeless reports whether no other attempt can do better before a person
-// has mended something.
+// has fixed something.
 func hopeless(code nexus.Code) bool {
 	switch code {
 	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeSandbox, nexus.CodeEnvironment, nexus.CodeNotRecorded:

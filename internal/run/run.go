@@ -57,7 +57,7 @@ type Purse interface {
 // up again.
 var ErrInterrupted = errors.New("interrupted; the run can be resumed")
 
-// stopped is the cause that a worker hears when it must not go on.
+// stopped is the cause that a worker hears when it must not continue.
 type stopped struct{ why string }
 
 func (e stopped) Error() string { return "stopped: " + e.why }

@@ -138,7 +138,7 @@ func (f Found) name(used []string) string {
 	}
 }
 
-// label returns a directory as it stands in the name of a gate.
+// label returns a directory as it is in the name of a gate.
 func label(dir string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

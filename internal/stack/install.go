@@ -24,7 +24,7 @@ type Install struct {
 	Deep   string                 // name of directories that it makes also below, in the packages of a workspace
 	Bin    string                 // directory with programs that commands find first
 	// Same reports why what lies in a directory, beside a lock file with this text, is
-	// not what the lock file names. Nil where that cannot be told.
+	// not what the lock file names. Nil if that is unknown.
 	Same func(at fs.FS, lock string) error
 }
 

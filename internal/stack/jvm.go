@@ -112,7 +112,7 @@ end=target/site/jacoco/jacoco.xml` + modular
 	}
 }
 
-// gradleCover has a report written anew: Gradle leaves one as it is that is up
+// gradleCover has a report written again: Gradle leaves one as it is that is up
 // to date, and so does what runs after the tests by itself.
 func gradleCover() []Cover {
 	const line = `"$@" --offline --no-daemon --console=plain --no-build-cache cleanJacocoTestReport test jacocoTestReport >&2 || exit
@@ -183,7 +183,7 @@ func gradlePackages(text string) []Package {
 }
 
 // pomPackages reads the dependencies of a project of Maven, with the properties that
-// stand in the same file.
+// are in the same file.
 func pomPackages(text string) []Package {
 	var all []Package
 	var at Package

@@ -74,7 +74,7 @@ func installed(tree fs.FS, dir string, p npmPackage) error {
 		return err
 	}
 	if linked := info.Mode()&fs.ModeSymlink != 0; linked != p.Link {
-		return errors.New("it is a link, or is none and should be one")
+		return errors.New("it is a link and should be a directory, or the other way round")
 	}
 	if p.Link {
 		return nil

@@ -10,9 +10,9 @@ type Outline struct {
 	Declares  []string // what a line begins with that declares something
 	Hides     string   // names that are private: lower, underscore
 	Imports   []string // what a line begins with, less its indent, that names another file
-	Between   string   // what stands between the parts of that name; empty: it is the last quoted text of the line
+	Between   string   // what is between the parts of that name; empty: it is the last quoted text of the line
 	Members   bool     // methods are declared without a word that says so
-	Flat      bool     // nothing stands within something else
+	Flat      bool     // nothing is within something else
 	Tail      string   // the line from which on a file holds tests
 	Generated string   // what a line begins with that says that nobody wrote the file
 }

@@ -68,7 +68,7 @@ func python() Stack {
 	}
 }
 
-// source says of which files of Python one wants to know: of all below, those
+// source says about which files of Python one wants to know: of all below, those
 // that no test loads among them, unless the project says it itself.
 const source = `all=.; { [ -f .coveragerc ] || grep -qsE '^\[(tool\.)?coverage[.:]' pyproject.toml setup.cfg tox.ini; } && all=
 export COVERAGE_FILE="$d/data"

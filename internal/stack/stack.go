@@ -105,7 +105,7 @@ type Step struct {
 	// Beside names a tool that judges beside others of its gate; of the steps
 	// with the same one, the first that fits is taken.
 	Beside string
-	// If says when it fits, as words of which all must hold; | stands between
+	// If says when it fits, as words of which all must hold; | is between
 	// words of which one must. file:PATTERN is a file of the package,
 	// has:FILE:TEXT a text in one, script:NAME a script of package.json,
 	// runs:NAME:TEXT a script that

@@ -28,7 +28,7 @@ type Config struct {
 }
 
 // Plain reports whether the files are about nothing but checks, so that lines of
-// any checker's configuration may stand in them.
+// any checker's configuration may be in them.
 func (c Config) Plain() bool { return c.Runs+c.Narrows+c.Loads == "" && !c.Runner }
 
 // ConfigOf returns how checks are configured in a file, and false for one that

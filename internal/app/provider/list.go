@@ -89,7 +89,7 @@ func (m *Models) serves() map[string][]string {
 	return all
 }
 
-// List asks a provider what models it has. What it does not say of one comes
+// List asks a provider what models it has. What it does not say about one comes
 // from what is known anyway.
 func (m *Models) List(ctx context.Context, provider, service string) ([]Row, error) {
 	if known(provider).Name == "" && m.config.Providers[provider] == (config.Provider{}) {

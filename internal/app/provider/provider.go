@@ -120,14 +120,14 @@ func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
 // nobody says that there is no model, and what to set: all of it at once.
 func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
-		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is known for the role %s at the tier %s", role, tier),
-		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or name a model: nexus config --explain shows where.",
+		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is set for the role %s at the tier %s", role, tier),
+		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or log in to an agent program such as Claude Code: nexus agents lists them.",
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
 		if base := m.base(provider); base != "" {
-			e.Message = fmt.Sprintf("%s serves models, and none is named", legible.Show(base))
+			e.Message = fmt.Sprintf("%s serves models, but none is named", legible.Show(base))
 			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
-				provider, m.priced(provider+"/NAME")) + "If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
+				provider, m.priced(provider+"/NAME")) + "If it needs a key, set " + keyOf(config.Provider{}, provider) + "."
 			return e
 		}
 	}
@@ -135,9 +135,9 @@ func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 }
 
 // priced says how to tell what a model costs: lines that can be pasted at the end
-// of the file, whatever stands before them.
+// of the file, whatever is before them.
 func (m *Models) priced(name string) string {
-	return fmt.Sprintf("say what it costs, in dollars for a million tokens, at the end of %s:\n"+
+	return fmt.Sprintf("set its prices, in dollars per million tokens, at the end of %s:\n"+
 		"[pricing.%q]\ninput = 0\noutput = 0\n", m.file(), name)
 }
 
@@ -169,13 +169,10 @@ func (m *Models) Ready(p *nexus.Plan) error {
 			}
 		}
 	}
-	if p == nil {
+	if p == nil || m.config.Roles[nexus.Coder].Agent != "" {
 		return nil
 	}
 	for _, t := range p.Tasks {
-		if m.config.Roles[nexus.Coder].Agent != "" {
-			break
-		}
 		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
@@ -214,7 +211,7 @@ func (m *Models) ready(name string) (worker.Model, error) {
 	if all := m.providers(); !slices.Contains(all, provider) {
 		return worker.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
-			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
+			Hint: fmt.Sprintf("Use one of them, or give the address of %s: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
 		}
 	}
 	_, priced := m.Price(name, nexus.Usage{})
@@ -262,7 +259,7 @@ func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms
 func (m *Models) unknown(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + m.priced(name) + "Or allow tokens without a price: budget.tokens.",
+		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + m.priced(name) + "Or allow tokens without a known price: budget.tokens.",
 	}
 }
 

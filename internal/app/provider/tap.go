@@ -12,7 +12,7 @@ func recording(r *record.Recorder) Tap { return Tap{recorder: r} }
 // playing returns a tap that answers from a recording.
 func playing(p *record.Player) Tap { return Tap{player: p} }
 
-// Tap stands between the providers' rooms and the network. Its zero value is
+// Tap is between the providers' rooms and the network. Its zero value is
 // the network itself.
 type Tap struct {
 	recorder *record.Recorder

@@ -48,7 +48,7 @@ type Row struct {
 	Evidence    *Evidence             `json:"evidence,omitempty"`
 	Waived      *Waiver               `json:"waived,omitempty"`
 	Rejected    *Waiver               `json:"rejected,omitempty"` // a person looked, and it is not met
-	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
+	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // what a verifier said about it, which is no evidence
 	Fixes       []Fix                 `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
 }
 
@@ -139,7 +139,7 @@ func Waivers(events []nexus.Event) map[string]Waiver {
 	for _, e := range events {
 		f, ok := e.Fact.(nexus.RequestMade)
 		if ok && f.Request.Verb == nexus.VerbRevise {
-			delete(all, f.Request.ID) // that was said of another text
+			delete(all, f.Request.ID) // that was said about another text
 		}
 		if !ok || f.Request.Verb != nexus.VerbApprove && f.Request.Verb != nexus.VerbReject {
 			continue
@@ -218,7 +218,7 @@ func (t Table) Open() (unmet, unknown int) {
 	return unmet, unknown
 }
 
-// hear takes what a person said of a criterion. A yes makes it no more met than
+// hear takes what a person said about a criterion. A yes makes it no more met than
 // it was; after a no, one that nothing shows is unmet.
 func (r *Row) hear(w Waiver) {
 	if !w.Rejected {
@@ -240,17 +240,17 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	e, ok := judged[gate]
 	switch {
 	case gate == "":
-		r.Why = "nothing checks it: a person must look"
+		r.Why = "nothing checks it: a person must decide"
 	case task.Status != nexus.Landed:
 		r.Why = fmt.Sprintf("%s has not landed: it is %s", task.ID, s.StatusOf(task))
 	case tree == "":
-		r.Why = "the result was not judged as a whole yet"
+		r.Why = "the result as a whole was not judged yet"
 	case !ok && command:
 		r.Why = "its command did not run on the tree that landed"
 	case !ok:
-		r.Why = fmt.Sprintf("no gate %s ran on the tree that landed", gate)
+		r.Why = fmt.Sprintf("the gate %s did not run on the tree that landed", gate)
 	case e.Tree != tree:
-		r.Why = fmt.Sprintf("its evidence is of another tree, %.12s", e.Tree)
+		r.Why = fmt.Sprintf("its evidence is about another tree, %.12s", e.Tree)
 	case e.Passed() && command && enough(task, n, gate):
 		r.State = Met
 	case e.Passed():
@@ -258,7 +258,7 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	case e.State == nexus.Fail || e.State == nexus.Timeout && !e.Hangs:
 		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
 	default:
-		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it could not tell"))
+		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it gave no result"))
 	}
 	if ok && e.Tree == tree && tree != "" {
 		r.Evidence = &Evidence{Gate: e.Gate, Command: e.Command, State: e.State, Tree: e.Tree, Counts: e.Counts, Output: e.Output, Exit: e.Exit}
@@ -312,7 +312,7 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 		}
 	}
 	if s.By == nexus.LiteralBearing && len(e.Old) > 0 {
-		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still finds what it found before the work began: %s", e.Gate, few(e.Old))
+		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still finds what it found on the base: %s", e.Gate, few(e.Old))
 		return
 	}
 	r.State = Met
@@ -347,7 +347,7 @@ func (r *Row) revised(s *state.State) {
 	for _, q := range s.Requests {
 		if q.Verb == nexus.VerbRevise && q.ID == r.ID {
 			r.Stale, r.State, r.Evidence = true, Unknown, nil
-			r.Why = fmt.Sprintf("it is to say: %s; nexus resume takes that over", q.Text)
+			r.Why = fmt.Sprintf("its new text is: %s; nexus resume applies it", q.Text)
 		}
 	}
 }
@@ -360,7 +360,7 @@ func first(e nexus.Evidence) string {
 	return strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// said returns what the last verifier of a task's work said of a criterion.
+// said returns what the last verifier of a task's work said about a criterion.
 func said(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
 	var last *nexus.CriterionMet
 	for _, a := range task.Attempts {

@@ -76,7 +76,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestWaived lets a person's word stand beside the evidence, and not for it.
+// TestWaived lets a person's word be beside the evidence, and not for it.
 func TestWaived(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := accept.Waivers([]nexus.Event{

@@ -19,12 +19,12 @@ type Work struct {
 	Task    nexus.Task
 	Changed []string         // files that differ from the base
 	Altered bool             // one of them is a test that was there before
-	Base    []nexus.Evidence // what the gates said of the base, weighed against nothing
-	Now     []nexus.Evidence // what they say of the tree
+	Base    []nexus.Evidence // what the gates said about the base, weighed against nothing
+	Now     []nexus.Evidence // what they say about the tree
 	// Ended returns how the tests that a gate named ended, by their names: pass,
 	// fail, skip. Nil, and a nil map: the runner does not say which passed.
 	Ended func(e nexus.Evidence) map[string]string
-	// Again is what gates said of the base when they ran once more: a test that
+	// Again is what gates said about the base when they ran once more: a test that
 	// passed then did not need the change. Empty: nobody looked.
 	Again []nexus.Evidence
 	// Undone says that the change takes tests away or keeps some from running: then
@@ -39,7 +39,7 @@ type Work struct {
 	Renamed bool
 }
 
-// Weigh says of each criterion whose check is a gate what shows it. That a gate
+// Weigh says about each criterion whose check is a gate what shows it. That a gate
 // passes because nothing got worse lets a change land, and shows nothing: only
 // what bears on the criterion does. See docs/acceptance.md for the rules.
 func Weigh(w Work) []nexus.CriterionShown {
@@ -185,7 +185,7 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 	case now.Gate != "" && !now.Passed():
 		s.Why = fmt.Sprintf("gate %s did not pass: %s", s.Gate, now.State)
 	case len(left) > 0:
-		s.Why = fmt.Sprintf("%s failed before the work began, and nothing shows that it passes now", nexus.Join(left))
+		s.Why = fmt.Sprintf("%s failed before the work, and nothing shows that it passes now", nexus.Join(left))
 	case len(meant) > 0:
 		s.By, s.Tests, s.Why = nexus.NamedBearing, meant, "named, failed without the change and not with it: "+few(meant)
 	case clean(now) && literal(c.Text, s.Gate) && (!testing(now, s.Gate) || w.elsewhere(c)):
@@ -196,16 +196,16 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 		s.By, s.Tests, s.Why = nexus.TurnedBearing, turned, "failed without the change, and pass with it: "+few(turned)
 	case w.Without != nil && w.Without.Proof == nexus.ProofRed && !w.Hollow:
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.Without.Tests, true
-		s.Why = "nothing shows it but tests that came with the change, and fail without the rest of it: " + few(w.Without.Tests)
+		s.Why = "only tests that came with the change show it, and they fail without the rest of it: " + few(w.Without.Tests)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
 		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
 	case clean(now) && w.renames(c):
-		s.By, s.Why = nexus.LiteralBearing, "it asks for the new name alone, and the change does nothing but rename"
+		s.By, s.Why = nexus.LiteralBearing, "it asks only for the new name, and the change only renames"
 	case stays(c.Text) && w.covered() != nil:
 		k := w.covered().New
 		s.By, s.Why = nexus.CoversBearing, fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.Covered, k.Total)
 	case w.words():
-		s.Left, s.Why = true, "the change is of words alone, which no test runs: a person must look"
+		s.Left, s.Why = true, "the change is words only, which no test runs: a person must decide"
 	default:
 		s.Why = w.nothing(s.Gate)
 	}
@@ -397,7 +397,7 @@ func stays(text string) bool {
 		regexp.MustCompile(`(?i)^(?:all )?(?:the )?tests? (?:pass|are green)\.?$|^the suite (?:is green|passes)\.?$`).MatchString(strings.TrimSpace(text))
 }
 
-// covered returns what tests go through of the lines that the change made,
+// covered returns what tests run of the lines that the change made,
 // where somebody measured it and that is at least half of them.
 func (w Work) covered() *nexus.Coverage {
 	for _, e := range w.Now {
@@ -429,25 +429,25 @@ func (w Work) nothing(gate string) string {
 			passed, old = e.Counts.Passed, len(e.Old)
 		}
 	}
-	said := fmt.Sprintf("gate %s passes, and that does not bear on this criterion", gate)
+	said := fmt.Sprintf("gate %s passes, but that does not show this criterion", gate)
 	if passed > 0 {
-		said = fmt.Sprintf("%d tests passed, and none of them relates to this criterion", passed)
+		said = fmt.Sprintf("%d tests passed, but none of them is related to this criterion", passed)
 	}
-	why := []string{"none failed before the work began and passes now"}
+	why := []string{"none failed before the work and passes now"}
 	switch p := w.Without; {
 	case len(w.tests()) == 0:
 		why = append(why, "the change has no test")
 	case p == nil:
 		why = append(why, "the change has no test that was seen to fail without the rest of it")
 	case w.Hollow:
-		why = append(why, "the tests of the change look at nothing: without the rest of it they could only not be built")
+		why = append(why, "the tests of the change prove nothing: without the rest of it they did not even build")
 	case p.Proof == nexus.ProofGreen:
 		why = append(why, "the tests of the change pass without the rest of it, too")
 	default:
 		why = append(why, "the tests of the change show nothing: "+p.Why)
 	}
 	if n := w.accidents(); len(n) > 0 {
-		why = append(why, "without the change these fail by accident, and pass when they run again: "+few(n))
+		why = append(why, "without the change these are flaky: they fail, and pass when they run again: "+few(n))
 	}
 	if old > 0 {
 		why = append(why, fmt.Sprintf("%d fail as they did before", old))

@@ -21,7 +21,7 @@ func said(passed int, failed ...string) nexus.Evidence {
 	return e
 }
 
-// old is what it says of a tree on which some fail as before.
+// old is what it says about a tree on which some fail as before.
 func old(passed int, tests ...string) nexus.Evidence {
 	e := said(passed)
 	e.Old, e.Counts.Failed = tests, len(tests)
@@ -50,17 +50,17 @@ func TestWeigh(t *testing.T) {
 		by          nexus.Bearing
 		why         string
 	}{
-		"a comment, and a green suite":          {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them relates to this criterion: none failed before the work began and passes now; the change has no test"},
+		"a comment, and a green suite":          {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, but none of them is related to this criterion: none failed before the work and passes now; the change has no test"},
 		"a comment, and a red suite":            {both(said(297, "m.TestA", "m.TestB"), old(297, "m.TestA", "m.TestB")), "it works", "test", "", "2 fail as they did before"},
-		"a comment, and a named test":           {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work began"},
+		"a comment, and a named test":           {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work, and"},
 		"half of what it names":                 {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA and TestB pass", "test", "", "m.TestB failed before"},
 		"all that it names":                     {both(said(1, "m.TestA", "m.TestB"), said(3)), "TestA and TestB pass", "test", nexus.NamedBearing, "m.TestA, m.TestB"},
 		"one that it leaves alone":              {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA passes; leave TestB alone", "test", nexus.NamedBearing, "m.TestA"},
 		"by its place":                          {both(said(1, "m.TestA"), said(2)), "a_test.go:7 fails", "test", nexus.NamedBearing, "m.TestA"},
 		"by what it says":                       {both(said(1, "m.TestA"), said(2)), `size fails with "got 1536, want 1.5 KiB"`, "test", nexus.NamedBearing, "m.TestA"},
 		"red before, and green now":             {both(said(1, "m.TestA"), said(2)), "sizes are printed", "test", nexus.TurnedBearing, "m.TestA"},
-		"it was skipped":                        {both(said(1, "m.TestA"), said(1)), "sizes are printed", "test", "", "none failed before the work began and passes now"},
-		"one more is skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Now[0].Counts.Skipped = 1 }), "sizes are printed", "test", "", "none failed before the work began and passes now"},
+		"it was skipped":                        {both(said(1, "m.TestA"), said(1)), "sizes are printed", "test", "", "none failed before the work and passes now"},
+		"one more is skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Now[0].Counts.Skipped = 1 }), "sizes are printed", "test", "", "none failed before the work and passes now"},
 		"it was skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
 			w.Ended = ended(map[string]string{"m.TestA": "skip", "m.TestB": "pass", "m.TestC": "pass"})
 		}), "sizes are printed", "test", "", "none failed before"},
@@ -87,7 +87,7 @@ func TestWeigh(t *testing.T) {
 		"new tests, green without the work": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofGreen}
 		}), "sizes are printed", "test", "", "pass without the rest of it, too"},
-		"new tests that look at nothing": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without, w.Hollow = tested, red, true }), "sizes are printed", "test", "", "look at nothing"},
+		"new tests that look at nothing": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without, w.Hollow = tested, red, true }), "sizes are printed", "test", "", "prove nothing"},
 		"new tests, at fault themselves": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofBroken, Why: "no syntax"}
 		}), "sizes are printed", "test", "", "show nothing: no syntax"},
@@ -95,14 +95,14 @@ func TestWeigh(t *testing.T) {
 		"tests, and none more":          {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", "", ""},
 		"tests, and code was asked for": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "sizes are printed", "test", "", ""},
 		"a test was changed":            {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed, w.Altered = []string{"a_test.go"}, true }), "there are tests for sizes", "test", nexus.NewBearing, ""},
-		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, and none"},
+		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, but none"},
 		"behaviour stays, covered":      {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "behaviour stays", "test", nexus.CoversBearing, "3 of 4 lines"},
 		"behaviour stays, not measured": {both(said(9), said(9)), "behaviour stays", "test", "", ""},
 		"new behaviour, covered":        {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "sizes are printed", "test", "", ""},
 		"it builds":                     {both(build(nexus.Pass), build(nexus.Pass)), "It builds", "build", nexus.LiteralBearing, ""},
 		"it does not build worse":       {both(build(nexus.Fail), nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Old: []string{"a.go:1: no"}}), "It builds", "build", "", ""},
 		"it builds again":               {both(build(nexus.Fail), build(nexus.Pass)), "sizes are printed", "build", nexus.TurnedBearing, "gate build failed without the change"},
-		"a build shows nothing else":    {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "build", "", "gate build passes, and that does not bear"},
+		"a build shows nothing else":    {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "build", "", "gate build passes, but that does not show"},
 		"a build, and new tests": {with(accept.Work{Changed: tested, Now: []nexus.Evidence{build(nexus.Pass), said(2)}, Base: []nexus.Evidence{build(nexus.Pass), said(1)}}, func(w *accept.Work) {
 			w.Without = red
 		}), "sizes are printed", "build", nexus.NewBearing, "m.TestNew"},
@@ -256,7 +256,7 @@ func TestUnshown(t *testing.T) {
 	}
 }
 
-// TestBears holds what showed a criterion to the tree that landed, and says of
+// TestBears holds what showed a criterion to the tree that landed, and says about
 // a run that recorded nothing that nothing is known.
 func TestBears(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -301,7 +301,7 @@ func TestBears(t *testing.T) {
 	}
 }
 
-// TestSee lists what fails before the work by what the task says of it.
+// TestSee lists what fails before the work by what the task says about it.
 func TestSee(t *testing.T) {
 	task := func(text string, criteria ...nexus.Criterion) nexus.Task {
 		return nexus.Task{ID: "T1", Title: text, Criteria: append([]nexus.Criterion{{Text: text, Check: "test"}}, criteria...)}

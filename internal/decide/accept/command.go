@@ -43,13 +43,13 @@ func Command(w Work, b Before) nexus.CriterionShown {
 		s.Why = "the command passes without the change, too"
 	case b.Tests != nil && repair.ProveTests(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
-		s.Why = "nothing shows it but tests that came with the change: with them the command fails, and passes with the rest of it"
+		s.Why = "only tests that came with the change show it: with them alone the command fails, and with the rest of it it passes"
 	case standing(c) != "":
 		s.By, s.Why = nexus.LiteralBearing, standing(c)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)):
 		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for pass: "+few(w.tests())
 	case w.words():
-		s.Left, s.Why = true, "the command passes without the change, too, which is of words alone: a person must look"
+		s.Left, s.Why = true, "the command passes without the change, too, which is words only: a person must decide"
 	default:
 		s.Why = w.same(b)
 	}
@@ -63,9 +63,9 @@ func standing(c nexus.Criterion) string {
 	command := strings.FieldsFunc(strings.ToLower(c.Check), apart)
 	switch {
 	case stays(c.Text):
-		return "it asks that something stays as it is, and the command passes as before"
+		return "it asks that something stays the same, and the command passes as before"
 	case says(c.Text, command):
-		return "it asks for nothing but that the command passes"
+		return "it asks only that the command passes"
 	}
 	return ""
 }
@@ -85,7 +85,7 @@ func (w Work) same(b Before) string {
 	return why
 }
 
-// Quiet reports whether what a command says of the base alone does not tell
+// Quiet reports whether what a command says about the base alone does not tell
 // whether it shows its criterion.
 func Quiet(c nexus.Criterion, base nexus.Evidence) bool {
 	return base.Passed() && !c.Red && standing(c) == ""

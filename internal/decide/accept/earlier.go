@@ -122,9 +122,9 @@ func SumEarlier(rows []EarlierResult) string {
 			met++
 		}
 	}
-	text := fmt.Sprintf("of %d criteria of earlier runs %d are still met", len(rows), met)
+	text := fmt.Sprintf("%d of %d criteria of earlier runs are still met", met, len(rows))
 	if len(rows) == 1 {
-		text = fmt.Sprintf("of 1 criterion of an earlier run %d is still met", met)
+		text = fmt.Sprintf("%d of 1 criterion of an earlier run is still met", met)
 	}
 	if red > 0 {
 		text += fmt.Sprintf(", %d red", red)

@@ -88,7 +88,7 @@ func TestRows(t *testing.T) {
 		t.Error(got)
 	}
 	rows = append(rows, accept.EarlierResult{State: nexus.Timeout})
-	for n, want := range []string{"of 0 criteria of earlier runs 0 are still met", "of 1 criterion of an earlier run 1 is still met", "of 2 criteria of earlier runs 1 are still met, 1 red", "of 3 criteria of earlier runs 1 are still met, 1 red, 1 unknown"} {
+	for n, want := range []string{"0 of 0 criteria of earlier runs are still met", "1 of 1 criterion of an earlier run is still met", "1 of 2 criteria of earlier runs are still met, 1 red", "1 of 3 criteria of earlier runs are still met, 1 red, 1 unknown"} {
 		if got := accept.SumEarlier(rows[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Fix is a task that was to mend a criterion.
+// Fix is a task that was to fix a criterion.
 type Fix struct {
 	nexus.CriterionFault
 	Status nexus.TaskStatus `json:"status,omitzero"` // empty: it was not planned
@@ -20,7 +20,7 @@ type Fix struct {
 
 // Faults returns the criteria that a check of their own finds unmet on what
 // landed, each check once. One that is red as it was when somebody looked
-// before is left out: mending it made no progress.
+// before is left out: fixing it made no progress.
 func Faults(s *state.State) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	seen := map[string]bool{}
@@ -63,7 +63,7 @@ func stale(s *state.State, n int) []nexus.CriterionFault {
 }
 
 // shown returns a task with the checks that show its criteria now: what its work
-// brought along, and what was written anew for one that was revised after that.
+// brought along, and what was written again for one that was revised after that.
 func shown(s *state.State, t *state.Task) nexus.Task {
 	task := t.Shown()
 	for i := range task.Criteria {
@@ -95,7 +95,7 @@ func Open(s *state.State, f nexus.CriterionFault) bool {
 	})
 }
 
-// judged returns what a gate said of the tree that was judged last.
+// judged returns what a gate said about the tree that was judged last.
 func judged(s *state.State, gate string) nexus.Evidence {
 	if s.Result == nil {
 		return nexus.Evidence{}
@@ -109,7 +109,7 @@ func judged(s *state.State, gate string) nexus.Evidence {
 	return last
 }
 
-// next names the next task that mends something, n after those that there
+// next names the next task that fixes something, n after those that there
 // are.
 func next(s *state.State, n int) string {
 	for i := 1; ; i++ {
@@ -129,14 +129,14 @@ const (
 	fixBytes    = 300 // of a finding
 )
 
-// Mend returns the task that mends a fault. What judges the criterion may be
+// Mend returns the task that fixes a fault. What judges the criterion may be
 // changed where the check is at fault, and nowhere else.
 func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	own, _, _ := ParseID(f.Criterion)
 	c, _ := Find(s, f.Criterion)
 	t := nexus.Task{
 		ID: nexus.TaskID(f.Task), Title: fmt.Sprintf("Make %s true again", f.Criterion), Kind: nexus.CodeTask, Minutes: fixMinutes,
-		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which was seen red",
+		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which failed before",
 	}
 	if f.Kind == nexus.FaultStale {
 		t.Strategy, t.Reason = nexus.TestAfter, ""
@@ -153,20 +153,20 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 	t.Files = slices.Compact(t.Files)
 	if f.Kind == nexus.FaultStale {
 		t.Title = fmt.Sprintf("Make %s true as it reads now", f.Criterion)
-		t.Brief = fmt.Sprintf("%s has landed, and after that one of its criteria was revised. It says now: %s\nWhat checked it before is in %s, and asks for what it said then. ", own, c.Text, strings.Join(f.Judges, ", ")) +
-			"Change the work where it does not do what the criterion says now, and tests where they ask for what it no longer says. Where the work does it already, change nothing. A tester writes the new check after you."
+		t.Brief = fmt.Sprintf("%s has landed, and one of its criteria was revised after that. It now says: %s\nIts old check is in %s, and asks for the old text. ", own, c.Text, strings.Join(f.Judges, ", ")) +
+			"Change the work if it does not do what the criterion says now, and tests that ask for what it no longer says. If the work does it already, change nothing. A tester writes the new check after you."
 		return t
 	}
-	order := "The work is wrong, and the check is right. Change the work, so that what landed since stays true as well."
+	order := "The work is wrong, and the check is right. Change the work so that everything that landed since still works."
 	switch f.Kind {
 	case nexus.FaultInTest:
 		t.Title = fmt.Sprintf("Fix the check of %s", f.Criterion)
-		order = "The check is wrong, and the work is right. Change the check so that it asks what the criterion says, no less, and leave the work as it is. A verifier reads why."
+		order = "The check is wrong, and the work is right. Change the check so that it tests all that the criterion says, and leave the work as it is. A verifier reads your reason."
 		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !stack.ServesTests(name) }) {
 			t.Kind, t.Strategy, t.Reason = nexus.TestTask, "", ""
 		}
 	case nexus.FaultInBoth:
-		order = "The work is wrong, and its check too. Change both: the check so that it asks what the criterion says, no less. A verifier reads why."
+		order = "The work is wrong, and so is its check. Change both. The new check must test all that the criterion says. A verifier reads your reason."
 	default: // source, and what nobody said
 		t.Keep = f.Judges
 	}
@@ -176,7 +176,7 @@ func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
 
 func brief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.TaskID) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has landed, and this is not true of what all tasks came to: %s\n", own, c.Text)
+	fmt.Fprintf(&b, "%s has landed, but this is not true of the result of all tasks: %s\n", own, c.Text)
 	gate, _ := Gate(c)
 	e := judged(s, gate)
 	fmt.Fprintf(&b, "Its check: %s\n", cmp.Or(c.Check, e.Command))

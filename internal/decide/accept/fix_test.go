@@ -184,7 +184,7 @@ func TestMend(t *testing.T) {
 	}{
 		"source":        {nexus.CriterionFault{Kind: nexus.FaultInSource, Judges: tests}, nexus.CodeTask, nexus.NoTest, tests, "Change the work"},
 		"nobody said":   {nexus.CriterionFault{Judges: script}, nexus.CodeTask, nexus.NoTest, nil, ""},
-		"test":          {nexus.CriterionFault{Kind: nexus.FaultInTest, Judges: tests}, nexus.TestTask, "", nil, "A verifier reads why"},
+		"test":          {nexus.CriterionFault{Kind: nexus.FaultInTest, Judges: tests}, nexus.TestTask, "", nil, "A verifier reads your reason"},
 		"a script":      {nexus.CriterionFault{Kind: nexus.FaultInTest, Judges: script}, nexus.CodeTask, nexus.NoTest, nil, "Change the check"},
 		"both":          {nexus.CriterionFault{Kind: nexus.FaultInBoth, Judges: tests}, nexus.CodeTask, nexus.NoTest, nil, "Change both"},
 		"source, first": {nexus.CriterionFault{Kind: nexus.FaultInSource, Judges: script, Why: "Red from c2 on."}, nexus.CodeTask, nexus.NoTest, script, "Red from c2 on."},
@@ -249,7 +249,7 @@ func TestRevised(t *testing.T) {
 	}
 }
 
-// TestRevisedWaiver holds a person's word for the text that it was said of.
+// TestRevisedWaiver holds a person's word for the text that it was said about.
 func TestRevisedWaiver(t *testing.T) {
 	ask := func(verb nexus.Verb, text string) nexus.Event {
 		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: "T1/AC-3", Text: text, By: "ann"}}}

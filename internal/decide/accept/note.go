@@ -25,7 +25,7 @@ type Note struct {
 	Review   *NoteReview     `json:"review,omitzero"`   // the last one of the work
 }
 
-// NoteGate is what a gate said of the tree.
+// NoteGate is what a gate said about the tree.
 type NoteGate struct {
 	Gate      string          `json:"gate"`
 	State     nexus.GateState `json:"state"`
@@ -33,7 +33,7 @@ type NoteGate struct {
 	Exit      int             `json:"exit"`
 	Counts    *nexus.Counts   `json:"counts,omitzero"` // nil where it runs no tests
 	Findings  int             `json:"findings,omitzero"`
-	Flaky     int             `json:"flaky,omitzero"` // tests whose failure was not held against it
+	Flaky     int             `json:"flaky,omitzero"` // tests whose failure did not count against it
 	Toolchain string          `json:"toolchain,omitzero"`
 	Output    string          `json:"output,omitzero"` // digest of what it printed
 	Base      string          `json:"base,omitzero"`   // tree that it was weighed against
@@ -74,7 +74,7 @@ func NoteOf(run nexus.RunID, p state.Proof) Note {
 	return n
 }
 
-// Into puts the note into the text that stands at a commit: in the place of
+// Into puts the note into the text that is at a commit: in the place of
 // what the same attempt had there, else at its end. All other lines stay.
 func (n Note) Into(old []byte) ([]byte, error) {
 	line, err := json.Marshal(n)
@@ -98,7 +98,7 @@ func (n Note) Into(old []byte) ([]byte, error) {
 	return []byte(strings.Join(out, "\n") + "\n"), nil
 }
 
-// ParseNotes returns the notes that a text holds, and what else stands in it.
+// ParseNotes returns the notes that a text holds, and what else is in it.
 func ParseNotes(text []byte) (all []Note, rest string) {
 	var other []string
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {

@@ -40,7 +40,7 @@ func TryCommand(run nexus.RunID, t Table) string {
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOff is what a person says of a criterion. The zero Says is nothing.
+// SignOff is what a person says about a criterion. The zero Says is nothing.
 type SignOff string
 
 // What people say.
@@ -49,7 +49,7 @@ const (
 	Rejected  SignOff = "no"
 )
 
-// SignOffAnswer is what a person says of one criterion, and why.
+// SignOffAnswer is what a person says about one criterion, and why.
 type SignOffAnswer struct {
 	ID    string  `json:"criterion"`
 	Print string  `json:"-"` // the criterion's fingerprint, as they had it before them
@@ -74,11 +74,11 @@ func (a SignOffAnswer) Check(items []SignOffItem) error {
 	i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
 	switch {
 	case i < 0:
-		return fmt.Errorf("%s is no criterion that waits for a person", a.ID)
+		return fmt.Errorf("%s is not a criterion that waits for a person", a.ID)
 	case a.Print != "" && a.Print != items[i].Fingerprint:
-		return fmt.Errorf("%s is another criterion than it was when the list was made", a.ID)
+		return fmt.Errorf("%s has changed since the list was made", a.ID)
 	case a.Says == Rejected && a.Words == "":
-		return fmt.Errorf("%s is marked as wrong, and nothing says what is", a.ID)
+		return fmt.Errorf("%s is marked as wrong, but nothing says what is wrong", a.ID)
 	}
 	return nil
 }
@@ -90,10 +90,10 @@ const (
 	shortest = 100
 )
 
-// SignOffPlan returns a plan that mends what people found wrong, and false where they
+// SignOffPlan returns a plan that fixes what people found wrong, and false where they
 // found nothing. Gates are those that judge the repository.
 func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers []SignOffAnswer, gates []string) (nexus.Plan, bool) {
-	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Put right what people found wrong in what run %s landed", run)}
+	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Fix what people found wrong in what run %s landed", run)}
 	for _, a := range answers {
 		i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
 		task := s.Task(taskOfItem(a.ID))
@@ -102,13 +102,13 @@ func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers [
 		}
 		c := nexus.Criterion{Text: items[i].Criterion, Check: items[i].Check}
 		t := nexus.Task{
-			ID: nexus.TaskID(fmt.Sprintf("MEND-%d", len(p.Tasks)+1)), Title: cut("Mend "+a.ID+": "+c.Text, 100), Kind: task.Kind, Group: task.Group,
+			ID: nexus.TaskID(fmt.Sprintf("MEND-%d", len(p.Tasks)+1)), Title: cut("Fix "+a.ID+": "+c.Text, 100), Kind: task.Kind, Group: task.Group,
 			Files: slices.Clone(task.Files), Criteria: []nexus.Criterion{c}, Minutes: max(5, task.Minutes), Strategy: task.Strategy, Reason: task.Reason, Tags: slices.Clone(task.Tags),
-			Brief: fmt.Sprintf("%s of run %s was to make its criterion true. A person looked at what landed and says: %s", task.ID, run, cut(a.Words, max(shortest, longest-len(c.Text)))),
+			Brief: fmt.Sprintf("%s of run %s should have met this criterion. A person looked at what landed and says: %s", task.ID, run, cut(a.Words, max(shortest, longest-len(c.Text)))),
 		}
 		if c.Check == "" { // somebody must be able to tell when it is done
 			if gate := checkedBy(gates); gate != "" {
-				t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The gate " + gate + " is green", Check: gate})
+				t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The gate " + gate + " passes", Check: gate})
 			}
 		}
 		p.Tasks = append(p.Tasks, t)

@@ -81,7 +81,7 @@ func TestChecklist(t *testing.T) {
 	}
 	p, some := accept.SignOffPlan("r1", s, items, answers, s.Goal.Gates)
 	if !some || len(p.Tasks) != 1 || p.Tasks[0].ID != "MEND-1" || !strings.HasSuffix(p.Tasks[0].Brief, "says: it is grey and slow") ||
-		cmp.Diff([]nexus.Criterion{{Text: items[0].Criterion}, {Text: "The gate test is green", Check: "test"}}, p.Tasks[0].Criteria) != "" {
+		cmp.Diff([]nexus.Criterion{{Text: items[0].Criterion}, {Text: "The gate test passes", Check: "test"}}, p.Tasks[0].Criteria) != "" {
 		t.Errorf("%+v", p)
 	}
 	if _, some := accept.SignOffPlan("r1", s, items, answers[1:], nil); some {
@@ -98,19 +98,19 @@ func TestChecklist(t *testing.T) {
 func TestNothingIsGuessed(t *testing.T) {
 	const head, row = "# Checklist of run r1\n", "- [x] T1/AC-2 (0123456789ab) it is nice\n"
 	for text, want := range map[string]string{
-		"":                                       "no line begins",
-		row:                                      "no line begins",
+		"":                                       "no line starts",
+		row:                                      "no line starts",
 		head + head:                              "two runs",
 		head + row + row:                         "twice",
-		head + strings.Replace(row, "x", "?", 1): "what the mark",
+		head + strings.Replace(row, "x", "?", 1): "unknown mark",
 		head + strings.Replace(row, "x", " ", 1) + "  > but it is": "not marked",
 		head + strings.Replace(row, "x", "n", 1):                   "nothing says what is",
 		head + "- [x] something else\n":                            "belongs to no criterion",
-		head + strings.Replace(row, "T1/AC-2", "T1", 1):            "names no criterion",
+		head + strings.Replace(row, "T1/AC-2", "T1", 1):            "is not the name of a criterion",
 		head + strings.Replace(row, "0123456789ab", "12", 1):       "belongs to no criterion",
-		head + "  > words\n":                                       "of no criterion",
-		head + row + "  > " + strings.Repeat("x", 3_000):           "the most is",
-		head + strings.Repeat("x", 1<<20):                          "the most is",
+		head + "  > words\n":                                       "to no criterion",
+		head + row + "  > " + strings.Repeat("x", 3_000):           "the maximum is",
+		head + strings.Repeat("x", 1<<20):                          "the maximum is",
 	} {
 		if _, answers, err := accept.ParseSignOff(text); err == nil || !strings.Contains(err.Error(), want) || answers != nil {
 			t.Errorf("%.80q: %v, %v", text, answers, err)

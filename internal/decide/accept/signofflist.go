@@ -17,14 +17,14 @@ const heading = "# Checklist of run "
 func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s\n\n", heading, run)
-	b.WriteString("Mark what you looked at: [x] it is as it should be, [n] it is not. Leave [ ] what you did not look at.\nWrite below it, behind >, what you saw; of what is wrong you must.\n\n")
+	b.WriteString("Mark what you looked at: [x] it is as it should be, [n] it is not. Leave [ ] what you did not look at.\nWrite what you saw below it, after >; for [n] this is required.\n\n")
 	if try := TryCommand(run, t); try != "" {
 		fmt.Fprintf(&b, "To try it: `%s`\n\n", try)
 	}
 	for _, i := range items {
 		fmt.Fprintf(&b, "- [ ] %s (%s) %s\n", i.ID, i.Fingerprint, oneLine(i.Criterion))
 		fmt.Fprintf(&b, "      %s %s: %s as %.12s\n", i.Task, oneLine(i.Title), i.Status, i.Commit)
-		fmt.Fprintf(&b, "      %s: %s\n  >\n\n", i.State, cmp.Or(oneLine(i.Why), "nobody knows"))
+		fmt.Fprintf(&b, "      %s: %s\n  >\n\n", i.State, cmp.Or(oneLine(i.Why), "unknown"))
 	}
 	return b.String()
 }
@@ -45,7 +45,7 @@ const (
 // nothing marked for none.
 func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err error) {
 	if len(text) > maxList {
-		return "", nil, fmt.Errorf("it has %d bytes, the most is %d", len(text), maxList)
+		return "", nil, fmt.Errorf("it has %d bytes, the maximum is %d", len(text), maxList)
 	}
 	r := signOffReader{
 		item: regexp.MustCompile(`^[-*] \[(.?)\] (\S+) \(([0-9a-f]{12})\)(?: |$)`),
@@ -62,7 +62,7 @@ func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err er
 		return "", nil, fmt.Errorf("line %d: %w", n, err)
 	}
 	if r.run == "" {
-		return "", nil, fmt.Errorf("no line begins with %q", heading)
+		return "", nil, fmt.Errorf("no line starts with %q", heading)
 	}
 	return r.run, r.answers, nil
 }
@@ -93,7 +93,7 @@ func (r *signOffReader) line(l string) error {
 	case r.box.MatchString(l):
 		return errors.New("a box that belongs to no criterion")
 	case said && r.at == nil && words != "":
-		return errors.New("something is said of no criterion")
+		return errors.New("there is a text that belongs to no criterion")
 	case said && r.at != nil:
 		r.at.Words += words + " "
 	}
@@ -123,11 +123,11 @@ func (r *signOffReader) done() error {
 	a.Words = strings.TrimSpace(a.Words)
 	switch {
 	case a.Says == "" && a.Words != "":
-		return fmt.Errorf("something is said of %s, which is not marked", a.ID)
+		return fmt.Errorf("there is a text for %s, which is not marked", a.ID)
 	case len(a.Words) > maxWords:
-		return fmt.Errorf("what is said of %s has %d bytes, the most is %d", a.ID, len(a.Words), maxWords)
+		return fmt.Errorf("the text for %s has %d bytes, the maximum is %d", a.ID, len(a.Words), maxWords)
 	case a.Says == Rejected && a.Words == "":
-		return fmt.Errorf("%s is marked as wrong, and nothing says what is", a.ID)
+		return fmt.Errorf("%s is marked as wrong, but nothing says what is wrong", a.ID)
 	case a.Says != "":
 		r.answers = append(r.answers, *a)
 	}
@@ -137,10 +137,10 @@ func (r *signOffReader) done() error {
 func wrongMark(known, named bool, m []string) string {
 	switch {
 	case !known:
-		return fmt.Sprintf("nobody knows what the mark %q means; x, n and a blank are known", m[1])
+		return fmt.Sprintf("unknown mark %q; the marks are x, n and a blank", m[1])
 	case !named:
-		return fmt.Sprintf("%q names no criterion", m[2])
+		return fmt.Sprintf("%q is not the name of a criterion", m[2])
 	default:
-		return m[2] + " stands there twice"
+		return m[2] + " is in it twice"
 	}
 }

@@ -28,11 +28,11 @@ type Trial struct {
 // Around is what is known beside the evidence of a trial.
 type Around struct {
 	Tests func(command string) bool // reports whether a command runs tests, and has to say how many
-	Old   []nexus.Evidence          // what the gates said of the same tree
+	Old   []nexus.Evidence          // what the gates said about the same tree
 	Short bool                      // it was given less time than a gate has
 }
 
-// Try judges what the command of a criterion said of the tree that its task is
+// Try judges what the command of a criterion said about the tree that its task is
 // planned for. To fail is right: for an assertion, and for what is not there
 // yet, be it a name, a file or a test. To pass is wrong, unless the criterion
 // asks for something that is to stay. So is a failure that no work on the task
@@ -53,15 +53,15 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	case e.State == nexus.NotRun && elsewhere(t, c.Check) != c.Check:
 		r.Wrong, r.Form = "it runs the tests of one package, and those that the task writes are in another", countable(elsewhere(t, c.Check))
 	case e.Passed() && (t.Kind == nexus.TestTask || !c.Red && standing(c) != ""):
-		r.Said = "passes, and is to stay so"
+		r.Said = "passes, and must still pass afterwards"
 	case e.Passed():
 		r.Wrong = "it passes already, before any work, so it shows nothing; ask for what only the work makes true"
 	case e.State == nexus.Flaky:
-		r.Wrong = cmp.Or(e.Why, "it fails, and passes") + "; a check has to fail each time"
+		r.Wrong = cmp.Or(e.Why, "it sometimes fails and sometimes passes") + "; a check must fail each time"
 	case e.State == nexus.Timeout && a.Short:
-		r.Said = "did not end in the time of a trial"
+		r.Said = "did not end in time"
 	case e.State == nexus.Timeout:
-		r.Wrong, r.Vain = "it "+cmp.Or(e.Why, "does not end")+"; a check ends by itself, in a few seconds", true
+		r.Wrong, r.Vain = "it "+cmp.Or(e.Why, "does not end")+"; a check must end by itself, in a few seconds", true
 	case fault != "":
 		r.Wrong, r.Vain = fault, true
 	case e.State == nexus.Environmental && e.Why == "it was killed":
@@ -69,12 +69,12 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	case (e.State == nexus.Environmental || e.State == nexus.MissingAsset) && !absent(t, e):
 		r.Wrong, r.Vain = fmt.Sprintf("it cannot run here: %s; use what the project has", line(cmp.Or(e.Why, string(e.State)))), true
 	case strangers(t, c.Check, e, a.Old) != "":
-		r.Wrong = fmt.Sprintf("it fails for %s, which fails before any work and which the task does not name; run only the tests of the task", strangers(t, c.Check, e, a.Old))
+		r.Wrong = fmt.Sprintf("it fails because of %s, which fails before any work and which the task does not name; run only the tests of the task", strangers(t, c.Check, e, a.Old))
 	}
 	return r
 }
 
-// came says in a few words what a command came to.
+// came says in a few words the result of a command.
 func came(e nexus.Evidence) string {
 	switch {
 	case e.Passed():

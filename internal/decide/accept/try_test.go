@@ -17,7 +17,7 @@ func TestTry(t *testing.T) {
 	}
 	text := func(m string) nexus.Finding { return nexus.Finding{Code: "exit", Message: m} }
 	failed := func(test string) nexus.Finding { return nexus.Finding{Code: "test", Test: test, Message: "got 1"} }
-	silent := said(nexus.Fail, 1, text("exit code 1 without a word"))
+	silent := said(nexus.Fail, 1, text("exit code 1 without a message"))
 	why := func(e nexus.Evidence, why string) nexus.Evidence { e.Why = why; return e }
 	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"), failed("m.lengths"))}
 
@@ -69,8 +69,8 @@ func TestTry(t *testing.T) {
 		"a test that is wrong":         {check: "test 1 -eq", e: said(nexus.Fail, 2, text("sh: 1: test: Illegal number: x")), wrong: "the command itself is wrong", vain: true},
 		"a program that is wrong":      {check: "python3 -c 'x = ('", e: said(nexus.Fail, 1, nexus.Finding{File: "<string>", Message: "SyntaxError: '(' was never closed"}), wrong: "the program in the command is wrong", vain: true},
 		"a flag of Go that is not one": {check: "go test -bogus .", e: said(nexus.Fail, 1, text("flag provided but not defined: -bogus")), wrong: "the command itself is wrong", vain: true},
-		"it fails by accident":         {check: "go test -run TestX .", e: said(nexus.Flaky, 1, failed("m.TestX")), wrong: "a check has to fail each time"},
-		"others are red":               {check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld")), wrong: "it fails for m.TestOld"},
+		"it fails by accident":         {check: "go test -run TestX .", e: said(nexus.Flaky, 1, failed("m.TestX")), wrong: "a check must fail each time"},
+		"others are red":               {check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld")), wrong: "it fails because of m.TestOld"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := nexus.Task{ID: "T1", Title: "Add sizes", Kind: c.kind, Files: append([]string{"units/size.py"}, strings.Fields(c.files)...), Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: "sizes are told", Check: c.check, Red: c.red}}}

@@ -29,7 +29,7 @@ type Measured struct {
 	Whole   bool     // the patch was read to its end
 	Planned []string // files that the task's plan names; nil: there is no plan
 	Deps    []Dependency
-	Run     bool   // it is what a run came to, and not the work on one task
+	Run     bool   // it is the result of a run, and not the work on one task
 	Cover   *Cover // nil: nobody measured it
 	Audit   *Audit // nil: nobody looked
 
@@ -58,7 +58,7 @@ type Cover struct {
 	How         []string // the tools that measured it
 	Command     string   // that did, where people set one
 
-	Measured *nexus.Coverage // which lines it is; nil: nobody knows
+	Measured *nexus.Coverage // which lines it is; nil: unknown
 }
 
 // Dependency is one that a change adds.
@@ -66,7 +66,7 @@ type Dependency struct {
 	Name    string // and version
 	File    string // that names it
 	Line    int    // 0 is unknown
-	Licence string // SPDX; empty: nobody knows
+	Licence string // SPDX; empty: unknown
 }
 
 // most is how many findings one bound tells.
@@ -124,7 +124,7 @@ func shown(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Finding, unsur
 	e.Findings = found[:min(n, most)]
 	if b.Name == nexus.CoverageBound && c != nil {
 		if c.Command != "" || len(c.How) > 0 {
-			e.Command = "measure what tests go through: " + cmp.Or(c.Command, strings.Join(c.How, ", "))
+			e.Command = "measure what tests run: " + cmp.Or(c.Command, strings.Join(c.How, ", "))
 		}
 		if c.Measured != nil {
 			e.Coverage = trimmed(*c.Measured)
@@ -212,7 +212,7 @@ func outside(m Measured) []nexus.Finding {
 		if !m.planned(f.Path) && !stack.ServesTests(f.Path) && !lock(f.Path) {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "the plan of the task does not name this file",
-				Advice: "Take the change to it back, or say in the summary why the task needs it.",
+				Advice: "Undo the change to it, or say in the summary why the task needs it.",
 			})
 		}
 	}
@@ -236,7 +236,7 @@ func large(r nexus.DoneRules, m Measured) []nexus.Finding {
 			files, lines = files+1, lines+len(f.Added)+f.Removed
 		}
 	}
-	return over("the change touches %d files, the most is %d", files, r.Files, over("the change has %d lines, the most is %d", lines, r.Lines, nil))
+	return over("the change touches %d files, the maximum is %d", files, r.Files, over("the change has %d lines, the maximum is %d", lines, r.Lines, nil))
 }
 
 func over(text string, n, bound int, rest []nexus.Finding) []nexus.Finding {
@@ -262,7 +262,7 @@ func private(m Measured) []nexus.Finding {
 		if (env || key) && !f.Gone {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "this file usually holds secrets, and git keeps it forever",
-				Advice: "Take it out of the change, name it in .gitignore, and keep an example without values instead.",
+				Advice: "Remove it from the change, name it in .gitignore, and commit an example without values instead.",
 			})
 		}
 	}
@@ -346,7 +346,7 @@ func licences(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure stri
 		if why := refused(d.Licence, r); why != "" {
 			found = append(found, nexus.Finding{
 				File: d.File, Line: d.Line, Message: fmt.Sprintf("%s is under the licence %s, which %s", d.Name, d.Licence, why),
-				Advice: "Use another one, or let people allow the licence.",
+				Advice: "Use another dependency, or have a person allow the licence.",
 			})
 		}
 	}

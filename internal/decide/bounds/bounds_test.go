@@ -110,10 +110,10 @@ func TestCoverage(t *testing.T) {
 		"enough":                     {&bounds.Cover{Now: 80}, ""},
 		"below the target":           {&bounds.Cover{Now: 79.9}, "pass suggestion 79.9 % of the lines; the target is 80 %"},
 		"below the minimum":          {&bounds.Cover{Now: 69.9}, "fail major 69.9 % of the lines; the minimum is 70 %"},
-		"it fell below it":           {&bounds.Cover{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, and it was 70.2 %; the minimum is 70 %"},
-		"it was below it before":     {&bounds.Cover{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, and it was 40.5 %; the target is 80 %"},
-		"lower by more than it may":  {&bounds.Cover{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, and it was 40.0 %"},
-		"high, and much lower":       {&bounds.Cover{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, and it was 92.0 %"},
+		"it fell below it":           {&bounds.Cover{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, before it was 70.2 %; the minimum is 70 %"},
+		"it was below it before":     {&bounds.Cover{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, before it was 40.5 %; the target is 80 %"},
+		"lower by more than it may":  {&bounds.Cover{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, before it was 40.0 %"},
+		"high, and much lower":       {&bounds.Cover{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, before it was 92.0 %"},
 		"high, and a little lower":   {&bounds.Cover{Now: 91, Before: 92, Had: true}, ""},
 		"what was measured is lower": {&bounds.Cover{Now: 80, Before: 81, Had: true}, ""},
 	} {
@@ -121,7 +121,7 @@ func TestCoverage(t *testing.T) {
 		for _, e := range bounds.Judge(r, bounds.Measured{Whole: true, Cover: c.cover}) {
 			got += string(e.State)
 			for _, f := range e.Findings {
-				got += " " + string(f.Severity) + " " + strings.TrimPrefix(f.Message, "tests go through ")
+				got += " " + string(f.Severity) + " " + strings.TrimPrefix(f.Message, "tests run ")
 			}
 			if bounds.Decides(r, e) != (e.State != nexus.Pass) {
 				t.Errorf("%s: %+v", name, e)

@@ -10,7 +10,7 @@ import (
 
 // built names the compiled files that a change adds and the plan of its task
 // does not name, each with what its submission says. A word of the task that is
-// the file's name is none of the plan's: a program is called as the task calls
+// the file's name is not one of the plan's: a program is called as the task calls
 // it, and is made by whoever tries it.
 func built(m Measured) []nexus.Finding {
 	var found []nexus.Finding
@@ -19,7 +19,7 @@ func built(m Measured) []nexus.Finding {
 			continue
 		}
 		found = append(found, nexus.Finding{
-			File: f.Path, Name: f.Path, Message: "a compiled file is added, and the plan of the task does not name it",
+			File: f.Path, Name: f.Path, Message: "the change adds a compiled file that the task's plan does not name",
 			Advice: "Delete it. To try a program, build it below /tmp.",
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// covered says that tests go through too little. Work on what had too little
+// covered says that tests run too little. Work on what had too little
 // before is only held to making it no worse.
 func covered(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure string) {
 	c := m.Cover
@@ -20,7 +20,7 @@ func covered(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure strin
 	}
 	least, was := float64(r.Minimum), ""
 	if c.Had {
-		was = fmt.Sprintf(", and it was %.1f %%", c.Before)
+		was = fmt.Sprintf(", before it was %.1f %%", c.Before)
 	}
 	found = whole(r, c, least, was)
 	if c.Measured != nil {
@@ -34,12 +34,12 @@ func whole(r nexus.DoneRules, c *Cover, least float64, was string) []nexus.Findi
 	switch {
 	case c.Had && c.Now < c.Before-float64(r.Drop):
 		return []nexus.Finding{{
-			Message: fmt.Sprintf("tests go through %.1f %% of the lines now%s", c.Now, was), Advice: "Test what is new, or what lost its tests.",
+			Message: fmt.Sprintf("tests run %.1f %% of the lines now%s", c.Now, was), Advice: "Test what is new, or what lost its tests.",
 		}}
 	case c.Now < least && !(c.Had && c.Before < least):
-		return []nexus.Finding{{Message: fmt.Sprintf("tests go through %.1f %% of the lines%s; the minimum is %d %%", c.Now, was, r.Minimum), Advice: "Test what is new."}}
+		return []nexus.Finding{{Message: fmt.Sprintf("tests run %.1f %% of the lines%s; the minimum is %d %%", c.Now, was, r.Minimum), Advice: "Test what is new."}}
 	case c.Now < float64(r.Target):
-		return []nexus.Finding{{Severity: nexus.Suggestion, Message: fmt.Sprintf("tests go through %.1f %% of the lines%s; the target is %d %%", c.Now, was, r.Target)}}
+		return []nexus.Finding{{Severity: nexus.Suggestion, Message: fmt.Sprintf("tests run %.1f %% of the lines%s; the target is %d %%", c.Now, was, r.Target)}}
 	}
 	return nil
 }
@@ -56,13 +56,13 @@ func fresh(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	case percent < float64(r.NewMinimum):
 		missing = (max(r.NewTarget, r.NewMinimum)*c.New.Total+99)/100 - c.New.Covered
 		found = append(found, nexus.Finding{
-			Message: fmt.Sprintf("tests go through %d of %d new lines, %.1f %%; the minimum is %d %%", c.New.Covered, c.New.Total, percent, r.NewMinimum),
-			Advice:  "Test what the new lines do, those below first.",
+			Message: fmt.Sprintf("tests run %d of %d new lines, %.1f %%; the minimum is %d %%", c.New.Covered, c.New.Total, percent, r.NewMinimum),
+			Advice:  "Test what the new lines do, starting with those below.",
 		})
 	case percent < float64(r.NewTarget):
 		found = append(found, nexus.Finding{
 			Severity: nexus.Suggestion,
-			Message:  fmt.Sprintf("tests go through %d of %d new lines, %.1f %%; the target is %d %%", c.New.Covered, c.New.Total, percent, r.NewTarget),
+			Message:  fmt.Sprintf("tests run %d of %d new lines, %.1f %%; the target is %d %%", c.New.Covered, c.New.Total, percent, r.NewTarget),
 		})
 	}
 	for _, row := range c.Missed {
@@ -79,8 +79,8 @@ func fresh(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	}
 	for _, file := range c.Unknown {
 		found = append(found, nexus.Finding{
-			File: file, Message: "the coverage report does not include this file, which has new lines: no test loads it, or the command leaves it out",
-			Advice: "Test it, or let people name it in done.coverage_except.",
+			File: file, Message: "the coverage report does not include this file, which has new lines: no test loads it, or the command skips it",
+			Advice: "Test it, or have a person name it in done.coverage_except.",
 		})
 	}
 	return found

@@ -37,7 +37,7 @@ func taken(r nexus.DoneRules, m Measured) []nexus.Finding {
 		found = append(found, nexus.Finding{File: f.Path, Message: what})
 		if m.Task != nil {
 			last := &found[len(found)-1]
-			last.Name, last.Advice = f.Path, "Put it back, unless the task cannot be done without that."
+			last.Name, last.Advice = f.Path, "Restore it, unless the task cannot be done otherwise."
 			last.Message += ", and the task does not name it"
 		}
 	}

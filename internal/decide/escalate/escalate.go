@@ -21,7 +21,7 @@ import (
 //go:embed schema.json
 var Schema []byte
 
-// Report is what a person needs to go on with a task.
+// Report is what a person needs to continue with a task.
 type Report struct {
 	Version     int              `json:"version"` // 1
 	Run         nexus.RunID      `json:"run"`
@@ -192,19 +192,19 @@ func suggest(s *state.State, t *state.Task) []string {
 	case asks(s, t) != "":
 		all = append(all, "answer its question: nexus approve "+asks(s, t)+" or nexus reject "+asks(s, t)+", then nexus resume")
 	case a.Broken, a.Outcome == "" && a.Refusals == 0:
-		all = append(all, "the work did not fail, the environment did: run nexus doctor, and see nexus logs for what happened before")
+		all = append(all, "the environment failed, not the work: run nexus doctor, and see nexus logs for what happened before")
 	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
 		all = append(all, "it passes alone and fails once merged: nexus show "+id+" has the failure, which may come from what landed meanwhile")
 	case len(t.Refused) > 0 && a.Category != nexus.VerifierRejected:
-		all = append(all, "a verifier refused its work: read why in nexus show "+id+", then give directions with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
+		all = append(all, "a verifier rejected its work: read why in nexus show "+id+", then give directions with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
 	case a.Category == nexus.IsolationViolation:
 		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
 	case a.Category == nexus.VerifierRejected:
-		all = append(all, "read why the verifier rejects the tests in nexus show "+id+": either the task must say that they change, or they must stay")
+		all = append(all, "read why the verifier rejects the tests in nexus show "+id+": either the task must say that the tests change, or they must stay the same")
 	case a.Category == nexus.GreenfieldNoTests:
 		all = append(all, "no tests were written: name in the task where tests go, or give it the strategy no-test with a reason")
 	case a.Outcome == nexus.Conflicted:
-		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it conflicts with")
+		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch has what it conflicts with")
 	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && hangs(a):
 		all = append(all, "close what keeps the test runner from exiting, as nexus show "+id+" says, or let the command of the gate force an exit; nexus check shows whether that helps")
 	case a.Category == nexus.Disputed:
@@ -214,9 +214,9 @@ func suggest(s *state.State, t *state.Task) []string {
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "fix the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
-		all = append(all, "give the agent what it says is missing: nexus tell "+id+" TEXT")
+		all = append(all, "give the agent what it says it lacks: nexus tell "+id+" TEXT")
 	case a.Outcome == nexus.NoProgress:
-		all = append(all, "the same failure came back several times: tell the agent what it misses with nexus tell "+id+" TEXT, or split the task")
+		all = append(all, "the same failure came back several times: tell the agent what it overlooks with nexus tell "+id+" TEXT, or split the task")
 	case a.Outcome == nexus.Exhausted:
 		all = append(all, "the task is too large for its limits: split it, or raise limits.rounds or limits.task_time")
 	}
@@ -233,7 +233,7 @@ func suggest(s *state.State, t *state.Task) []string {
 	if len(waits) > 0 {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
-	return append(all, again, "nexus skip "+id+" leaves it out")
+	return append(all, again, "nexus skip "+id+" skips it")
 }
 
 // start says what the next attempt at a task starts from, and what else it could
@@ -259,7 +259,7 @@ func untold(t *state.Task) string {
 }
 
 // accepted returns the number of the criterion whose check could not tell; 0
-// where it is none of them.
+// where it is not one of them.
 func accepted(t *state.Task) int {
 	r := t.Current().Last()
 	if r == nil || r.Verdict == nil {

@@ -99,9 +99,9 @@ tried
     coder because of test: test: want 3, have 2
     coder because of test: test: want 3, have 2
 what you can do
-  the same failure came back several times: tell the agent what it misses with nexus tell T1 TEXT, or split the task
+  the same failure came back several times: tell the agent what it overlooks with nexus tell T1 TEXT, or split the task
   nexus retry T1, then nexus resume, continues it
-  nexus skip T1 leaves it out
+  nexus skip T1 skips it
 `
 	if got := r.Text(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

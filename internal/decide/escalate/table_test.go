@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// row names how a task was left, and what is said of it first.
+// row names how a task was left, and what is said about it first.
 func row(task *state.Task, r *escalate.Report) string {
 	how := "before any attempt"
 	switch a := task.Current(); {

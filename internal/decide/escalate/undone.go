@@ -11,7 +11,7 @@ import (
 )
 
 // undone returns the report of a task that landed in a run that is over, one
-// of whose criteria tasks were to mend and did not; nil where there is none.
+// of whose criteria tasks were to fix and did not; nil where there is none.
 func undone(s *state.State, t *state.Task) *Report {
 	if !s.Status.Ended() {
 		return nil
@@ -41,9 +41,9 @@ func undone(s *state.State, t *state.Task) *Report {
 	r.Errors = r.Errors[:min(len(r.Errors), most)]
 	r.Reason = strings.Join(why, "; ")
 	r.Suggestions = []string{
-		"read what the fixes changed and what the check asks: perhaps two tasks contradict each other, and one must say so",
+		"read what the fixes changed and what the check asks: two tasks may contradict each other, and one must change",
 		"fix it by hand on the run's branch",
-		"allow more rounds once something has changed: raise acceptance.fixes, then nexus resume",
+		"after a change, allow more rounds: raise acceptance.fixes, then nexus resume",
 		fmt.Sprintf("nexus approve %s --why TEXT waives it", names[0]),
 	}
 	return r

@@ -12,7 +12,7 @@ import (
 )
 
 // head is what a new record begins with.
-const head = `# Tests whose failure does not count for a while. People keep this file; agents
+const head = `# Tests whose failures do not count for a while. Only people edit this file; agents
 # may not. See nexus quarantine --help.
 `
 
@@ -34,7 +34,7 @@ func AddEntry(data []byte, e Entry) ([]byte, error) {
 	text += field("owner", e.Owner) + field("issue", e.Issue)
 	all, err := ParseQuarantine([]byte(text))
 	if err == nil && (len(all) == 0 || all[len(all)-1] != e) {
-		err = bad("it is written in a way in which nothing can be added: put the entry there by hand")
+		err = bad("its format is one that nexus cannot add to: add the entry by hand")
 	}
 	return []byte(text), err
 }
@@ -69,7 +69,7 @@ func RemoveEntry(data []byte, test, gate string) ([]byte, int, error) {
 	}
 	starts := regexp.MustCompile(`(?m)^\s*\[\[\s*test\s*\]\]`).FindAllIndex(data, -1)
 	if len(starts) != len(all) {
-		return nil, 0, bad("it is written in a way in which nothing can be removed: take the entry out by hand")
+		return nil, 0, bad("its format is one that nexus cannot remove from: remove the entry by hand")
 	}
 	kept := slices.Clone(data[:starts[0][0]])
 	for i, at := range starts {
@@ -83,7 +83,7 @@ func RemoveEntry(data []byte, test, gate string) ([]byte, int, error) {
 	}
 	left, err := ParseQuarantine(kept)
 	if err == nil && !slices.Equal(left, slices.DeleteFunc(slices.Clone(all), gone)) {
-		err = bad("it is written in a way in which nothing can be removed: take the entry out by hand")
+		err = bad("its format is one that nexus cannot remove from: remove the entry by hand")
 	}
 	return kept, n, err
 }

@@ -91,7 +91,7 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 }
 
 // Suggest returns the tests that were seen flaky and are not in quarantine, the
-// most often seen first. It suggests, and nothing more: who mends a test knows
+// most often seen first. It suggests, and nothing more: who fixes a test knows
 // better.
 func (h History) Suggest(r QuarantineOn) []Seen {
 	var all []Seen
@@ -111,7 +111,7 @@ func (h History) Suggest(r QuarantineOn) []Seen {
 	return all
 }
 
-// Enough is how many judgements without a failure say that a test is mended.
+// Enough is how many judgements without a failure say that a test is fixed.
 const Enough = 10
 
 // Since returns how often gates with tests judged since an entry began, and how

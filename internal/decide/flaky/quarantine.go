@@ -19,7 +19,7 @@ import (
 const QuarantineFile = ".nexus/quarantine.toml"
 
 // MaxDays is the most days that a test may be in quarantine without somebody
-// saying anew why.
+// giving the reason again.
 const MaxDays = 90
 
 // Bounds of the record.
@@ -36,7 +36,7 @@ type Entry struct {
 	Reason string `json:"reason"`         // why its failure does not count
 	Since  Day    `json:"since"`          // the first day
 	Until  Day    `json:"until"`          // the last day
-	Owner  string `json:"owner,omitzero"` // who mends it
+	Owner  string `json:"owner,omitzero"` // who fixes it
 	Issue  string `json:"issue,omitzero"` // where that is followed
 }
 
@@ -97,7 +97,7 @@ func (l Quarantine) Of(gate, test string, day Day) (Entry, bool) {
 	return found, ok
 }
 
-// wire is an entry as it stands in the file: a day may be a date or a text.
+// wire is an entry as it is in the file: a day may be a date or a text.
 type wire struct {
 	Test   string `toml:"test"`
 	Gate   string `toml:"gate"`
@@ -134,7 +134,7 @@ func ParseQuarantine(data []byte) (Quarantine, error) {
 			return nil, bad(fmt.Sprintf("entry %d (%s): %s", i+1, cmp.Or(clip(w.Test), "no test"), err))
 		}
 		if slices.ContainsFunc(all, func(o Entry) bool { return o.Test == e.Test && o.Gate == e.Gate }) {
-			return nil, bad(fmt.Sprintf("entry %d: %s has one already", i+1, clip(e.Test)))
+			return nil, bad(fmt.Sprintf("entry %d: %s already has an entry", i+1, clip(e.Test)))
 		}
 		all = append(all, e)
 	}
@@ -153,7 +153,7 @@ func explain(err error) string {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 		row, _ := unknown.Errors[0].Position()
-		return fmt.Sprintf("line %d: nobody knows %s", row, clip(strings.Join(unknown.Errors[0].Key(), ".")))
+		return fmt.Sprintf("line %d: unknown key %s", row, clip(strings.Join(unknown.Errors[0].Key(), ".")))
 	}
 	var broken *toml.DecodeError
 	if errors.As(err, &broken) {
@@ -179,10 +179,10 @@ func (w wire) entry() (Entry, error) {
 		case toml.LocalDate:
 			text = v.String()
 		default:
-			return e, fmt.Errorf("%s is no day", x.name)
+			return e, fmt.Errorf("%s is not a date", x.name)
 		}
 		if x.to.UnmarshalText([]byte(text)) != nil {
-			return e, fmt.Errorf("%s is no day: write 2006-01-02, not %q", x.name, clip(text))
+			return e, fmt.Errorf("%s is not a date: write 2006-01-02, not %q", x.name, clip(text))
 		}
 	}
 	return e, nil
@@ -202,13 +202,13 @@ func (e Entry) Check() error {
 	}
 	switch {
 	case strings.TrimSpace(e.Test) != e.Test || e.Test == "*":
-		return fmt.Errorf("%q is the name of no test: one entry is one test", clip(e.Test))
+		return fmt.Errorf("%q is not the name of a test: one entry is one test", clip(e.Test))
 	case e.Since.IsZero() || e.Until.IsZero():
-		return errors.New("it does not say since when and until when")
+		return errors.New("it has no since and until")
 	case e.Until.Before(e.Since.Time):
-		return fmt.Errorf("it ends on %s, before it begins on %s", e.Until, e.Since)
+		return fmt.Errorf("it ends on %s, before it starts on %s", e.Until, e.Since)
 	case e.Until.After(e.Since.AddDate(0, 0, MaxDays)):
-		return fmt.Errorf("it lasts from %s until %s, longer than %d days", e.Since, e.Until, MaxDays)
+		return fmt.Errorf("it lasts from %s until %s, more than %d days", e.Since, e.Until, MaxDays)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test stri
 }
 
 // Look judges the record itself: what is over, and what is for no test that is
-// there. There tells whether there is a test of a name; nil: nobody knows. It
+// there. There tells whether there is a test of a name; nil: unknown. It
 // is ok where there is nothing to say.
 func (r QuarantineOn) Look(there func(test string) bool) (found []nexus.Finding) {
 	for _, e := range r.List {
@@ -85,10 +85,10 @@ func (r QuarantineOn) Look(there func(test string) bool) (found []nexus.Finding)
 		switch {
 		case e.Expired(r.Day):
 			f.Code, f.Message = QuarantineGate+".expired", "its quarantine ended on "+e.Until.String()+": its failure counts"
-			f.Advice = "Mend the test, or say with nexus quarantine remove and add why it needs longer."
+			f.Advice = "Fix the test, or renew its entry with nexus quarantine remove and add."
 		case there != nil && !there(e.Test):
-			f.Code, f.Message = QuarantineGate+".unknown", "it is in quarantine, and no test has that name"
-			f.Advice = "Take it out with nexus quarantine remove, or write its name as findings do."
+			f.Code, f.Message = QuarantineGate+".unknown", "it is in quarantine, but no test has that name"
+			f.Advice = "Remove it with nexus quarantine remove, or write its name as findings do."
 		default:
 			continue
 		}

@@ -124,7 +124,7 @@ func (g *Graph) circle(left []int) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeCycle, Message: "tasks need each other in a circle: " + strings.Join(names, " needs "),
-		Hint: "Take one of these needs out of the plan, or merge the tasks.",
+		Hint: "Remove one of these needs from the plan, or merge the tasks.",
 	}
 }
 

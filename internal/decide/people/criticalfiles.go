@@ -51,7 +51,7 @@ func CriticalFiles(files []string) []nexus.Finding {
 	for _, f := range files {
 		if why := criticalFor(f); why != "" {
 			found = append(found, nexus.Finding{
-				Gate: CriticalGate, File: f, Severity: nexus.Suggestion, Code: "critical-file", Message: "the change touches it, and it decides " + why,
+				Gate: CriticalGate, File: f, Severity: nexus.Suggestion, Code: "critical-file", Message: "the change touches it; it decides " + why,
 			})
 		}
 	}

@@ -62,7 +62,7 @@ func (i Item) Request(answer, by string) (nexus.Request, error) {
 		choice, why, _ := strings.Cut(answer, ":")
 		choice = strings.ToLower(strings.TrimSpace(choice))
 		if !slices.Contains(i.Choices, choice) || why != "" && choice != "no" {
-			return refuse("%q is none of the choices", legible.Cut(answer, 40))
+			return refuse("%q is not one of the choices", legible.Cut(answer, 40))
 		}
 		if answer = choice; strings.TrimSpace(why) != "" {
 			answer += ": " + strings.TrimSpace(why)
@@ -121,7 +121,7 @@ func (b *Inbox) Apply(e nexus.Event) {
 }
 
 // Items returns what waits for a person, the oldest first: open questions, and
-// tasks that were left in runs that go on, and in the latest. What somebody
+// tasks that were left in runs that continue, and in the latest. What somebody
 // has answered does not wait, though its run may still have to be taken up.
 func (b *Inbox) Items() []Item {
 	var all []Item
@@ -245,7 +245,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	}
 	r := b.index[id]
 	if r == nil {
-		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no question of that name waits for an answer", Hint: "nexus status lists the questions."}
+		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
 	}
 	said := r.steered(nexus.TaskID(name))
 	if q := r.Question(name); q != nil {
@@ -260,12 +260,12 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	if t := r.Task(nexus.TaskID(name)); t != nil {
 		return Item{}, &LateError{"", string(t.Status)}
 	}
-	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no question of that name waits for an answer", Hint: "nexus status lists the questions."}
+	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
 }
 
 // LateError says that something does not wait for an answer any more.
 type LateError struct {
-	By   string // who answered; empty where it went on by itself, "fallback" where nobody did in time
+	By   string // who answered; empty where it continued by itself, "fallback" where nobody did in time
 	Text string
 }
 

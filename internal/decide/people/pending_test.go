@@ -92,9 +92,9 @@ func TestRequest(t *testing.T) {
 		"yes":               {people.SecurityTrigger, " YES\n", "answer yes"},
 		"no":                {people.PublishTrigger, "no", "answer no"},
 		"no, and why":       {people.PublishTrigger, "No:  not on a Friday ", "answer no: not on a Friday"},
-		"yes, and more":     {people.SecurityTrigger, "yes: and all others", `error "yes: and all others" is none of the choices`},
-		"almost":            {people.SecurityTrigger, "y", `error "y" is none of the choices`},
-		"another's":         {people.SecurityTrigger, "retry", `error "retry" is none of the choices`},
+		"yes, and more":     {people.SecurityTrigger, "yes: and all others", `error "yes: and all others" is not one of the choices`},
+		"almost":            {people.SecurityTrigger, "y", `error "y" is not one of the choices`},
+		"another's":         {people.SecurityTrigger, "retry", `error "retry" is not one of the choices`},
 		"empty":             {people.AmbiguityTrigger, " \n", "error the answer is empty"},
 		"own words":         {people.AmbiguityTrigger, "the second\nof them", "answer the second\nof them"},
 		"hidden characters": {people.AmbiguityTrigger, "a\u202eb", "answer a<U+202E>b"},
@@ -102,7 +102,7 @@ func TestRequest(t *testing.T) {
 		"long":              {people.AmbiguityTrigger, strings.Repeat("a", people.MaxAnswer+1), "error the answer has more than 8192 bytes"},
 		"retry":             {"", "Retry", "retry T1"},
 		"skip":              {"", "skip", "skip T1"},
-		"yes to a task":     {"", "yes", `error "yes" is none of the choices`},
+		"yes to a task":     {"", "yes", `error "yes" is not one of the choices`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := begun + "task.parked task=T1 why=x\n"
@@ -127,7 +127,7 @@ func TestRequest(t *testing.T) {
 func TestFind(t *testing.T) {
 	const ask = "question.asked id=q1 text=x fallback=y\n"
 	for tape, want := range map[string]string{
-		"": "no question of that name waits for an answer",
+		"": "no open question has that name",
 		ask + "question.answered id=q1 text=no by=\"file:ada\"\n":                              "already answered by file:ada: no",
 		ask + "question.answered id=q1 text=y by=fallback\n":                                   "too late: there was no answer in time, and the fallback was used: y",
 		ask + "request.made request.verb=answer request.id=q1 request.text=a request.by=web\n": "already answered by web: a",
@@ -143,7 +143,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzRequest never lets through what is none of the choices, nor anything that
+// FuzzRequest never lets through what is not one of the choices, nor anything that
 // cannot be seen.
 func FuzzRequest(f *testing.F) {
 	for _, text := range []string{"yes", "no: why", "YES ", "retry", "a\x00", "\u202e"} {

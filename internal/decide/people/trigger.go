@@ -22,8 +22,8 @@ type Severity string
 
 // The severities.
 const (
-	Green  Severity = "green"  // the work goes on with the fallback that the asker named
-	Yellow Severity = "yellow" // the task is left, and the rest goes on
+	Green  Severity = "green"  // the work continues with the fallback that the asker named
+	Yellow Severity = "yellow" // the task is left, and the rest continues
 	Red    Severity = "red"    // nothing is done without an answer: security, money, conflicts, what others see, and what nobody knows
 )
 
@@ -33,7 +33,7 @@ type Fall string
 // What may follow. The zero Fall is none of them.
 const (
 	FallContinue Fall = "continue" // with the fallback that the asker named
-	FallSkip     Fall = "skip"     // the task stays as it is, and the others go on
+	FallSkip     Fall = "skip"     // the task stays as it is, and the others continue
 	FallAbort    Fall = "abort"    // it is not done: the task is parked, or nothing is published
 )
 
@@ -50,18 +50,18 @@ type Trigger struct {
 func Triggers() []Trigger {
 	agree, task := []string{"yes", "no"}, []string{"retry", "skip"}
 	return []Trigger{
-		{AmbiguityTrigger, Green, FallContinue, nil, "an agent wants to know something; it continues with the fallback that it named"},
-		{ReviewTrigger, Yellow, FallSkip, task, "a task waits for a person's judgement; it stays parked"},
-		{RetriesTrigger, Yellow, FallSkip, task, "a task failed after all that may be tried; it stays failed"},
+		{AmbiguityTrigger, Green, FallContinue, nil, "an agent has a question; it continues with the fallback that it named"},
+		{ReviewTrigger, Yellow, FallSkip, task, "a task needs a person's decision; it stays parked"},
+		{RetriesTrigger, Yellow, FallSkip, task, "a task failed after all allowed attempts; it stays failed"},
 		{CostTrigger, Red, FallAbort, task, "a task's budget is used up; nothing more is spent on it"},
-		{ConflictTrigger, Red, FallAbort, task, "work does not merge with what landed; it stays out"},
-		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; it is not run, the task is parked, and the question stays open"},
-		{PublishTrigger, Red, FallAbort, agree, "what landed is to be published; it is kept, not published, and the question stays open"},
+		{ConflictTrigger, Red, FallAbort, task, "a task's work does not merge with what landed; it does not land"},
+		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; the command does not run, the task is parked, and the question stays open"},
+		{PublishTrigger, Red, FallAbort, agree, "the run asks for permission to publish what landed; what landed is kept but not published, and the question stays open"},
 	}
 }
 
 // FindTrigger returns the trigger of that name. The empty one is that of questions
-// from before there were any, which agents asked; one that nobody knows is
+// from before there were any, which agents asked; one that is unknown is
 // red, and wants a yes or a no.
 func FindTrigger(name string) Trigger {
 	if name == "" {

@@ -15,7 +15,7 @@ func (j *judgement) unzip(argv []shell.Word) {
 			i++
 			j.writes(argv[i : i+1])
 		case a.Dynamic && !a.Fixed, strings.HasPrefix(a.Text, "-d") && !a.Dynamic:
-			j.add(Ask, "file.write.option", "where unzip writes is not seen")
+			j.add(Ask, "file.write.option", "it is unknown where unzip writes")
 		case strings.HasPrefix(a.Text, "-"):
 			if strings.Trim(a.Text, "-oqnltujvxZ1p") != "" {
 				j.add(Ask, "file.write.option", "an option of unzip may run or write something else")
@@ -48,7 +48,7 @@ func (j *judgement) tar(argv []shell.Word) {
 		}
 		if !strings.HasPrefix(a.Text, "-") {
 			if strings.Contains(a.Text, ":") {
-				j.add(Ask, "file.tar", "tar takes what stands before a colon for another machine")
+				j.add(Ask, "file.tar", "tar takes what is before a colon for another machine")
 			}
 			j.writes([]shell.Word{a})
 		}

@@ -32,7 +32,7 @@ func (j *judgement) endless(n syntax.Node) {
 		do = n.Do
 	}
 	if many && crowded(n) {
-		j.add(Ask, "host.damage", "it runs a great many times")
+		j.add(Ask, "host.damage", "it runs too many times")
 	}
 	ends := many
 	for _, s := range do {
@@ -40,7 +40,7 @@ func (j *judgement) endless(n syntax.Node) {
 			switch n := n.(type) {
 			case *syntax.Stmt:
 				if n.Background {
-					j.add(Deny, "host.damage", "it starts processes without an end")
+					j.add(Deny, "host.damage", "it starts processes without end")
 				}
 			case *syntax.CallExpr:
 				ends = ends || len(n.Args) > 0 && slices.Contains([]string{"break", "exit", "return", "exec", "read"}, n.Args[0].Lit()) || waits(n)
@@ -104,7 +104,7 @@ func crowded(n syntax.Node) bool {
 // fills asks about a program that writes without an end.
 func (j *judgement) fills(argv []shell.Word) {
 	if fills(argv) {
-		j.add(Ask, "host.damage", argv[0].Text+" may write without an end")
+		j.add(Ask, "host.damage", argv[0].Text+" may write without end")
 	}
 }
 
@@ -186,7 +186,7 @@ func (j *judgement) trees(argv []shell.Word) {
 		at, name := j.where(w)
 		name = strings.TrimRight(name, "*/") // with all that is in there
 		if w.Each {
-			j.add(Ask, "tree.delete", "it removes each directory that it goes over")
+			j.add(Ask, "tree.delete", "it removes each directory that it visits")
 		}
 		if at == pathkind.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it removes "+name+", a directory at the top of the tree; name the files, or use git rm -r")

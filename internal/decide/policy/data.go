@@ -72,11 +72,11 @@ func (j *judgement) sql(text string) {
 		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		dot := strings.HasPrefix(word, ".")
 		if dot && !slices.Contains([]string{".tables", ".schema", ".mode", ".headers", ".header", ".indexes", ".indices", ".dump", ".databases", ".width", ".nullvalue", ".fullschema", ".quit", ".exit", ".timeout", ".stats", ".dbinfo"}, word) {
-			j.add(Ask, "data.sqlite", "sqlite3 "+word+" may run a program, or take another file")
+			j.add(Ask, "data.sqlite", "sqlite3 "+word+" may run a program, or open another file")
 		}
 	}
 	if regexp.MustCompile(`(?i)load_extension|attach|readfile|writefile|\bedit\s*\(|vacuum\s+into|fts3_tokenizer|sqlar|zipfile|fsdir|shell`).MatchString(text) {
-		j.add(Ask, "data.sqlite", "the statement may take another file, or load code")
+		j.add(Ask, "data.sqlite", "the statement may open another file, or load code")
 	}
 }
 

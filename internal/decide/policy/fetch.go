@@ -149,7 +149,7 @@ func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.
 	return made, len(urls) > 0
 }
 
-// option returns an option without the short ones that stand before it in the
+// option returns an option without the short ones that are before it in the
 // same word, "" where there are only such, and other words as they are.
 func (s shape) option(word string) string {
 	if cluster(word, s.short) {

@@ -151,7 +151,7 @@ func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 			name = rest
 		}
 		if pathkind.MayMatch(name) {
-			j.add(Ask, "path.secret", "it may show files that are named as those with secrets")
+			j.add(Ask, "path.secret", "it may show files whose names suggest secrets")
 		}
 		if d := Path(name, false); d.Rule == "path.secret" && !pathkind.Shown(j.rules.Show, name) {
 			j.take(d)
@@ -289,7 +289,7 @@ func (j *judgement) gitWrite(verb string, args []string) {
 		j.add(Deny, "git.shared", "git "+verb+" changes what others share, or runs programs")
 	case "fetch", "pull", "clone", "ls-remote", "submodule", "remote", "archive":
 		if verb == "remote" && len(args) > 0 {
-			j.add(Deny, "git.shared", "it changes where git sends and fetches")
+			j.add(Deny, "git.shared", "it changes where git pushes to and fetches from")
 			return
 		}
 		j.add(Ask, "net.read", "git "+verb+" reads from the network")

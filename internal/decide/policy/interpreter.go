@@ -35,7 +35,7 @@ func interprets(name string) bool {
 	return slices.Contains([]string{"python", "node", "ruby", "perl", "php"}, trimmed(name))
 }
 
-// hasInlineCode reports whether an option of such a program says that code stands in
+// hasInlineCode reports whether an option of such a program says that code is in
 // the command line.
 func hasInlineCode(argv []shell.Word) bool {
 	return slices.ContainsFunc(argv[1:], func(w shell.Word) bool {
@@ -115,7 +115,7 @@ func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 			j.inline(name, code, rest[min(1, len(rest)):])
 			return
 		}
-		j.add(Ask, "code.inline", "what it runs is not seen")
+		j.add(Ask, "code.inline", "it is unknown what it runs")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
 	case name == "python" && len(first) > 2 && strings.HasPrefix(first, "-m") && !rest[0].Dynamic:
 		j.module(called, append([]shell.Word{shell.Literal(first[2:])}, rest[1:]...))
@@ -138,7 +138,7 @@ func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 	}
 }
 
-// given returns where the words begin that stand behind the code in an
+// given returns where the words begin that follow the code in an
 // argument, 0 if there is none that is seen.
 func given(name string, rest []shell.Word) int {
 	for i := 0; i+1 < len(rest) && !rest[i].Dynamic && strings.HasPrefix(rest[i].Text, "-"); i++ {
@@ -156,8 +156,8 @@ func given(name string, rest []shell.Word) int {
 	return 0
 }
 
-// tells reports whether code stands behind an option of an interpreter, and
-// whether it may stand behind one more.
+// tells reports whether code follows an option of an interpreter, and
+// whether it may be behind one more.
 func tells(name, o string) (code, goes bool) {
 	letters := strings.TrimPrefix(o, "-")
 	switch name {

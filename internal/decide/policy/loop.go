@@ -54,7 +54,7 @@ func (j *judgement) item(name string, at syntax.Pos) (shell.Word, bool) {
 	return shell.Word{}, false
 }
 
-// setting is a variable that has one value wherever it stands in a part of the
+// setting is a variable that has one value wherever it is in a part of the
 // line.
 type setting struct {
 	name     string
@@ -71,7 +71,7 @@ func (j *judgement) settle(file *syntax.File) {
 }
 
 // span is how far a setting holds: one that runs for certain, and one that only
-// runs where what stands before it in a list worked.
+// runs where what is before it in a list worked.
 type span struct{ certain, list syntax.Pos }
 
 // settleIn takes what a statement sets.

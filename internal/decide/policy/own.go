@@ -12,7 +12,7 @@ import (
 func beginsEntry(argv []shell.Word, entry string) bool { return beginsWith(argv, entry, false) }
 
 // fitsEntry reports whether a command is what an entry names, whatever options
-// stand between its words, and whether it may turn out to be that once its
+// are between its words, and whether it may turn out to be that once its
 // unseen words are known.
 func fitsEntry(argv []shell.Word, entry string) (certain, maybe bool) {
 	bare, short := withoutOptions(argv)
@@ -31,7 +31,7 @@ func beginsWith(argv []shell.Word, entry string, unseen bool) bool {
 }
 
 // withoutOptions returns a command without its options, and also without the words
-// behind them, which may be theirs: what stands between a program and its verb
+// behind them, which may be theirs: what is between a program and its verb
 // hides neither.
 func withoutOptions(argv []shell.Word) (bare, short []shell.Word) {
 	option := false

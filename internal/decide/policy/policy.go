@@ -70,12 +70,12 @@ func Path(name string, write bool) Decision {
 	case pathkind.AgentConfig:
 		return pathed(Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit", name)
 	case pathkind.MaySecret:
-		return pathed(Ask, "path.secret", path.Base(name)+" is named as files that hold secrets are, so agents are not shown it; whoever runs Nexus shows it with policy.show", name)
+		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; whoever runs Nexus can show it with policy.show", name)
 	default:
 		return says(Allow, "path.worktree", "inside the worktree")
 	}
 }
 
 func pathed(a Answer, rule, reason, name string) Decision {
-	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: way(rule, "")}
+	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: way(rule, "", false)}
 }

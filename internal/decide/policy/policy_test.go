@@ -136,6 +136,13 @@ func TestCheckoutOfAFile(t *testing.T) {
 	if d := Rule("git checkout a.go", tree()); d.Allowed() || !strings.Contains(d.Way, "`git checkout -- FILE`") {
 		t.Errorf("nobody can tell: %+v", d)
 	}
+	locked := tree()
+	locked.Locked = true
+	for _, command := range []string{"git checkout a.go", "git reset --hard", "rm -rf *", "git switch main", "git commit", "git push"} {
+		if d := Rule(command, locked); d.Allowed() || d.Way == "" || strings.Contains(d.Way, "`git ") {
+			t.Errorf("%s where git cannot be written: %+v", command, d)
+		}
+	}
 }
 
 // TestWayOfCd says where commands start.

@@ -28,7 +28,7 @@ func (j *judgement) special(name string) func([]shell.Word) {
 	case "cd", "pushd":
 		return j.cd
 	case "popd", "dirs":
-		return func([]shell.Word) { j.add(Ask, "shell.directory", "which directory it goes to is not seen") }
+		return func([]shell.Word) { j.add(Ask, "shell.directory", "it is unknown which directory it goes to") }
 	case "set":
 		return j.set
 	case "test", "[":
@@ -157,7 +157,7 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 	return nil
 }
 
-// after returns what stands behind the variables that env sets.
+// after returns what follows the variables that env sets.
 func after(args []shell.Word) []shell.Word {
 	i := slices.IndexFunc(args, func(w shell.Word) bool { return !strings.Contains(w.Text, "=") })
 	return args[max(i, 0):]
@@ -188,7 +188,7 @@ func (j *judgement) shell(argv []shell.Word) {
 	case len(rest) == 0 && j.given && !run:
 		j.nested(j.input)
 	case len(rest) == 0:
-		j.add(Ask, "shell.stdin", "what the shell runs is not seen")
+		j.add(Ask, "shell.stdin", "it is unknown what the shell runs")
 	case run && (rest[0].Dynamic || rest[0].Glob && script.Code(rest[0].Text)):
 		j.add(Ask, "shell.dynamic", "what the shell runs is not known before it runs")
 	case run:
@@ -345,23 +345,23 @@ func (j *judgement) kill(argv []shell.Word) {
 func (j *judgement) chmod(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
-		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
+		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
 	}
 	if len(operands) == 0 || shell.HasOption(options, []string{"--reference"}) {
-		j.add(Ask, "file.mode", "the mode is not seen")
+		j.add(Ask, "file.mode", "the mode is unknown")
 		return
 	}
 	mode := operands[0]
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && (strings.Contains(mode.Text, "-") && strings.ContainsAny(mode.Text, "rx") && !strings.HasPrefix(mode.Text, "g-") && !strings.HasPrefix(mode.Text, "o-") && !strings.HasPrefix(mode.Text, "go-") ||
 		len(mode.Text) >= 3 && strings.Trim(mode.Text, "01234567") == "" && mode.Text[len(mode.Text)-3] < '6') {
-		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
+		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
 	}
 	if j.takesAway(mode.Text, operands[1:], shell.HasOption(options, []string{"-R", "--recursive"})) {
-		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
+		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
 	}
 	octal := strings.TrimLeft(mode.Text, "0")
 	if mode.Dynamic || strings.ContainsAny(mode.Text, "st") || strings.Trim(mode.Text, "01234567") == "" && len(octal) > 3 {
-		j.add(Deny, "privilege", "it gives a file the rights of its owner")
+		j.add(Deny, "privilege", "it lets others run a file as its owner (setuid)")
 	}
 	j.writes(operands[1:])
 }
@@ -385,7 +385,7 @@ func (j *judgement) find(argv []shell.Word) {
 			i = end
 		case "-delete":
 			if !within || !shell.FindsLeftovers(argv[begin:i]) {
-				j.add(Ask, "file.find", "find -delete takes more than files of one ending")
+				j.add(Ask, "file.find", "find -delete removes more than files with one extension")
 			}
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer",
 			"-perm", "-user", "-group", "-printf", "-regextype", "-empty", "-print", "-print0", "-prune", "-o", "-a", "-not", "!", "(", ")", "-or", "-and",
@@ -445,7 +445,7 @@ func (j *judgement) make(argv []shell.Word) {
 			j.add(Ask, "path.outside", "it installs outside the worktree, unless a prefix in the tree is given")
 		}
 		if file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
-			j.add(Ask, "build.make.option", "which rules it follows is not seen")
+			j.add(Ask, "build.make.option", "it is unknown which rules it follows")
 		}
 	}
 	if e, ok := program.Find(argv[0].Text); ok {

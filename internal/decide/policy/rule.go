@@ -25,7 +25,8 @@ type Rules struct {
 	Caches []string // directories outside of the worktree that agents may read: dependencies and toolchains; absolute
 	// Open says that commands run without a sandbox, so that the code in them
 	// could do anything.
-	Open bool
+	Open   bool
+	Locked bool // git's directory cannot be written: no refusal suggests a command that writes it
 	// Undoes reports whether `git checkout WORD` can mean only that the changes of
 	// the file are undone: git tracks it, and no branch or commit is named by the
 	// word. Nil: nobody can tell.
@@ -49,7 +50,7 @@ const (
 func Rule(command string, r Rules) Decision {
 	d := judge(command, r, 0)
 	if !d.Allowed() {
-		d.Part, d.Way = cmp.Or(d.Part, cut(command)), cmp.Or(d.Way, way(d.Rule, d.Reason))
+		d.Part, d.Way = cmp.Or(d.Part, cut(command)), cmp.Or(d.Way, way(d.Rule, d.Reason, r.Locked))
 	}
 	return d
 }
@@ -63,13 +64,13 @@ func judge(command string, r Rules, depth int) Decision {
 	case depth > maxNested:
 		return says(Ask, "shell.deep", "it nests too deep")
 	case strings.ContainsFunc(command, script.Odd):
-		return says(Ask, "shell.invisible", "it holds characters that are not seen")
+		return says(Ask, "shell.invisible", "it has invisible characters")
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
 		return says(Ask, "shell.unparsed", "it cannot be parsed")
 	}
-	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, whole: command, sum: says(Allow, "shell.structure", "made only of allowed parts")}
+	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, whole: command, sum: says(Allow, "shell.structure", "all its parts are allowed")}
 	j.look(file)
 	j.settle(file)
 	syntax.Walk(file, j.visit)
@@ -78,16 +79,16 @@ func judge(command string, r Rules, depth int) Decision {
 		j.add(Ask, "shell.parts", fmt.Sprintf("it has more than %d parts", maxParts))
 	}
 	if j.decodes && j.scripts {
-		j.add(Ask, "shell.decoded", "it decodes something and runs a file, which may be that")
+		j.add(Ask, "shell.decoded", "it decodes something and runs a file, which may be the result")
 	}
 	if j.seeks && j.feeds {
-		j.add(Ask, "path.secret", "it may show files that are named as those with secrets")
+		j.add(Ask, "path.secret", "it may show files whose names suggest secrets")
 	}
 	if j.floods && !j.takes {
-		j.add(Ask, "host.damage", "it reads without an end")
+		j.add(Ask, "host.damage", "it reads without end")
 	}
 	if j.arithmetic && j.hidden {
-		j.add(Ask, "shell.hidden-code", "a value may be run as code when it is calculated with")
+		j.add(Ask, "shell.hidden-code", "a value may be run as code in arithmetic")
 	}
 	return j.sum
 }
@@ -97,7 +98,7 @@ type judgement struct {
 	rules      Rules
 	whole      string      // the command line
 	at         syntax.Node // what is judged just now; nil: all of it
-	piece      string      // a word of that, as it stands there; empty for all of it
+	piece      string      // a word of that, as it is there; empty for all of it
 	depth      int
 	sum        Decision
 	parts      int
@@ -233,7 +234,7 @@ func (j *judgement) visit(n syntax.Node) bool {
 			j.add(Deny, "credentials", "it shows a secret of the environment")
 		}
 		if n.Excl || n.IsSet || n.Flags != nil || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps || n.Index != nil && text(n.Index) == "" {
-			j.add(Ask, "shell.expansion", "an expansion may run or read what is not seen")
+			j.add(Ask, "shell.expansion", "an expansion may run or read something unknown")
 		}
 		if n.Index != nil {
 			j.quoted(n.Index)
@@ -344,7 +345,7 @@ func (j *judgement) declare(n *syntax.DeclClause) {
 	for _, a := range n.Args {
 		if a.Name == nil {
 			if a.Value != nil && (j.word(a.Value).Dynamic || script.Code(j.word(a.Value).Text)) {
-				j.add(Ask, "shell.dynamic", "what is declared cannot be seen")
+				j.add(Ask, "shell.dynamic", "it is unknown what is declared")
 			} else if a.Value != nil && strings.Contains(a.Value.Lit(), "x") && strings.HasPrefix(a.Value.Lit(), "-") {
 				exported = true
 			} else if a.Value != nil && strings.ContainsAny(a.Value.Lit(), "in") && strings.HasPrefix(a.Value.Lit(), "-") {

@@ -43,7 +43,7 @@ func (j *judgement) chooses(argv []shell.Word) {
 			value = argv[i+2].Text
 		}
 		if !strings.HasPrefix(value, "!") && j.secretive(value) {
-			j.add(Ask, "path.secret", "it searches files that are named as those with secrets")
+			j.add(Ask, "path.secret", "it searches files whose names suggest secrets")
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (j *judgement) program(argv []shell.Word) {
 		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
 	if strings.Contains(argv[0].Text, "://") {
-		j.add(Ask, "net.read", "it runs what is somewhere else")
+		j.add(Ask, "net.read", "it runs something from the network")
 	}
 	j.scripts = true
 	j.frontEnd(path.Base(name), argv[1:])
@@ -111,7 +111,7 @@ func (j *judgement) program(argv []shell.Word) {
 		}
 	}
 	if base := path.Base(name); strings.HasPrefix(base, "coveralls") || strings.HasPrefix(base, "php-coveralls") || strings.HasPrefix(base, "codecov") {
-		j.add(Ask, "net.send", base+" sends what was measured")
+		j.add(Ask, "net.send", base+" sends measurements")
 	}
 }
 
@@ -133,7 +133,7 @@ func places(name string, args []shell.Word) (words []shell.Word) {
 func (j *judgement) listed(e program.Entry, argv []shell.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
-		j.add(Answer(e.Answer), e.Rule, name+" is not for an agent to run by itself")
+		j.add(Answer(e.Answer), e.Rule, name+" may not be run by an agent alone")
 		j.reads(shell.Literals(argv[1:]))
 		return
 	}
@@ -208,9 +208,9 @@ func (j *judgement) built(e program.Entry, name string, operands []shell.Word) {
 		installs := strings.HasPrefix(w.Text, "install") || strings.HasPrefix(w.Text, "uninstall")
 		switch {
 		case strings.Contains(w.Text, "://") && !script.Loopback(w.Text):
-			j.add(Ask, "net.read", "it names what is somewhere else")
+			j.add(Ask, "net.read", "it names something on the network")
 		case name == "rake" && (leavesMachine(w.Text) || installs):
-			j.add(Ask, "net.send", "the name of the task says that something leaves the tree")
+			j.add(Ask, "net.send", "the name of the task suggests that it publishes something")
 		case (name == "ninja" || name == "mage") && installs:
 			j.add(Ask, "path.outside", "it may install outside the worktree")
 		case slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && strings.HasPrefix(w.Text, "@"):
@@ -271,7 +271,7 @@ func (j *judgement) settings(operands []shell.Word) {
 		case ok && (program.Powerful(name) || name == ".SHELLFLAGS" || name == "MAKE"):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case ok && slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL"}, name) && strings.ContainsAny(value, " /\t;"), w.Text == "-":
-			j.add(Ask, "build.make.setting", "it says what make's rules run")
+			j.add(Ask, "build.make.setting", "it sets what make's rules run")
 		case ok && strings.ContainsAny(value, "$`"):
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
 		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
@@ -314,10 +314,10 @@ func (j *judgement) copies(operands []shell.Word) {
 		}
 		j.reads([]shell.Word{w})
 		if to := operands[len(operands)-1]; w.Text == "/dev/null" && to.Each && to.Text == "item" {
-			j.add(Ask, "tree.delete", "it empties every file that it goes over")
+			j.add(Ask, "tree.delete", "it empties every file that it visits")
 		}
 		if at, _ := j.where(w); at == pathkind.System {
-			j.add(Ask, "file.copy", "a file of the system gets another name")
+			j.add(Ask, "file.copy", "it links or renames a file of the system")
 		}
 	}
 }

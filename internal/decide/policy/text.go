@@ -36,7 +36,7 @@ func (j *judgement) awk(argv []shell.Word) {
 			rest = rest[2:]
 		case o.Text == "-v" && len(rest) > 1:
 			if name, _, ok := strings.Cut(rest[1].Text, "="); !ok || name == "" {
-				j.add(Ask, "text.awk", "a variable is not seen")
+				j.add(Ask, "text.awk", "the value of a variable is unknown")
 			}
 			rest = rest[2:]
 		case strings.HasPrefix(o.Text, "-F") && !o.Dynamic:

@@ -23,7 +23,7 @@ func (j *judgement) entry(argv []shell.Word) {
 		j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
 	}
 	if len(operands) > 0 && leavesMachine(operands[0].Text) {
-		j.add(Ask, "net.send", "it says that something leaves the machine")
+		j.add(Ask, "net.send", "its name suggests that it publishes something")
 	}
 	j.writes(shell.Literals(operands))
 }

@@ -49,7 +49,7 @@ func holds(t *testing.T, command string, d Decision) {
 	t.Helper()
 	part := strings.TrimSuffix(d.Part, "...")
 	if part == "" || !strings.Contains(command, part) {
-		t.Errorf("%s: the part %q is none of it", command, d.Part)
+		t.Errorf("%s: the part %q is not part of it", command, d.Part)
 	}
 	named := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(d.Way, -1)
 	if len(named) == 0 {

@@ -46,7 +46,7 @@ func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 		return true
 	case v.Does(verb, next):
 		if v.Does("any", "") && leavesMachine(verb) && name != "gradle" { // whose projects are named so
-			j.add(Ask, name+".verb", "it says that something leaves the machine")
+			j.add(Ask, name+".verb", "its name suggests that it publishes something")
 		}
 	case n >= 0:
 		j.runs(name, verb, v, rest[n:])
@@ -130,7 +130,7 @@ func (j *judgement) script(name string, run bool, words []shell.Word) {
 		j.add(Ask, "shell.dynamic", "which script runs is not known before it runs")
 	}
 	if len(words) > 0 && run && leavesMachine(words[0].Text) {
-		j.add(Ask, name+".script", "the name of the script says that something leaves the machine")
+		j.add(Ask, name+".script", "the name of the script suggests that it publishes something")
 	}
 	for i, w := range words {
 		option := strings.HasPrefix(w.Text, "-")
@@ -147,7 +147,7 @@ func (j *judgement) script(name string, run bool, words []shell.Word) {
 			j.add(Ask, name+".option", "an option of "+name+" may run or write something else")
 		}
 		if name == "bun" && strings.Contains(w.Text, "://") && !slices.ContainsFunc(words[:i], func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") }) {
-			j.add(Ask, "net.read", "it runs what is somewhere else")
+			j.add(Ask, "net.read", "it runs something from the network")
 		}
 		if w.Dynamic && !w.Fixed && !w.Listed {
 			j.unseen([]string{name}, []shell.Word{w})

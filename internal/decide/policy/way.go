@@ -38,11 +38,15 @@ func cut(text string) string {
 	return text
 }
 
-// way says what is allowed instead of what a rule keeps from being run. What
-// stands between backquotes is a tool, or a command that is allowed.
-func way(rule, reason string) string {
+// way says what is allowed instead of what a rule refuses. What is between
+// backquotes is a tool, or a command that is allowed.
+func way(rule, reason string, locked bool) string {
 	group, _, _ := strings.Cut(rule, ".")
-	for _, w := range ways() {
+	all := ways()
+	if locked {
+		all = append(lockedWays(), all...)
+	}
+	for _, w := range all {
 		if w.rule == rule || w.rule == group {
 			if w.word == "" || strings.Contains(reason, w.word) {
 				return w.way
@@ -56,18 +60,30 @@ func way(rule, reason string) string {
 // reason holds a word; the first that fits counts.
 type alternative struct{ rule, word, way string }
 
+// lockedWays are for a tree whose git directory cannot be written: nothing that
+// writes it is of use.
+func lockedWays() []alternative {
+	return []alternative{
+		{"tree.delete", "", "name the files to remove: `rm FILE`"},
+		{"git.discard", "", "undo your own changes with `edit_file`: git's directory is read-only here"},
+		{"git.refs", "", "stay on the branch: git's directory is read-only here"},
+		{"git.commit", "", "leave the changes in the tree: a person commits them"},
+		{"git.shared", "", "leave the changes in the tree: a person commits and pushes them"},
+	}
+}
+
 func ways() []alternative {
 	const (
 		file    = "write the script to a file in the worktree or /tmp with `write_file` or a here-document (`cat > /tmp/script.sh <<'EOF'` and so on), and run that: `bash /tmp/script.sh`"
-		literal = "give the literal path: run what prints it as a command of its own, then name what it printed; or use `read_file` and `search_code`"
+		literal = "give the literal path: run the command that prints it by itself, then use the path that it printed;  or use `read_file` and `search_code`"
 		tree    = "name files in the worktree, below /tmp (private to you; `mktemp -d` works) or in the caches of dependencies, which are read-only"
-		root    = "leave the cd out: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
-		keep    = "do without it; where the task needs it, say in `finish` what a person should do"
+		root    = "leave out the cd: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
+		keep    = "do without it; if the task needs it, say in `finish` what a person should do"
 	)
 	return []alternative{
 		{"shell.empty", "", "give a command, such as `ls`"},
-		{"shell.unparsed", "", "look for a quote or a bracket that is not closed, or " + file},
-		{"shell.invisible", "", "type it again in plain ASCII, or " + file},
+		{"shell.unparsed", "", "look for an unclosed quote or bracket, or " + file},
+		{"shell.invisible", "", "write it again in plain ASCII, or " + file},
 		{"shell.dynamic", "", "write the program, or the code, out literally; or " + file},
 		{"shell.directory", "", "go there with `cd DIR && COMMAND` in each call: each call starts at the root of the worktree"},
 		{"shell.source", "", "give the path with a slash (`. ./env.sh`), and keep the script in the worktree"},
@@ -96,19 +112,19 @@ func ways() []alternative {
 		{"git.shared", "", "leave it: what you change lands when you call `finish`, nothing has to be pushed"},
 		{"git", "", "use it without that: `git status`, `git diff`, `git log`, `git show HEAD`, `git blame FILE`; or the `git` tool"},
 		{"net", "", "there is no network: use what is installed (`npm ls`, `pip list`, `go list -m all`), and the servers that you start on localhost"},
-		{"deps", "", "use what is installed or named in the lock file (`npm ci`, `pip install -r requirements.txt`, `go mod download`); where a new dependency is needed, say so in `finish`"},
-		{"cargo", "", "use what is in the lock file (`cargo build`, `cargo test`); where a new crate is needed, say so in `finish`"},
+		{"deps", "", "use what is installed or named in the lock file (`npm ci`, `pip install -r requirements.txt`, `go mod download`); if a new dependency is needed, say so in `finish`"},
+		{"cargo", "", "use what is in the lock file (`cargo build`, `cargo test`); if a new crate is needed, say so in `finish`"},
 		{"env.programs", "", "give the program by its path instead, such as `./node_modules/.bin/eslint .`; PATH is set already"},
-		{"env", "", "leave the variable out, or set it in a script in the worktree: `bash script.sh`"},
-		{"host.damage", "never ends", "give the loop an end (`for i in 1 2 3; do COMMAND; done`), or start a server with `background`"},
+		{"env", "", "leave out the variable, or set it in a script in the worktree: `bash script.sh`"},
+		{"host.damage", "never ends", "limit the loop (`for i in 1 2 3; do COMMAND; done`), or start a server with `background`"},
 		{"host", "", keep},
-		{"privilege", "", "run it without other rights (`COMMAND`): what is needed is installed, and the worktree and /tmp are yours"},
+		{"privilege", "", "run it without other permissions (`COMMAND`): what is needed is installed, and you may write the worktree and /tmp"},
 		{"process.kill", "", "stop what you started in the background with the tool `job`, or with `kill %1` in the same command"},
 		{"text", "", "change the file with `edit_file`, or read it with `read_file` or `sed -n 1,40p FILE`"},
 		{"file.find", "", "let find print (`find . -name '*.log'`), and name what to change"},
 		{"file", "", "use plain options, such as `tar -xzf FILE`, `unzip -d DIR FILE`, `cp FILE NEW`, `chmod +x FILE`"},
 		{"wrapper", "", "run the command without the program around it, such as `timeout 60 COMMAND`"},
-		{"own", "", "do without it: whoever runs Nexus said so; `ask` where the task cannot be done otherwise"},
+		{"own", "", "do without it: whoever runs Nexus denied it; `ask` if the task cannot be done otherwise"},
 		{"mcp", "", "use your own tools: `read_file`, `search_code`, `edit_file`"},
 		{"unknown", "outside", "run a program by its name, or one in the worktree or /tmp"},
 		{"unknown", "", "use a program that is known (`ls`, `grep`, `sed`, `find`, `git`, the project's build tool), or " + file},

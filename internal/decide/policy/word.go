@@ -165,7 +165,7 @@ func (j *judgement) reads(words []shell.Word) {
 		switch at, name := j.where(w); at {
 		case pathkind.Tree:
 			if w.Glob && pathkind.MayMatch(path.Base(name)) {
-				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
+				j.add(Ask, "path.secret", "it may read files whose names suggest secrets")
 			}
 			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !pathkind.Shown(j.rules.Show, name) {
 				j.take(d)
@@ -175,7 +175,7 @@ func (j *judgement) reads(words []shell.Word) {
 		case pathkind.Tmp, pathkind.System:
 		case pathkind.Cache:
 			if w.Glob && pathkind.MayMatch(path.Base(name)) {
-				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
+				j.add(Ask, "path.secret", "it may read files whose names suggest secrets")
 			}
 			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
 				j.take(d)
@@ -189,7 +189,7 @@ func (j *judgement) reads(words []shell.Word) {
 		default:
 			d := says(Ask, "path.outside", "it reads outside the worktree")
 			if to := j.home(w.Text); w.Home && to != "" {
-				d.Reason, d.Way = "the home of commands is private and empty", "give the literal path: `ls "+to+"`"
+				d.Reason, d.Way = "the home directory of commands is private and empty", "give the literal path: `ls "+to+"`"
 			}
 			j.take(d)
 		}
@@ -205,7 +205,7 @@ func (j *judgement) writes(words []shell.Word) {
 		case pathkind.Tree:
 			j.take(Path(name, true))
 			if w.Glob && pathkind.MayMatch(path.Base(name)) {
-				j.add(Ask, "path.secret", "it may be a file that is named as those with secrets")
+				j.add(Ask, "path.secret", "its name may suggest secrets")
 			}
 		case pathkind.Tmp:
 		case pathkind.Secret:

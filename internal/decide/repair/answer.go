@@ -10,20 +10,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// The causes of rounds that mend what somebody who read the work named, and of
-// one in which a tester looks at tests that keep the coder from going on.
+// The causes of rounds that fix what somebody who read the work named, and of
+// one in which a tester looks at tests that keep the coder from continuing.
 const (
 	ReviewCause  = "review"
 	BlockedCause = "blocked"
 )
 
-// late is the code of a reviewer's finding that nobody is told of.
+// late is the code of a reviewer's finding that nobody is told about.
 const late = "late"
 
-// byJudge reports whether a round mends what a judge named.
+// byJudge reports whether a round fixes what a judge named.
 func byJudge(cause string) bool { return cause == ReviewCause || cause == VerifyGate }
 
-// onTests reports whether a finding is about tests: it stands in one, or its
+// onTests reports whether a finding is about tests: it is in one, or its
 // category says so.
 func onTests(f nexus.Finding) bool {
 	return f.File != "" && stack.ServesTests(f.File) ||
@@ -64,7 +64,7 @@ func judgedAt(a *state.Attempt, cause string, n int) int {
 	return -1
 }
 
-// Told returns what the writer of the n-th round, from 0, is told of what a judge
+// Told returns what the writer of the n-th round, from 0, is told about what a judge
 // named, in the order in which it may answer. Where the author of the code may
 // not change tests, its tester has what is about them, and what the author says
 // is not its own.
@@ -128,7 +128,7 @@ func blocked(a *state.Attempt, i int) bool {
 }
 
 // Summary returns what the judges of the findings said in sum that the writer of
-// the n-th round, from 0, is told of.
+// the n-th round, from 0, is told about.
 func Summary(a *state.Attempt, n int) string {
 	cause := a.Rounds[n].Cause
 	at := judgedAt(a, cause, n)
@@ -221,7 +221,7 @@ func disagree(a *state.Attempt, cause string) (Step, bool) {
 		}
 		return Step{
 			Move: End, Outcome: nexus.GaveUp, Category: nexus.Disputed,
-			Why: fmt.Sprintf("the author and the %s disagree, and said so twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), why),
+			Why: fmt.Sprintf("the author and the %s disagreed twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), why),
 		}, true
 	}
 	return Step{}, false
@@ -239,7 +239,7 @@ func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
 	return f
 }
 
-// sendBack lets those mend what a judge named who may.
+// sendBack lets those fix what a judge named who may.
 func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, found []nexus.Finding, why string) Step {
 	s := Step{Role: firstRole(t), Cause: cause, Why: why}
 	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return onTests(f) && state.MustFix(f) }) {
@@ -250,7 +250,7 @@ func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, fou
 }
 
 // Pending returns what judges named before the n-th round, from 0, and what the
-// coder was not told of yet, as a tester was first.
+// coder was not told about yet, as a tester was first.
 func Pending(a *state.Attempt, n int) []nexus.Finding {
 	if n < 1 || a.Strategy != nexus.TDDStrict || a.Rounds[n-1].Role != nexus.Tester || !byJudge(a.Rounds[n-1].Cause) {
 		return nil
@@ -264,8 +264,8 @@ func Pending(a *state.Attempt, n int) []nexus.Finding {
 	return share(a, at, n, cause, nexus.Coder)
 }
 
-// handOver lets a tester look at what the author of the code may not mend: what
-// it says is not its own, and tests that keep it from going on. Each is looked
+// handOver lets a tester look at what the author of the code may not fix: what
+// it says is not its own, and tests that keep it from continuing. Each is looked
 // at once.
 func handOver(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session) (Step, bool) {
 	r, n := a.Last(), len(a.Rounds)

@@ -19,7 +19,7 @@ func strict(facts ...nexus.Fact) *state.Attempt {
 	return a
 }
 
-// wroteWith is a round that mends what a review said, with answers.
+// wroteWith is a round that fixes what a review said, with answers.
 func wroteWith(n int, role nexus.Role, o nexus.Outcome, answers ...nexus.Answer) []nexus.Fact {
 	id := nexus.SessionID(role)
 	cause := repair.ReviewCause

@@ -124,9 +124,9 @@ func courseOf(a *state.Attempt) (Course, string) {
 		}
 		return CourseStuck, Stuck(a, 2)
 	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
-		return CourseStruggling, "what was green is red again"
+		return CourseStruggling, "what passed fails again"
 	case last.Verdict.Gate == before.Verdict.Gate && countRed(last) >= countRed(before):
-		return CourseStruggling, fmt.Sprintf("%d findings of %s, and %d before", countRed(last), last.Verdict.Gate, countRed(before))
+		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", countRed(last), last.Verdict.Gate, countRed(before))
 	}
 	return CourseWorking, "less is wrong than before"
 }

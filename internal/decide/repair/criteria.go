@@ -70,8 +70,8 @@ func unchecked(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (St
 
 // criteria decides after a round in which checks of criteria were to be written.
 // The work was green before it: whatever comes of the round, that is not
-// lost. What does not help is taken back, and the gates say of the tree again
-// what they said of it.
+// lost. What does not help is taken back, and the gates say about the tree again
+// what they said about it.
 func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
 	r, green := a.Last(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
 	back := green != nil && a.Snapshot.Tree == green.Tree
@@ -88,7 +88,7 @@ func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session,
 	case !back && r.Verdict.State == nexus.Fail && facts.Refuted:
 		return again(t, a, l)
 	case !back && r.Verdict.State != nexus.Pass:
-		return forgo("the tree is red with it: " + because(r.Verdict))
+		return forgo("the tree fails with it: " + because(r.Verdict))
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
 	default:

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ProofGate is the cause of a round that mends tests that prove nothing, and
-// VerifyGate of one that mends what a verifier names.
+// ProofGate is the cause of a round that fixes tests that prove nothing, and
+// VerifyGate of one that fixes what a verifier names.
 const (
 	ProofGate  = "proof"
 	VerifyGate = "verify"
@@ -23,9 +23,9 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	r := a.Last()
 	switch {
 	case r == nil && a.From != "" && !facts.Tested:
-		return Step{Move: Afresh, Why: "it has no tests, which come first now"}
+		return Step{Move: Afresh, Why: "it has no tests, and tests come first now"}
 	case r == nil && a.From != "" && a.Proof != nil && !proven(a):
-		return Step{Move: Afresh, Why: "its tests do not fail without the work as it is now: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
+		return Step{Move: Afresh, Why: "its tests do not fail without the work in its current form: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
 	case r == nil && !facts.Tested:
 		return write(t, a, l, Step{Role: nexus.Tester})
 	case r == nil && a.Proof == nil, r != nil && r.Proof == nil && !broke(a, r):
@@ -34,7 +34,7 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		b := r.Broken[len(r.Broken)-1]
 		return Step{
 			Move: End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation,
-			Why: fmt.Sprintf("the %s changed more than tests, which was undone: %s", b.Role, strings.Join(b.Files, ", ")),
+			Why: fmt.Sprintf("the %s changed more than tests, and that was undone: %s", b.Role, strings.Join(b.Files, ", ")),
 		}
 	case a.Proof.Proof == nexus.ProofRed:
 		return write(t, a, l, Step{Role: nexus.Coder})
@@ -56,7 +56,7 @@ func broke(a *state.Attempt, r *state.Round) bool {
 	return false
 }
 
-// proveAgain lets a role mend tests that prove nothing, while that is of use.
+// proveAgain lets a role fix tests that prove nothing, while that is of use.
 // Nobody is asked for a test more than twice.
 func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role) Step {
 	p := a.Proof
@@ -106,7 +106,7 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	case !v.Read && (r.Suspect != nil || stands):
 		why := "it changes its own tests or gates, and no verifier approved that"
 		if stands {
-			why = "a verifier refused the work, and none has said that it is right now"
+			why = "a verifier rejected the work, and none has approved it since"
 		}
 		return Step{
 			Move: End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected,
@@ -148,7 +148,7 @@ func unverified(a *state.Attempt) int {
 	return n
 }
 
-// failed returns the category of a session that did not hand in. A tester that
+// failed returns the category of a session that did not submit. A tester that
 // cannot write tests without touching code is no worse than one that did.
 func failed(a *state.Attempt, r *state.Round, s *state.Session) nexus.Category {
 	switch o := s.Outcome; {

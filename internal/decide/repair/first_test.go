@@ -81,7 +81,7 @@ func TestTestsFirst(t *testing.T) {
 		"tests that cannot be run":           {a: with(strict, again(1, nexus.ProofUnsure)...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Inapplicable, Why: "they are unsure"}},
 		"a tester that touched code": {
 			a: with(strict, join(first, broke("a.go", "b.go"))...), facts: tested,
-			want: repair.Step{Move: repair.End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation, Why: "the tester changed more than tests, which was undone: a.go, b.go"},
+			want: repair.Step{Move: repair.End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation, Why: "the tester changed more than tests, and that was undone: a.go, b.go"},
 		},
 		"in the lite strategy nobody minds": {a: with(lite, join(first, broke("a.go"))...), facts: tested, want: repair.Step{Move: repair.Prove}},
 		"a tester that cannot without code": {
@@ -188,7 +188,7 @@ func TestRefusedBefore(t *testing.T) {
 			"a verifier refuses": {join(green, verified(nexus.VerifierRejected)), repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "verify", Findings: []nexus.Finding{{Gate: "verify", Message: "mend it"}}, Why: "as seen"}},
 			"no verdict": {join(green, unread), repair.Step{
 				Move: repair.End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected,
-				Why: "a verifier refused the work, and none has said that it is right now: no verdict",
+				Why: "a verifier rejected the work, and none has approved it since: no verdict",
 			}},
 			"it agreed to an earlier round": {
 				join(green, verified(""), wrote(2, coder, "review"), verdict(nexus.Pass, "")), repair.Step{Move: repair.Review},

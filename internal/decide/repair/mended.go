@@ -22,7 +22,7 @@ func Mended(rounds []*state.Round, gate string) []nexus.Finding {
 	for _, r := range slices.Backward(rounds[:len(rounds)-1]) {
 		before, ok := said(r, gate)
 		if !ok {
-			continue // another gate was red before it
+			continue // an earlier gate failed it
 		}
 		if before.Command != now.Command {
 			return nil // it looked at something else

@@ -31,13 +31,13 @@ func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved 
 		p.Proof, p.Why = nexus.ProofUnsure, s.unsure
 	case len(s.broken) > 0:
 		p.Proof, p.Findings = nexus.ProofBroken, s.broken
-		p.Why = "the new tests fail for a reason of their own, which no work on the task would take away"
+		p.Why = "the new tests fail because of a mistake of their own, which no work on the task can fix"
 	case s.red:
 		p.Proof, p.Tests = nexus.ProofRed, s.tests
 	case !s.ran:
-		p.Proof, p.Why = nexus.ProofBroken, "no test ran, though test files were written: put them where the test command finds them"
+		p.Proof, p.Why = nexus.ProofBroken, "test files were written, but no test ran: put them where the test command finds them"
 	default:
-		p.Proof, p.Why = nexus.ProofGreen, "the new tests pass though the work that they are to judge is not there"
+		p.Proof, p.Why = nexus.ProofGreen, "the new tests pass without the work that they test"
 	}
 	return p
 }
@@ -60,7 +60,7 @@ func (s *sum) add(e nexus.Evidence) {
 	case nexus.Fail, nexus.Flaky:
 		s.ran = true
 		if len(e.Findings) == 0 && e.State == nexus.Fail {
-			s.red = true // it says no more than that
+			s.red = true // it closed its output than that
 		}
 		for _, f := range e.Findings {
 			s.failure(e.Gate, f)
@@ -102,7 +102,7 @@ func key(gate string, f nexus.Finding) string {
 	return gate + "\x00\x00" + f.File + "\x00" + f.Message
 }
 
-// faults are what compilers and runners say of a test that is itself at fault:
+// faults are what compilers and runners say about a test that is itself at fault:
 // its syntax, its names, its set-up.
 var faults = regexp.MustCompile(`(?i)` +
 	`syntax ?error|\bexpected .*,? found|unexpected (token|end|eof|indent|character|identifier)|` +
@@ -111,11 +111,11 @@ var faults = regexp.MustCompile(`(?i)` +
 	`fixture '[^']*' not found|\bTS1\d{3}\b|error\[E0(?:585|586|765|766)\]|expected expression|expected item|expected one of|` +
 	`invalid or unexpected token|missing \) after`)
 
-// exports are what ES modules say of a name that is not exported yet. They call
+// exports are what ES modules say about a name that is not exported yet. They call
 // it a syntax error.
 var exports = regexp.MustCompile(`(?i)does not provide an export named|requested module`)
 
-// lacks are what the Go compiler says of what is not there yet, or not yet as
+// lacks are what the Go compiler says about what is not there yet, or not yet as
 // the test wants it. Its words for faults of syntax are too many to list.
 var lacks = regexp.MustCompile(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
 	`cannot use|missing method|does not implement|is not a type|is not in std|no required module provides|cannot find package|is not exported|not exported by`)

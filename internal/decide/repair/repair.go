@@ -29,9 +29,9 @@ const (
 	Write  Move = "write"  // a role writes, in a new round or on in the one under way
 	Judge  Move = "judge"  // the gates run on the tree
 	Check  Move = "check"  // tests that somebody wrote for criteria without a check run alone
-	Forgo  Move = "forgo"  // what a tester of criteria did is taken back: the work goes on without
+	Forgo  Move = "forgo"  // what a tester of criteria did is taken back: the work continues without
 	Prove  Move = "prove"  // the new tests run where the work is not there yet
-	Afresh Move = "afresh" // what earlier attempts came to is put aside: the attempt starts from its base
+	Afresh Move = "afresh" // the result of earlier attempts is put aside: the attempt starts from its base
 	Verify Move = "verify" // a verifier holds the work against the task
 	Review Move = "review" // a reviewer reads the diff
 	End    Move = "end"
@@ -41,7 +41,7 @@ const (
 type Step struct {
 	Move     Move
 	Role     nexus.Role // who writes
-	Resume   bool       // the round is under way: go on where it stopped
+	Resume   bool       // the round is under way: continue where it stopped
 	Cause    string     // the gate that was red, "review" or "train"; empty at first
 	Findings []nexus.Finding
 	Outcome  nexus.Outcome // how it ends
@@ -55,7 +55,7 @@ type Facts struct {
 	Untouched bool // there is no diff
 	Renamed   bool // the diff does nothing but rename what the task says
 	Unchecked bool // a criterion has no check, and a tester is to write one
-	Claimed   bool // checks of criteria were handed in that nobody has tried yet
+	Claimed   bool // checks of criteria were submitted that nobody has tried yet
 	Revised   bool // it is about a criterion that was revised after its work landed: there may be nothing left to do but its check
 
 	Refuted bool   // the tests that a tester of criteria added fail for what they ask of the work
@@ -65,7 +65,7 @@ type Facts struct {
 }
 
 // Next decides the next step of an attempt at a task under the limits. It
-// depends on its arguments alone, so that a resumed attempt goes on exactly
+// depends on its arguments alone, so that a resumed attempt continues exactly
 // where it stopped.
 func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
@@ -127,7 +127,7 @@ func known(a *state.Attempt) bool {
 	return false
 }
 
-// resume goes on with a round, and says again what it is about.
+// resume continues with a round, and says again what it is about.
 func resume(a *state.Attempt, r *state.Round) Step {
 	step := Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
 	if r.Cause == "train" {
@@ -212,7 +212,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		return notRun(t, a, l, facts, wantsTests)
 	case nexus.Unverifiable, nexus.Flaky:
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
-	case nexus.Environmental, nexus.MissingAsset: // no writer can mend that
+	case nexus.Environmental, nexus.MissingAsset: // no writer can fix that
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
 	case nexus.Fail, nexus.Timeout:
 		return again(t, a, l)
@@ -347,10 +347,10 @@ func rejections(a *state.Attempt, majors int) int {
 	return n
 }
 
-// Stuck returns why going on with an attempt is no use: the same failure or
+// Stuck returns why continuing with an attempt is no use: the same failure or
 // the same tree for the given number of times over the whole attempt, or a
 // red count of one gate that grew as many times in a row; or five builds that
-// failed one after the other. Empty means that it may go on. A limit of 0 never
+// failed in a row. Empty means that it may continue. A limit of 0 never
 // ends it.
 func Stuck(a *state.Attempt, same int) string {
 	if same <= 0 {

@@ -359,7 +359,7 @@ func TestSum(t *testing.T) {
 
 // TestResumeGivesTheSameStep lets an attempt take any way there is, and its
 // process die after each fact. The next process is given the same step; a
-// round that had begun goes on, with what its agent is to be told.
+// round that had begun continues, with what its agent is to be told.
 func TestResumeGivesTheSameStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := with(rapid.SampledFrom(append(nexus.Strategies(), nexus.TestAfter)).Draw(t, "strategy"))

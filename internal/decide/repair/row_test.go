@@ -77,7 +77,7 @@ func (s stand) where() string {
 	return s.judged(r)
 }
 
-// unfinished names a stand after a session that did not hand in.
+// unfinished names a stand after a session that did not submit.
 func (s stand) unfinished(r *state.Round, session *state.Session) string {
 	name := "the " + string(r.Role) + " ended as " + string(session.Outcome)
 	if coded := s.a.Strategy == nexus.TDDStrict && s.a.Of(nexus.Coder) != nil; coded && session.Outcome == nexus.GaveUp && (r.Cause == repair.ReviewCause || r.Cause == repair.VerifyGate) {

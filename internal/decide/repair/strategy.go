@@ -19,7 +19,7 @@ func liteTags() []string { return []string{"ui", "layout", "cli", "integration",
 
 // ChooseStrategy returns the strategy of a task of the complexity, and why. What the
 // plan says wins, then what the run says. Of itself it takes the strict one
-// where a fault would be dear: for what is complex, and for what touches
+// where a fault would be expensive: for what is complex, and for what touches
 // security or a public API, and none for what only renames.
 func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
 	risk := route.Risk(t)
@@ -34,13 +34,13 @@ func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen n
 	case r.Untested:
 		return nexus.TestAfter, "the repository has no test yet"
 	case renames:
-		return nexus.NoTest, fmt.Sprintf("it renames %s to %s, and tests are asked for only if its change does more", rename.From, rename.To)
+		return nexus.NoTest, fmt.Sprintf("it renames %s to %s, and tests are needed only if the change does more", rename.From, rename.To)
 	case risk != "":
 		why = fmt.Sprintf("it says %q", risk)
 	case c == nexus.Complex || c == nexus.Expert:
 		why = "it is " + string(c)
 	default:
-		return nexus.TestAfter, fmt.Sprintf("it is %s, and no word of it is about security or a public API", c)
+		return nexus.TestAfter, fmt.Sprintf("it is %s, and nothing in it is about security or a public API", c)
 	}
 	for _, tag := range t.Tags {
 		if slices.Contains(liteTags(), strings.ToLower(tag)) {
@@ -91,14 +91,14 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 			if stack.ServesTests(file) || isBarrel(file) {
 				return nil
 			}
-			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and the code by another", file)
+			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and another agent writes the code", file)
 		}
 	case role == nexus.Coder:
 		return func(file string) error {
 			if !stack.ServesTests(file) {
 				return nil
 			}
-			return fmt.Errorf("%s is refused (isolation.tests): tests judge this work, and are not changed by it", file)
+			return fmt.Errorf("%s is refused (isolation.tests): tests judge this work, which may not change them", file)
 		}
 	default:
 		return nil

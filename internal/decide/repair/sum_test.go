@@ -63,3 +63,26 @@ func TestAPackageThatCannotRunIsNoGateOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLastFailure is that of the last round that was judged, and none where
+// that was green.
+func TestTheLastFailure(t *testing.T) {
+	none, other := &state.Round{}, nexus.Finding{Gate: "lint", File: "a.go", Message: "no"}
+	red := &state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Fail, Gate: "lint"}, Evidence: []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Findings: []nexus.Finding{other}}}}
+	green := &state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Pass}}
+	want := repair.Signature("lint", []nexus.Finding{other})
+	for name, c := range map[string]struct {
+		rounds []*state.Round
+		want   string
+	}{
+		"nothing yet": {nil, ""}, "not judged": {[]*state.Round{none}, ""}, "red": {[]*state.Round{red}, want},
+		"red, then not judged": {[]*state.Round{green, red, none}, want}, "green": {[]*state.Round{red, green}, ""}, "green, then not judged": {[]*state.Round{red, green, none}, ""},
+	} {
+		if got := repair.Last(&state.Attempt{Rounds: c.rounds}); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := repair.Red(red); got != 1 {
+		t.Errorf("%d findings", got)
+	}
+}

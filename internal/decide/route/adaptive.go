@@ -48,7 +48,7 @@ func adaptive(r nexus.Routing) tierFunc {
 			}
 		}
 		f.Tier = best
-		f.Why = fmt.Sprintf("%d earlier tries at %s tasks: a landed one costs about $%.3f from there", total, f.Complexity, cost)
+		f.Why = fmt.Sprintf("%d earlier attempts at %s tasks: a landed task costs about $%.3f from this tier", total, f.Complexity, cost)
 		return f, true
 	}
 }

@@ -29,7 +29,7 @@ type span[T ~int64] [3]T
 
 func (s span[T]) plus(o span[T]) span[T] { return span[T]{s[0] + o[0], s[1] + o[1], s[2] + o[2]} }
 
-// around returns what a rule of thumb says of a value.
+// around returns what a rule of thumb says about a value.
 func around[T ~int64](v T) span[T] { return span[T]{v / wrong, v, v * wrong} }
 
 // Price returns what tokens cost that a role uses for a task at its tier;

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Stats is what earlier runs came to. The zero Stats knows of none.
+// Stats is the result of earlier runs. The zero Stats knows of none.
 type Stats struct {
 	past  map[pastKind]nexus.Past
 	tasks map[nexus.Complexity][]ended

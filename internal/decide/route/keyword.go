@@ -39,7 +39,7 @@ const whole = 5
 func keyword(t nexus.Task) (nexus.TaskRouted, bool) {
 	text := wordsOf(t)
 	n := len(t.Criteria)
-	f := nexus.TaskRouted{Complexity: nexus.Simple, Why: "no word of it says otherwise"}
+	f := nexus.TaskRouted{Complexity: nexus.Simple, Why: "no keyword says otherwise"}
 	if w := find(text, expertWords()); w != "" {
 		f = nexus.TaskRouted{Complexity: nexus.Expert, Why: fmt.Sprintf("it says %q", w)}
 	} else if w := find(text, complexWords()); w != "" {

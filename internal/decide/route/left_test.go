@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// TestLeftOver says how long a run will still take, or that nobody knows.
+// TestLeftOver says how long a run will still take, or that is unknown.
 func TestLeftOver(t *testing.T) {
 	var past route.Stats
 	for _, d := range []int{2, 4, 6, 8, 10} {

@@ -9,7 +9,7 @@ const MaxElse = 2
 // a model does not see its own mistakes as well as another one does, and what
 // one provider trained alike errs alike. It takes the first of those that can
 // do it whose provider is another, else the first other model, else the author
-// itself. They stand in the order in which tiers prefer them.
+// itself. They are in the order in which tiers prefer them.
 func Reader(author string, can []string) (name, why string) {
 	maker, _, _ := strings.Cut(author, "/")
 	other := ""
@@ -24,5 +24,5 @@ func Reader(author string, can []string) (name, why string) {
 	if other != "" {
 		return other, "it is another model"
 	}
-	return author, "no other model is set that could; another provider's key, or another model of a tier, adds one"
+	return author, "no other model is set up; add one with another provider's key or another model for a tier"
 }

@@ -19,14 +19,14 @@ import (
 
 // The strategies.
 const (
-	Manual   = "manual"   // what the plan says of the task or of its kind
-	Adaptive = "adaptive" // what is cheapest by what earlier runs came to
-	Model    = "model"    // what a model said of it
+	Manual   = "manual"   // what the plan says about the task or of its kind
+	Adaptive = "adaptive" // what is cheapest by the result of earlier runs
+	Model    = "model"    // what a model said about it
 	Keyword  = "keyword"  // what its words say
 	Budget   = "budget"   // not a strategy: money runs out, and what has not begun begins lower
 )
 
-// Orders returns the strategies that may stand in [nexus.Routing].
+// Orders returns the strategies that may be in [nexus.Routing].
 func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
 
 // tierFunc answers for a task, or reports false when it has nothing to say. By and
@@ -34,7 +34,7 @@ func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
 type tierFunc func(t nexus.Task) (nexus.TaskRouted, bool)
 
 // Choose asks the strategies of a routing in their order. Told is what a model
-// said of the task, nil when none was asked or it said nothing.
+// said about the task, nil when none was asked or it said nothing.
 func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
 	for _, name := range r.Order {
 		if f, ok := strategy(name, r, told)(t); ok {
@@ -95,7 +95,7 @@ func tierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 	}
 }
 
-// manual takes what the plan says of the task, or the run of its kind.
+// manual takes what the plan says about the task, or the run of its kind.
 func manual(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
 		looks, _ := keyword(t)

@@ -22,7 +22,7 @@ func train(s *state.State) []nexus.Fact {
 	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
 }
 
-// aboard goes on with a landing that lost its worker. Whether it landed after
+// aboard continues with a landing that lost its worker. Whether it landed after
 // all is for the worker to find out, so it is never given up here.
 func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
 	switch t, m := s.Task(b.Task), b.Merge; {
@@ -33,7 +33,7 @@ func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
 	case s.Drain != nil && (m.LetGo || tooOften(s, m)):
 		return nil
 	case tooOften(s, m):
-		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was cut off %d times: %s", t.ID, m.Losses, m.Why)})
+		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
 	default:
 		return facts(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
 	}
@@ -130,7 +130,7 @@ func tests(s *state.State, t *state.Task) string {
 }
 
 // inFlight returns the tasks whose work is under way, or accepted, and not on
-// the branch. A task that was retried joins them when it goes on.
+// the branch. A task that was retried joins them when it continues.
 func inFlight(s *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {

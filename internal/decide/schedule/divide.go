@@ -34,7 +34,7 @@ func divide(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fac
 	case a.Stage == state.Waiting && !tooOften(s, a):
 		return facts(e.SplitSought)
 	default:
-		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was cut off too often")})
+		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was interrupted too often")})
 	}
 }
 

@@ -27,11 +27,11 @@ func home(s *state.State) []nexus.Fact {
 	case same && w.Broken:
 		return refuse(w.Why)
 	case same && w.Stage == state.Waiting && tooOften(s, w):
-		return refuse(fmt.Sprintf("merging was cut off %d times", w.Losses))
+		return refuse(fmt.Sprintf("merging was interrupted %d times", w.Losses))
 	case same && w.Stage == state.Waiting:
 		sought.Attempt = w.ID
 	case s.Homing.Tries >= maxHome:
-		return refuse(fmt.Sprintf("it moved %d times while the merged tree was judged", maxHome))
+		return refuse(fmt.Sprintf("the branch moved %d times while the merged tree was judged", maxHome))
 	}
 	return facts(sought)
 }

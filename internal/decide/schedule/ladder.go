@@ -31,7 +31,7 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	}
 	switch {
 	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
-		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
+		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
 	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // as a journal says that an earlier version wrote
 		return park(t, "no verifier has approved it since")
 	case a.Outcome == nexus.Accepted:
@@ -72,9 +72,9 @@ func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	case t.OverCap != nil:
 		return park(t, OverCap(*t.OverCap))
 	case tooOften(s, a):
-		return fail(t, fmt.Sprintf("cut off %d times: %s", a.Losses, a.Why))
+		return fail(t, fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why))
 	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):
-		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
+		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
 	case len(s.Active()) >= parallel(s):
 		return nil
 	case t.Status == nexus.Pending && clashes(s, t, inFlight(s)):
@@ -186,7 +186,7 @@ func closed(s *state.State, tier nexus.Tier) bool {
 	return capped && limit <= 0
 }
 
-// replan says for a person why an agent wants its task to be planned anew.
+// replan says for a person why an agent wants its task to be planned again.
 func replan(f nexus.ReplanAsked) string {
 	text := "it needs a new plan: " + f.Reason
 	for _, b := range f.Blockers {
@@ -218,9 +218,9 @@ func refusals(t *state.Task) string {
 	for i, r := range t.Refused {
 		lead := "; "
 		if i == 0 {
-			lead = fmt.Sprintf(". A verifier refused the work %d times and has approved none since: ", len(t.Refused))
+			lead = fmt.Sprintf(". A verifier rejected the work %d times and has not approved it since: ", len(t.Refused))
 			if len(t.Refused) == 1 {
-				lead = ". A verifier refused the work and has approved none since: "
+				lead = ". A verifier rejected the work and has not approved it since: "
 			}
 		}
 		fmt.Fprintf(&b, "%s%s round %d (%s, %s): %s", lead, r.Attempt, r.Round, r.Tier, r.Strategy, brief(r.Why))

@@ -9,7 +9,7 @@ import (
 )
 
 // mends lets somebody find out why a criterion is not met on what landed, and
-// plans the tasks that mend it, before the run gives up on it. It returns
+// plans the tasks that fix it, before the run gives up on it. It returns
 // nothing where that is over, or of no use.
 func mends(s *state.State) []nexus.Fact {
 	m := s.Mending

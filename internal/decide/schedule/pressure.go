@@ -52,7 +52,7 @@ func relieve(s *state.State) []nexus.Fact {
 			continue
 		}
 		fs = append(fs, nexus.TaskRouted{
-			Task: t.ID, Complexity: r.Complexity, Tier: lower, By: route.Budget, Why: fmt.Sprintf("%d %% of the budget are used", s.Ledger.Pressure()),
+			Task: t.ID, Complexity: r.Complexity, Tier: lower, By: route.Budget, Why: fmt.Sprintf("%d %% of the budget is used", s.Ledger.Pressure()),
 			Strategy: r.Strategy, Chosen: r.Chosen,
 		})
 	}

@@ -22,7 +22,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 	switch r.Verb {
 	case nexus.VerbPause:
 		if s.Status == nexus.StatusPaused || s.Drain != nil {
-			return no("the run is %s already", ending(s))
+			return no("the run is already %s", ending(s))
 		}
 		return yes(nexus.RunPaused{Why: "asked by " + by})
 	case nexus.VerbResume:
@@ -32,7 +32,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return yes(nexus.RunResumed{})
 	case nexus.VerbStop:
 		if s.Drain != nil {
-			return no("the run is %s already", ending(s))
+			return no("the run is already %s", ending(s))
 		}
 		return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + by})
 	case nexus.VerbAnswer:
@@ -44,7 +44,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return no("nothing waits for approval")
 	case nexus.VerbRevise:
 		if _, ok := accept.Find(s, r.ID); !ok || r.Text == "" {
-			return no("%q is no criterion that could say something else", r.ID)
+			return no("%q is not a criterion that can be changed", r.ID)
 		}
 		task, n, _ := accept.ParseID(r.ID)
 		return yes(nexus.CriterionRevised{Task: task, Number: n, Criterion: nexus.Criterion{Text: r.Text, Check: r.Check}, By: by})
@@ -61,7 +61,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 }
 
 // answer takes what a person says to an open question. The task that was left
-// for want of it goes on.
+// for want of it continues.
 func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	q := s.Question(r.ID)
 	if q == nil || q.By != "" {
@@ -98,9 +98,9 @@ func settleTask(
 	case r.Verb == nexus.VerbTell:
 		return yes()
 	case aboard:
-		return no("%s is landing now", t.ID)
+		return no("%s is landing", t.ID)
 	case r.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
-		return no("%s is skipped already", t.ID)
+		return no("%s is already skipped", t.ID)
 	case r.Verb == nexus.VerbRetry && (s.Drain != nil || s.Delivering()):
 		return no("the run is ending: retry %s when it has ended", t.ID)
 	case r.Verb == nexus.VerbSkip:

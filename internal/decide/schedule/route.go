@@ -50,11 +50,11 @@ func routes(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// judgeAgain goes on with asking a model, unless that was cut off too often:
+// judgeAgain continues with asking a model, unless that was cut off too often:
 // then the tasks are routed without it.
 func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexus.Fact {
 	if tooOften(s, a) {
-		return facts(nexus.RoutesTold{Attempt: a.ID, Why: fmt.Sprintf("cut off %d times: %s", a.Losses, a.Why)})
+		return facts(nexus.RoutesTold{Attempt: a.ID, Why: fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why)})
 	}
 	return facts(nexus.RoutesSought{Attempt: a.ID, Tasks: waiting})
 }

@@ -124,7 +124,7 @@ func plan(s *state.State) []nexus.Fact {
 	case p == nil:
 		return facts(nexus.PlanSought{Attempt: "plan.1"})
 	case p.Stage == state.Waiting && tooOften(s, p):
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning lost its process %d times", p.Losses)})
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning was interrupted %d times", p.Losses)})
 	case p.Stage == state.Waiting:
 		return facts(nexus.PlanSought{Attempt: p.ID})
 	case p.Stage == state.Over:

@@ -243,7 +243,7 @@ func TestEveryRunEnds(t *testing.T) {
 	})
 }
 
-// TestMaySpend asks leave in each situation.
+// TestMaySpend asks for permission in each situation.
 func TestMaySpend(t *testing.T) {
 	fold := func(facts ...nexus.Fact) *state.State {
 		s := state.New("r")
@@ -298,7 +298,7 @@ func TestMaySpend(t *testing.T) {
 }
 
 // TestQuotaHoldsCalls parks a provider: its calls wait or go to another one,
-// and go on once the time has come.
+// and continue once the time has come.
 func TestQuotaHoldsCalls(t *testing.T) {
 	s := state.New("r")
 	limits := nexus.DefaultLimits()

@@ -126,7 +126,7 @@ func TestEnds(t *testing.T) {
 }
 
 // TestEndsAreAll holds that no attempt ends in a way that the table has no
-// row for: those that an attempt decides itself stand in the table of what
+// row for: those that an attempt decides itself are in the table of what
 // follows in it.
 func TestEndsAreAll(t *testing.T) {
 	text, err := os.ReadFile("../repair/testdata/table.golden")

@@ -8,7 +8,7 @@ func (a *Attempt) agent(f nexus.Fact) {
 	case nexus.AgentOpened:
 		if s := a.Session(f.Session); s != nil {
 			if f.ID != s.Opened.ID {
-				s.Closed = nexus.AgentEnded{} // its counts start anew
+				s.Closed = nexus.AgentEnded{} // its counts start again
 			}
 			s.Opened = f
 		}

@@ -47,12 +47,12 @@ type Alerts struct {
 	work   []worker
 	usage  map[string]int64 // tokens of a session, and of all without a price under ""
 	calls  map[string]nexus.BudgetReserved
-	told   []string // whose tokens were told of
+	told   []string // whose tokens were told about
 	tasks  map[nexus.AttemptID]nexus.TaskID
 	rounds map[nexus.TaskID]int // how often somebody wrote for a task
 	offers []string             // tasks that people were told may need help
 	hangs  []string             // gates that do not end, and did not before the work began
-	hung   []string             // those of them that were told of
+	hung   []string             // those of them that were told about
 }
 
 // worker is an attempt that has one.
@@ -187,7 +187,7 @@ func (b *Alerts) hear(id string, at time.Time) {
 	}
 }
 
-// wake lets the time of all begin anew: they were held.
+// wake lets the time of all begin again: they were held.
 func (b *Alerts) wake(at time.Time) {
 	for i := range b.work {
 		b.hear(b.work[i].id, at)
@@ -313,14 +313,14 @@ func (b *Alerts) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRais
 	}
 	for _, w := range b.work {
 		if a.Stuck > 0 && !held && w.waits == "" && !w.told && !now.Before(w.due(l)) {
-			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", w.due(l).Sub(w.at))})
+			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("it has been silent for %s", w.due(l).Sub(w.at))})
 		}
 	}
 	for _, gate := range b.hangs {
 		if !slices.Contains(b.hung, gate) {
 			all = append(all, nexus.AlertRaised{
 				Kind: nexus.AlertHangs, Of: gate,
-				Why: "it does not end, and did not before the work began; tasks are judged by the tests that they concern and by their criteria alone, and those that have neither wait for a person",
+				Why: "it does not end, also without the work; tasks are judged only by the tests of what they change and by their criteria, and tasks with neither wait for a person",
 			})
 		}
 	}
@@ -335,7 +335,7 @@ func (b *Alerts) help(l nexus.Limits) []nexus.AlertRaised {
 		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
 			all = append(all, nexus.AlertRaised{
 				Kind: nexus.AlertRounds, Of: string(id),
-				Why: fmt.Sprintf("%d rounds did not get it done; nexus show %s says what was tried, nexus tell %s TEXT helps it along", n, id, id),
+				Why: fmt.Sprintf("it is not done after %d rounds; nexus show %s says what was tried, nexus tell %s TEXT can help it", n, id, id),
 			})
 		}
 	}

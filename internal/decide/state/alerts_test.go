@@ -89,22 +89,22 @@ func TestAlerts(t *testing.T) {
 		"accepted and stopped are no failures": {strings.Repeat("@0s attempt.ended attempt=T1.1 outcome=accepted\n@0s attempt.ended attempt=T1.1 outcome=stopped\n", 5) + "? @1s", nil},
 		"rounds of a task, over its attempts": {
 			begins + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n", 2) + "? @1s\n@2s attempt.ended attempt=T1.1 outcome=exhausted\n@3s attempt.started attempt=T1.2 task=T1 tier=fast\n@3s round.started attempt=T1.2 round=1 role=coder\n? @3s\n@4s round.started attempt=T1.2 round=2 role=coder\n? @4s",
-			[]string{"3s rounds, T1: 3 rounds did not get it done; nexus show T1 says what was tried, nexus tell T1 TEXT helps it along"},
+			[]string{"3s rounds, T1: it is not done after 3 rounds; nexus show T1 says what was tried, nexus tell T1 TEXT can help it"},
 		},
 		"rounds of others do not count": {begins + "@0s attempt.started attempt=T2.1 task=T2 tier=fast\n" + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n@1s round.started attempt=T2.1 round=1 role=coder\n", 2) + "? @1s", nil},
 		"stuck": {begins + "@4m turn.taken session=T1.1/coder.1 turn=1\n? @5m\n? @9m\n? @10m\n@11m turn.taken session=T1.1/coder.1 turn=2\n? @15m\n? @16m", []string{
-			"9m stuck, T1.1: nothing was heard of it for 5m0s", "16m stuck, T1.1: nothing was heard of it for 5m0s",
+			"9m stuck, T1.1: it has been silent for 5m0s", "16m stuck, T1.1: it has been silent for 5m0s",
 		}},
 		"others do not count for it": {begins + "@0s attempt.started attempt=T2.1 task=T2 tier=fast\n@4m turn.taken session=T2.1/coder.1 turn=1\n? @5m", []string{
-			"5m stuck, T1.1: nothing was heard of it for 5m0s",
+			"5m stuck, T1.1: it has been silent for 5m0s",
 		}},
-		"nor while a gate compiles":  {begins + "@1m gate.started attempt=T1.1 gate=test\n? @15m\n@15m gate.judged attempt=T1.1 evidence.gate=test evidence.state=pass\n? @19m\n? @20m", []string{"20m stuck, T1.1: nothing was heard of it for 5m0s"}},
-		"a gate past its own limit":  {begins + "@1m gate.started attempt=T1.1 gate=test\n? @15m59s\n? @16m", []string{"16m stuck, T1.1: nothing was heard of it for 15m0s"}},
+		"nor while a gate compiles":  {begins + "@1m gate.started attempt=T1.1 gate=test\n? @15m\n@15m gate.judged attempt=T1.1 evidence.gate=test evidence.state=pass\n? @19m\n? @20m", []string{"20m stuck, T1.1: it has been silent for 5m0s"}},
+		"a gate past its own limit":  {begins + "@1m gate.started attempt=T1.1 gate=test\n? @15m59s\n? @16m", []string{"16m stuck, T1.1: it has been silent for 15m0s"}},
 		"who is over is not stuck":   {begins + "@1s attempt.ended attempt=T1.1 outcome=accepted\n? @1h", nil},
-		"nor who waits for a person": {begins + "@1s question.asked id=q attempt=T1.1 text=x fallback=y\n? @1h\n@2h question.answered id=q text=z by=ada\n? @2h4m\n? @2h5m", []string{"2h5m stuck, T1.1: nothing was heard of it for 5m0s"}},
-		"nor who waits for its turn": {begins + "@1s call.delayed session=T1.1/coder.1 try=1 wait=600000000000 why=overloaded\n? @14m\n? @15m1s", []string{"15m1s stuck, T1.1: nothing was heard of it for 5m0s"}},
-		"nor in a run that is held":  {begins + "? @1h held\n@1h run.resumed\n? @1h4m\n? @1h5m", []string{"1h5m stuck, T1.1: nothing was heard of it for 5m0s"}},
-		"the planner":                {"@0s plan.sought attempt=plan.1\n? @5m\n@6m plan.proposed tasks=1\n? @1h", []string{"5m stuck, plan.1: nothing was heard of it for 5m0s"}},
+		"nor who waits for a person": {begins + "@1s question.asked id=q attempt=T1.1 text=x fallback=y\n? @1h\n@2h question.answered id=q text=z by=ada\n? @2h4m\n? @2h5m", []string{"2h5m stuck, T1.1: it has been silent for 5m0s"}},
+		"nor who waits for its turn": {begins + "@1s call.delayed session=T1.1/coder.1 try=1 wait=600000000000 why=overloaded\n? @14m\n? @15m1s", []string{"15m1s stuck, T1.1: it has been silent for 5m0s"}},
+		"nor in a run that is held":  {begins + "? @1h held\n@1h run.resumed\n? @1h4m\n? @1h5m", []string{"1h5m stuck, T1.1: it has been silent for 5m0s"}},
+		"the planner":                {"@0s plan.sought attempt=plan.1\n? @5m\n@6m plan.proposed tasks=1\n? @1h", []string{"5m stuck, plan.1: it has been silent for 5m0s"}},
 		"tokens of a session": {begins + "@1s budget.reserved id=a session=T1.1/coder.1 model=p/m\n@2s budget.spent id=a usage.input=80 usage.output=9\n? @2s\n@3s budget.reserved id=b session=T1.1/coder.1 model=p/m\n@4s budget.spent id=b usage.output=1\n? @4s\n? @5s", []string{
 			"4s tokens, T1.1/coder.1: 90 of 100 tokens are used",
 		}},
@@ -127,7 +127,7 @@ func TestAlerts(t *testing.T) {
 // limits, and of none that only hangs now.
 func TestHangs(t *testing.T) {
 	const hangs = " gate.judged attempt=T1.1 evidence.gate=test evidence.state=timeout evidence.tree=t"
-	want := []string{"2s hangs, test: it does not end, and did not before the work began; tasks are judged by the tests that they concern and by their criteria alone, and those that have neither wait for a person"}
+	want := []string{"2s hangs, test: it does not end, also without the work; tasks are judged only by the tests of what they change and by their criteria, and tasks with neither wait for a person"}
 	got := play(t, nexus.Limits{}, "@0s"+hangs+"\n? @1s\n@2s"+hangs+" evidence.hangs=true\n@2s"+hangs+" evidence.hangs=true\n? @2s\n@3s"+hangs+" evidence.hangs=true\n? @3s")
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

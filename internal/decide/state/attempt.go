@@ -33,7 +33,7 @@ type Attempt struct {
 	From      nexus.AttemptID // whose round Start is; empty for none
 	FromRound int
 	Asked     bool   // a person chose that
-	Forgone   string // why it does not start from what earlier attempts came to
+	Forgone   string // why it does not start from the result of earlier attempts
 	Stage     Stage
 	Losses    int  // of its process, before it got anywhere
 	Moved     bool // it got somewhere since it last had a worker
@@ -94,7 +94,7 @@ type Session struct {
 	Messages []string // blobs of [llm.Message], in order
 	Turns    int
 	Pending  bool // the model waits for tool results
-	Over     bool // handed in, for now
+	Over     bool // submitted, for now
 	Outcome  nexus.Outcome
 	Why      string
 	Result   string // blob
@@ -159,7 +159,7 @@ func (a *Attempt) Of(role nexus.Role) *Session {
 }
 
 // Present returns the session that began last, nil when there is none. Those
-// that another sent stand beside it and do not count.
+// that another sent are beside it and do not count.
 func (a *Attempt) Present() *Session {
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role != nexus.Scout {
@@ -291,14 +291,14 @@ func (a *Attempt) rest(at, until time.Time) {
 	}
 }
 
-// turn lets a session go on with another model, at once.
+// turn lets a session continue with another model, at once.
 func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 	if a.Rests.After(at) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
 	}
 	if s := a.Session(f.Session); s != nil {
 		s.Model, s.Foreign, s.Compact.Row = f.To, len(s.Messages), 0
-		s.Doing = fmt.Sprintf("goes on with %s (%s)", f.To, f.Why)
+		s.Doing = fmt.Sprintf("continues with %s (%s)", f.To, f.Why)
 	}
 }
 
@@ -313,7 +313,7 @@ func (a *Attempt) Ask(question string, at time.Time) {
 	a.asks = append(clip(a.asks), question)
 }
 
-// Answered lets the clock go on when nothing more is asked: the question was
+// Answered lets the clock continue when nothing more is asked: the question was
 // answered, or left alone. Without a question it ends all of them.
 func (a *Attempt) Answered(question string, at time.Time) {
 	if len(a.asks) == 0 {
@@ -417,7 +417,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		a.agent(f)
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
-			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
+			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those continue
 			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
 			s.halt()
 		}
@@ -426,7 +426,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	}
 }
 
-// answers keeps what whoever wrote said of the findings that the round is about.
+// answers keeps what whoever wrote said about the findings that the round is about.
 func (a *Attempt) answers(f nexus.SessionEnded) {
 	if r := a.Last(); r != nil && r.Session == f.Session {
 		r.Answers = f.Answers
@@ -436,7 +436,7 @@ func (a *Attempt) answers(f nexus.SessionEnded) {
 // shorten puts what a session was compacted to in the place of its messages.
 func (a *Attempt) shorten(f nexus.SessionCompacted) {
 	if s := a.Session(f.Session); s != nil {
-		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
+		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts the conversation"
 		if s.Foreign > 0 {
 			s.Foreign = len(s.Messages)
 		}

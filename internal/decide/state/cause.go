@@ -16,7 +16,7 @@ const (
 	CauseMachine    Cause = "machine"    // what it runs on
 	CauseTests      Cause = "tests"      // those that were to come first
 	CauseJudge      Cause = "judge"      // nobody read it
-	CauseBlocked    Cause = "blocked"    // its author said that it cannot go on
+	CauseBlocked    Cause = "blocked"    // its author said that it cannot continue
 	CauseDispute    Cause = "dispute"    // its author and its judge disagree
 	CauseConflict   Cause = "conflict"   // it does not merge with what landed
 	CauseTrain      Cause = "train"      // it is green alone and red with what landed
@@ -25,14 +25,14 @@ const (
 )
 
 // Unchanged is why an attempt ends that changed nothing.
-const Unchanged = "nothing was changed, and the gates pass as they did before"
+const Unchanged = "nothing was changed, and the gates pass as before"
 
 // Ending is how an attempt ended, for those who try again.
 type Ending struct {
 	Attempt nexus.AttemptID
 	Fault   Cause
 	Why     string
-	Revised bool // a person said its criteria anew since
+	Revised bool // a person changed its criteria since
 }
 
 // CauseOf says what failed of an attempt that is over.

@@ -27,7 +27,7 @@ func (b *Fixes) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		if f.Attempt == b.Round {
-			return // it goes on
+			return // it continues
 		}
 		b.Rounds, b.Round, b.Found, b.from = b.Rounds+1, f.Attempt, false, len(b.All)
 		b.All = append(b.All, f.Faults...)
@@ -49,7 +49,7 @@ func (b *Fixes) Tried(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
-// Of returns what a task mends, nil where it is no such task.
+// Of returns what a task fixes, nil where it is no such task.
 func (b *Fixes) Of(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
@@ -74,7 +74,7 @@ func (b *Fixes) Anew(name, of string, by func(task string) (nexus.CriterionCheck
 }
 
 // Without returns the commit without the work of a criterion whose check a task
-// writes anew, empty where it does not.
+// writes again, empty where it does not.
 func (b *Fixes) Without(task nexus.TaskID) string {
 	if f := b.Of(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit

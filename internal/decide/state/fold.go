@@ -358,7 +358,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	}
 }
 
-// retry gives a task a fresh allowance. Its attempt goes on where it stopped,
+// retry gives a task a fresh allowance. Its attempt continues where it stopped,
 // to the train where it was accepted, unless that is what failed, or a new one
 // goes back to a round.
 func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {

@@ -25,15 +25,15 @@ func (r Reach) String() string {
 	case ReachedGreen:
 		return "the gates passed"
 	case ReachedUnclear:
-		return "nothing was red, and a gate could not tell"
+		return "nothing failed, but a gate gave no result"
 	case ReachedOwnTests:
-		return "nothing was red but its own tests and checks"
+		return "nothing failed except its own tests and checks"
 	case ReachedNoGate, ReachedNothing:
 	}
-	return "no gate has judged it"
+	return "no gate judged it"
 }
 
-// Tree is what a round came to. The zero Tree is none.
+// Tree is the result of a round. The zero Tree is none.
 type Tree struct {
 	Attempt nexus.AttemptID
 	Round   int
@@ -144,7 +144,7 @@ func MustFix(f nexus.Finding) bool {
 	return f.Unverified == "" && (s == nexus.Critical || s == nexus.Major)
 }
 
-// openFindings returns what was said of a round's work and is to be fixed yet: by the
+// openFindings returns what was said about a round's work and is to be fixed yet: by the
 // reviewer, or else the verifier, or else the gate that decided.
 func openFindings(r *Round) []nexus.Finding {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {

@@ -2,7 +2,7 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// back stands in the table for the status before a pause or a recovery.
+// back is in the table for the status before a pause or a recovery.
 const back nexus.RunStatus = "(back)"
 
 // Transition is one row of the run's state machine.

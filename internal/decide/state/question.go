@@ -45,7 +45,7 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 	}
 }
 
-// answered lets the clock of the attempt that asked go on.
+// answered lets the clock of the attempt that asked continue.
 func (s *State) answered(q *Question, at time.Time) {
 	if a := s.attempts[q.Attempt]; a != nil {
 		a.Answered(q.ID, at)

@@ -62,7 +62,7 @@ func (b *Splits) Of(task nexus.TaskID) *Split {
 	return nil
 }
 
-// ReplaceNeed returns what a task needs once its parts stand in the place of one
+// ReplaceNeed returns what a task needs once its parts are in the place of one
 // that it needed.
 func ReplaceNeed(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) []nexus.TaskID {
 	at := slices.Index(needs, task)

@@ -12,7 +12,7 @@ func TestSplits(t *testing.T) {
 	var b state.Splits
 	sought := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck"}
 	b.Apply(sought)
-	b.Apply(sought) // it goes on
+	b.Apply(sought) // it continues
 	if e := b.Of("T1"); b.Sought != 1 || e == nil || !e.Open() || b.Of("T2") != nil {
 		t.Fatalf("%+v", b)
 	}

@@ -71,7 +71,7 @@ type State struct {
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
-	since    time.Time            // when that began; zero while it goes on
+	since    time.Time            // when that began; zero while it continues
 	heard    time.Time            // when its conductor last said something
 	rank     map[nexus.TaskID]int // minutes of the longest path that begins with a task
 	tasks    map[nexus.TaskID]*Task
@@ -162,7 +162,7 @@ func (s *State) hold(at time.Time) {
 	}
 }
 
-// unhold lets the run's clock go on.
+// unhold lets the run's clock continue.
 func (s *State) unhold(at time.Time) {
 	if !s.since.IsZero() {
 		s.held += at.Sub(s.since)

@@ -470,7 +470,7 @@ func TestElapsedIsActiveTime(t *testing.T) {
 }
 
 // TestGating follows which gates judge now. One that was cut off is gone with
-// what it judged for, and what it took is not said of the gate.
+// what it judged for, and what it took is not said about the gate.
 func TestGating(t *testing.T) {
 	const a = nexus.AttemptID("T1.1")
 	base := []nexus.Fact{

@@ -11,7 +11,7 @@ import (
 type Tally struct {
 	Calls  int
 	Failed int
-	Row    int            // that failed one after the other, last
+	Row    int            // that failed in a row, last
 	Tools  map[string]int // calls of each; never changed in place
 }
 
@@ -49,7 +49,7 @@ func (t Tally) Over(l nexus.Limits, tool string) string {
 	case l.FailedCalls > 0 && t.Failed >= l.FailedCalls:
 		return fmt.Sprintf("%d tool calls failed", t.Failed)
 	case l.FailedInRow > 0 && t.Row >= l.FailedInRow:
-		return fmt.Sprintf("%d tool calls failed one after the other", t.Row)
+		return fmt.Sprintf("%d tool calls in a row failed", t.Row)
 	default:
 		return ""
 	}

@@ -27,7 +27,7 @@ func TestTally(t *testing.T) {
 		{nexus.Limits{Calls: 5}, "5 tool calls are used up"},
 		{nexus.Limits{ToolCalls: 3}, "3 calls of b are used up"},
 		{nexus.Limits{FailedCalls: 3}, "3 tool calls failed"},
-		{nexus.Limits{FailedInRow: 2}, "2 tool calls failed one after the other"},
+		{nexus.Limits{FailedInRow: 2}, "2 tool calls in a row failed"},
 	} {
 		if got := ty.Over(c.l, "b"); got != c.want {
 			t.Errorf("%+v: %q", c.l, got)

@@ -33,7 +33,7 @@ type Task struct {
 	Back     nexus.TaskRetried // the last such chance
 	Helped   bool              // a person told it something, answered it, or gave it another chance or criterion
 	Fresh    int               // attempts of which nothing is kept, as a person wants a fresh start
-	Revised  int               // attempts before its criteria were last said anew by a person
+	Revised  int               // attempts before a person last changed its criteria
 	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyRounds int           // rounds before that chance
@@ -142,7 +142,7 @@ func (t *Task) Risen(a *Attempt) nexus.Tier {
 	return ""
 }
 
-// Underway reports whether an attempt at the task works, or waits to go on.
+// Underway reports whether an attempt at the task works, or waits to continue.
 func (t *Task) Underway() bool {
 	a := t.Current()
 	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.Ended())

@@ -32,7 +32,7 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 		return s.Status, &nexus.Error{
 			Code:    nexus.CodeTransition,
 			Message: fmt.Sprintf("a run cannot go from %q to %q by %s", s.Status, to, kind),
-			Hint:    "Run nexus journal verify; if the journal is whole, this is a fault in nexus.",
+			Hint:    "Run nexus journal verify; if the journal is intact, this is a bug in nexus.",
 		}
 	}
 	switch {
@@ -83,7 +83,7 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.SplitSought:
 		if e := s.Splits.Of(f.Task); e != nil && (e.Attempt != f.Attempt || !e.Open()) {
-			return fmt.Errorf("%s was to be split before", f.Task)
+			return fmt.Errorf("%s was already to be split", f.Task)
 		}
 	case nexus.TaskSplit:
 		return s.admitSplit(f)

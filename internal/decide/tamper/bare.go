@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bare returns a file of tests as its tests see it: what stands in comments,
+// bare returns a file of tests as its tests see it: what is in comments,
 // in literals of several lines and between #if 0 and #endif is taken out, line
 // ends stay. So an assertion that was put there counts as gone. Where a mark
 // is never closed it was none, and the text after it stays.

@@ -79,7 +79,7 @@ func (h *habits) languageOf(file string) language {
 	return h.languages[len(h.languages)-1]
 }
 
-// subject is what lines of a configuration say of the checks.
+// subject is what lines of a configuration say about the checks.
 type subject struct {
 	runs    *regexp.Regexp // what is run
 	narrows *regexp.Regexp // that less is
@@ -173,7 +173,7 @@ func (h *habits) commands(old, now string) []string {
 		was, is json.RawMessage
 	}{{"jest", was.Jest, is.Jest}, {"mocha", was.Mocha, is.Mocha}, {"vitest", was.Vitest, is.Vitest}, {"eslintConfig", was.ESLint, is.ESLint}} {
 		if len(c.was) > 0 && string(c.was) != string(c.is) {
-			all = append(all, "the configuration of "+c.name+" is another one")
+			all = append(all, "the configuration of "+c.name+" was changed")
 		}
 	}
 	return all

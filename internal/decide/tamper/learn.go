@@ -30,7 +30,7 @@ type habits struct {
 	suppresses *regexp.Regexp
 	// mocks replaces a module with a stand-in.
 	mocks *regexp.Regexp
-	// reports are hooks of runners that decide what runs and what is said of it.
+	// reports are hooks of runners that decide what runs and what is said about it.
 	reports *regexp.Regexp
 	// inverts are marks of tests that are to fail.
 	inverts *regexp.Regexp
@@ -38,7 +38,7 @@ type habits struct {
 	forgives *regexp.Regexp
 	// leaves is the end of a test, whatever is the case.
 	leaves *regexp.Regexp
-	// another begins a block that is reached without what stands before it.
+	// another begins a block that is reached without what is before it.
 	another *regexp.Regexp
 	// runs is a line of a configuration that says what is run.
 	runs *regexp.Regexp

@@ -92,7 +92,7 @@ func (m *merge) add(name, file string, line int, code, format string, args ...an
 	})
 }
 
-// opaque reports whether a file is none of lines.
+// opaque reports whether a file is not made of lines.
 func opaque(f Sides) bool {
 	for _, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
 		if t != nil && strings.Contains(*t, "\x00") {
@@ -112,15 +112,15 @@ func (m *merge) mode(f Sides) {
 	}
 	file := func(mode string) bool { return mode == "100644" || mode == "100755" }
 	if now := f.Modes.Result; file(now) && file(want) && now != want && (now == f.Modes.Base || f.Modes.Landed == f.Modes.Change) {
-		m.add(f.Path+": mode", f.Path, 0, LostMode, "its mode is %s, and was to be %s", now, want)
+		m.add(f.Path+": mode", f.Path, 0, LostMode, "its mode is %s, and should be %s", now, want)
 	}
 }
 
-// whole compares a file that is none of lines: the result has what the side
+// whole compares a file that is not made of lines: the result has what the side
 // has that changed it, or what all have.
 func (m *merge) whole(f Sides) {
 	if f.Base != nil && equal(f.Landed, f.Base) && equal(f.Change, f.Base) && !equal(f.Result, f.Base) {
-		m.add(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version that neither side touched")
+		m.add(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version of both sides, which neither changed")
 	}
 	for _, s := range []struct {
 		name      string

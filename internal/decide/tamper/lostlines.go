@@ -9,14 +9,14 @@ import (
 const (
 	told    = 8 // missing lines that a finding quotes
 	joined  = 8 // lines of the result that one line may have been broken into
-	slack   = 3 // times as many words may stand in a line that has the words of two
+	slack   = 3 // times as many words may be in a line that has the words of two
 	minimum = 2 // words that must stay where a name was replaced
 )
 
 // absent is a line that is expected and not there.
 type absent struct {
 	file   string
-	number int // where it stands in the side that has it
+	number int // where it is in the side that has it
 	text   string
 	whose  string
 	key    string
@@ -45,7 +45,7 @@ func (m *merge) lines() {
 		var all []absent
 		for _, a := range m.short4(f, each[i]) {
 			if missing[a.key] <= 0 {
-				continue // it stands in another file
+				continue // it is in another file
 			}
 			missing[a.key]--
 			if !words.covered(a, fresh) {
@@ -86,7 +86,7 @@ func (m *merge) missing(f Sides, all []absent) {
 		}
 		added := "which " + side + " added"
 		if side == "before both sides" {
-			added = "which neither side took away"
+			added = "which neither side removed"
 		}
 		text := fmt.Sprintf("%s, %s:\n%s", count(n, "line is missing", "lines are missing"), added, strings.Join(texts, "\n"))
 		if n > told {
@@ -179,7 +179,7 @@ func (m *merge) keys(file string, text *string) []string {
 	return slices.DeleteFunc(m.keyed(file, *text), func(key string) bool { return key == "" })
 }
 
-// inert stands before the key of a line that does nothing: a comment, or what
+// inert is before the key of a line that does nothing: a comment, or what
 // is in a literal of several lines.
 const inert = "\x01"
 

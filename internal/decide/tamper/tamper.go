@@ -30,7 +30,7 @@ const (
 	Skipped     = "tamper.skipped"     // it is there and does not run, or keeps others from it
 	Loosened    = "tamper.loosened"    // it looks less closely
 	Expectation = "tamper.expectation" // it expects something else
-	Snapshot    = "tamper.snapshot"    // what it compares with was written anew
+	Snapshot    = "tamper.snapshot"    // what it compares with was written again
 	Swallowed   = "tamper.swallowed"   // a failure is no failure any more
 	Mocked      = "tamper.mocked"      // what is to be tested is replaced
 	Command     = "tamper.command"     // another command runs the tests, or with another configuration
@@ -121,7 +121,7 @@ func (l *look) file(f File) {
 		return
 	case snapshot(f.Path):
 		if f.Old != nil && len(d.removed) > 0 {
-			l.add(f, 0, nexus.Minor, Snapshot, "%d lines of what tests compare with are other ones", len(d.removed))
+			l.add(f, 0, nexus.Minor, Snapshot, "%d lines that tests compare with were changed", len(d.removed))
 		}
 		return
 	case stack.ServesTests(f.Path):
@@ -157,7 +157,7 @@ func (l *look) quarantine(f File) {
 	}
 	now, err := flaky.ParseQuarantine([]byte(*f.New))
 	if err != nil {
-		l.add(f, 0, nexus.Major, Command, "the record of tests in quarantine cannot be read any more")
+		l.add(f, 0, nexus.Major, Command, "the quarantine list can no longer be read")
 	}
 	for _, e := range now {
 		if !slices.Contains(old, e) {
@@ -182,7 +182,7 @@ func (l *look) test(f File, d diff) {
 	}
 	if f.Old == nil {
 		if f.New != nil && l.subjects[stem(f.Path)] && len(lang.names(*f.New)) == 0 {
-			l.add(f, 0, nexus.Minor, Mocked, "it has the name of a file that this change is about, and may stand in its place")
+			l.add(f, 0, nexus.Minor, Mocked, "it has the name of a file that this change is about, and may replace it")
 		}
 		return
 	}
@@ -195,7 +195,7 @@ func (l *look) test(f File, d diff) {
 	if gone := l.gone(had); len(gone) > 0 {
 		l.add(f, 0, nexus.Major, Deleted, "%s: %s", count(len(gone), "test is gone", "tests are gone"), some(gone))
 	} else if f.New == nil && len(had) == 0 && stack.IsTest(f.Path) {
-		l.add(f, 0, nexus.Major, Deleted, "the file of tests is gone")
+		l.add(f, 0, nexus.Major, Deleted, "the test file is gone")
 	}
 	if f.New == nil {
 		return
@@ -316,7 +316,7 @@ func (l *look) config(f File, d diff) {
 		}
 	}
 	if base := path.Base(f.Path); f.Old == nil && (base == "GNUmakefile" || base == "makefile" || base == ".rspec-local" || wrapper(f.Path)) {
-		l.add(f, 0, nexus.Minor, Command, "it comes before what else would run the checks")
+		l.add(f, 0, nexus.Minor, Command, "it takes precedence over what runs the checks now")
 	}
 	switch {
 	case path.Base(f.Path) == "package.json":
@@ -330,7 +330,7 @@ func (l *look) config(f File, d diff) {
 	case f.New == nil && about.whole:
 		l.add(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
 	case f.New == nil:
-	case f.Old != nil && l.first(f, d.removed, about.runs, "it says otherwise how checks run, no longer: %s"):
+	case f.Old != nil && l.first(f, d.removed, about.runs, "it changes how checks run; no longer: %s"):
 	case f.Old != nil:
 		l.first(f, d.added, about.narrows, "it runs fewer checks: %s")
 	default:

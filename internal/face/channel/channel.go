@@ -116,7 +116,7 @@ func (d *Inbox) Find(run nexus.RunID, id string) (people.Item, error) {
 func (d *Inbox) find(run nexus.RunID, id string) (people.Item, error) {
 	i, err := d.book.Find(run, id)
 	if by := d.taken[i.Key()]; err == nil && by != "" {
-		return i, &people.LateError{By: by, Text: "it is on its way to the run"}
+		return i, &people.LateError{By: by, Text: "it was sent to the run"}
 	}
 	if err == nil && !i.Deadline.IsZero() && !i.Deadline.After(d.now()) {
 		return i, &people.LateError{By: "fallback", Text: i.Fallback}
@@ -177,12 +177,12 @@ func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request
 		case settled != nil:
 			return "", refused(d, run, wish, settled.Why)
 		case known && !held:
-			return "noted: nobody conducts the run now, nexus resume takes it up", nil
+			return "recorded: the run is not in progress, continue it with nexus resume", nil
 		}
 		select {
 		case <-grown:
 		case <-ctx.Done():
-			return "noted: the run has not answered yet", nil
+			return "recorded: the run has not answered yet", nil
 		}
 	}
 }

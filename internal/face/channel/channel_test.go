@@ -81,7 +81,7 @@ func TestNobodyConducts(t *testing.T) {
 		j, d := sit(t)
 		j.Leave()
 		said, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web")
-		if err != nil || !strings.HasPrefix(said, "noted") {
+		if err != nil || !strings.HasPrefix(said, "recorded") {
 			t.Errorf("%q, %v", said, err)
 		}
 		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !people.IsLate(err) || err.Error() != "already answered by web: yes" {

@@ -2,7 +2,7 @@
 // for, builds what the command needs, and says how it went.
 //
 // It has a room for each kind of command, with one file a command; help texts
-// stand in console/help. Results go to standard output, everything else to
+// are in console/help. Results go to standard output, everything else to
 // standard error.
 package cli
 

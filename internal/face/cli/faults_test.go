@@ -36,7 +36,7 @@ func faultsPage(t *testing.T) string {
 		"or nothing was reported; such a sum is marked as an estimate. Anthropic reports the prompt when the answer begins and Gemini reports\n" +
 		"both in every event; OpenAI and compatible servers report only at the end.\n\n" +
 		"A whole answer with a malformed call is no failure, and is not asked for again. The call is not run: the model gets a failed result\n" +
-		"that says what is wrong (not JSON, ends too early, text behind the JSON, not an object, no id, the id of another call, no usable\n" +
+		"that says what is wrong (not JSON, ends too early, text after the JSON, not an object, no id, the id of another call, no usable\n" +
 		"name), and the other calls are run. Gemini keeps such calls to itself; there the model is told in words. These calls count as failed\n" +
 		"ones, and five answers in a row with malformed calls end the session without progress.\n\n## What came of each fault\n\n" +
 		"Seen on the scripted server, through the real wires. *usage*: what had been paid for is accounted in full; *usage about*: with an estimate.\n\n")

@@ -37,7 +37,7 @@ type Question struct {
 	Text     string       `json:"text"`
 	Choices  []string     `json:"choices,omitempty"` // the only answers; none: any text
 	AskedAt  Stamp        `json:"askedAt"`
-	Deadline Stamp        `json:"deadline,omitzero"` // when the run goes on without an answer
+	Deadline Stamp        `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
 // Run says which run it is and how it stands.

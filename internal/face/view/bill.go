@@ -107,7 +107,7 @@ func (c *Bill) by(way budget.Way) *[]Share {
 	}
 }
 
-// shares orders the parts by what they cost, the dearest first.
+// shares orders the parts by what they cost, the most expensive first.
 func shares(parts map[budget.Part]budget.Spend, way budget.Way) []Share {
 	all := []Share{}
 	for part, p := range parts {

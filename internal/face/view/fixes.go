@@ -71,7 +71,7 @@ func describeTried(e nexus.Evidence) string {
 	return strings.TrimSuffix(text+", "+why, ", ")
 }
 
-// describeRed says what failed before anybody worked, held against what a task names.
+// describeRed says what failed before anybody worked, compared with what a task names.
 func describeRed(f nexus.RedSeen) string {
 	var parts []string
 	say := func(format string, all []string) {

@@ -23,7 +23,7 @@ func Line(s Style, e nexus.Event) string {
 }
 
 // Lines draws the events of a run for somebody who reads along where nothing
-// can be redrawn. It belongs to one goroutine; the zero Lines begin anew.
+// can be redrawn. It belongs to one goroutine; the zero Lines begin again.
 type Lines struct {
 	Verbose bool // also how the run decides: routes, what other runs used, requests that were granted
 
@@ -75,7 +75,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	}
 }
 
-// shorten leaves out reasons that were told of a task; of no task, all.
+// shorten leaves out reasons that were told about a task; of no task, all.
 func (l *Lines) shorten(task, text string) string {
 	known := slices.SortedFunc(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
 	for _, r := range known {
@@ -97,7 +97,7 @@ func (l *Lines) learn(task, line string) {
 }
 
 // grave reports whether people have to read to its end what a line says: what
-// they are asked, and why something does not go on as it should.
+// they are asked, and why something does not continue as it should.
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.QuestionAsked, nexus.PlanFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Live draws the block that is redrawn while a run goes on. It never has more
+// Live draws the block that is redrawn while a run continues. It never has more
 // lines than the terminal, and shows what moves before what rests.
 func Live(s Style, r Run) string {
 	var b strings.Builder

@@ -107,7 +107,7 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestNothingNow draws what no longer goes on as over: a run that ended, or is
+// TestNothingNow draws what no longer continues as over: a run that ended, or is
 // paused, waits for nothing.
 func TestNothingNow(t *testing.T) {
 	for _, f := range []nexus.Fact{nexus.RunPaused{}, nexus.RunEnded{Status: nexus.StatusFailed}} {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Proof is what stands at a commit.
+// Proof is what is at a commit.
 type Proof struct {
 	Commit string        `json:"commit"`
 	Tree   string        `json:"tree"`

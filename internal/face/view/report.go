@@ -84,7 +84,7 @@ func late(s Style, r Run) string {
 	return b.String()
 }
 
-// ownTests says of a task that landed which criteria nothing shows but tests
+// ownTests says about a task that landed which criteria nothing shows but tests
 // that came with the change.
 func ownTests(t *state.Task) []string {
 	if t.Status != nexus.Landed {
@@ -238,7 +238,7 @@ func next(s Style, r Run) string {
 	return Table(Style{}, nil, rows)
 }
 
-// raise returns the command that goes on where a cap ended a run.
+// raise returns the command that continues where a cap ended a run.
 func raise(c *nexus.BudgetRefused) string {
 	switch {
 	case c == nil || c.Cap == "run":

@@ -34,7 +34,7 @@ type Run struct {
 	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the cap that ended it
 	Rounds  int                  `json:"rounds"`
 	Now     *Now                 `json:"now,omitempty"`  // what is done for no task of its own
-	Left    *Left                `json:"left,omitempty"` // how long it will still take; none where nobody knows
+	Left    *Left                `json:"left,omitempty"` // how long it will still take; none if unknown
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
@@ -61,7 +61,7 @@ type Ask struct {
 	Choices  []string        `json:"choices,omitempty"` // the only answers; none: any text
 	Fallback string          `json:"fallback"`          // what follows where nobody answers
 	Asked    time.Time       `json:"asked"`
-	Deadline time.Time       `json:"deadline,omitzero"` // when the run goes on without an answer
+	Deadline time.Time       `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
 // Replies says with which commands the question is answered.
@@ -135,7 +135,7 @@ type Task struct {
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`
 	Now      *Now             `json:"now,omitempty"`  // what it waits for at this moment
-	Left     *Left            `json:"left,omitempty"` // how long it will still take; none where nobody knows
+	Left     *Left            `json:"left,omitempty"` // how long it will still take; none if unknown
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
 	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change

@@ -167,7 +167,7 @@ func plain(s Style, all []Task) string {
 	return Table(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
 }
 
-// waits reports whether a person is asked before the task goes on.
+// waits reports whether a person is asked before the task continues.
 func (t Task) waits() bool { return t.Now != nil && t.Now.What == DoingPerson }
 
 func (t Task) glyph(s Style) string {

@@ -21,7 +21,7 @@ import (
 // base is where no server is: all that is sent stays in this process.
 const base = "http://models.invalid"
 
-// wire is one of ours beside the SDK that it is held against.
+// wire is one of ours beside the SDK that it is compared with.
 type wire struct {
 	model func(h *http.Client) llm.Provider
 	send  func(r llm.Request, h *http.Client)                // sends the same conversation through the SDK

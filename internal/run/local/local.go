@@ -68,7 +68,7 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 	case nexus.ResultOffered:
 		return m.publish(ctx, v, d)
 	default:
-		return nil, fmt.Errorf("nobody knows how to act on %s", nexus.Kind(intent))
+		return nil, fmt.Errorf("unknown intent %s", nexus.Kind(intent))
 	}
 }
 
@@ -179,7 +179,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	}
 	switch {
 	case !v.Passed:
-		f.Why = target + " was not moved: the last tree does not pass"
+		f.Why = target + " was not moved: the final tree does not pass"
 		return nil
 	case target == "":
 		f.Why = "no branch was checked out when the run started, so none was moved"
@@ -218,7 +218,7 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d worke
 	}
 	text := fmt.Sprintf("publish what landed (commits: %d), up to %.12s, as the branch %s", v.Landings, v.Tip, branch)
 	if v.Goal.Land && v.Goal.Target != "" {
-		text += ", and move " + v.Goal.Target + " along"
+		text += ", and move the branch " + v.Goal.Target + " to it"
 	}
 	changed, err := m.Worker.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
 	if err != nil {
@@ -229,12 +229,12 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d worke
 		files = append(files, c.Path)
 	}
 	if found := people.CriticalFiles(files); len(found) > 0 {
-		text += ", which touch " + people.JoinFiles(found)
+		text += ", with changes of " + people.JoinFiles(found)
 	}
 	answer, err := m.Worker.Sessions.Consent(ctx, "", text+"?", d)
 	switch {
 	case worker.Waits(err):
-		return "a person must agree to it: nexus status names the question, nexus approve agrees", nil
+		return "a person must agree: nexus status shows the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err
 	case !nexus.Agrees(answer):

@@ -37,7 +37,7 @@ func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelF
 
 // TestCrashWhilePublishing loses the word of what was done to the user's
 // branches, and half of the doing: the next process finds both as they should
-// be, and a run that goes on moves them on.
+// be, and a run that continues moves them on.
 func TestCrashWhilePublishing(t *testing.T) {
 	s, base, user := workertest.New(t)
 	_, target, err := user.Head(t.Context())

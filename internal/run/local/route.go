@@ -62,7 +62,7 @@ func stops(err error) bool {
 	return ok && e.Code != nexus.CodeInvalidInput || run.Stops(err)
 }
 
-// kept returns the file that keeps what the same model said of the same tasks
+// kept returns the file that keeps what the same model said about the same tasks
 // in an earlier run; empty where nobody can be asked.
 func (m *Machine) kept(v state.View, ids []nexus.TaskID) string {
 	role, ok := m.Worker.Sessions.Roles[nexus.Router]

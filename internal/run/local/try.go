@@ -13,14 +13,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Bounds of what the checks of a plan may take, each time that one is handed in.
+// Bounds of what the checks of a plan may take, each time that one is submitted.
 const (
 	eachTrial = 2 * time.Minute
 	allTrials = 10 * time.Minute
 )
 
 // try tries the commands of a plan's criteria on the tree that it is made for.
-// What ran before is known, also to who goes on after a crash.
+// What ran before is known, also to who continues after a crash.
 func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, error) {
 	own, err := p.Worker.Judge.Gates(p.tree.Dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, err
 	return all, nil
 }
 
-// run runs commands and records what each came to.
+// run runs commands and records the result of each.
 func (p *planning) run(ctx context.Context, gates []gate.Gate) error {
 	spare, stop := p.desk.Spare(ctx, false)
 	defer stop()
@@ -62,7 +62,7 @@ func (p *planning) run(ctx context.Context, gates []gate.Gate) error {
 	return err
 }
 
-// tried returns what a command came to when it was tried.
+// tried returns the result of a command when it was tried.
 func (p *planning) tried(g gate.Gate) (nexus.Evidence, bool) {
 	i := slices.IndexFunc(p.a.Tried, func(e nexus.Evidence) bool { return e.Command == g.Command() })
 	if i < 0 {

@@ -49,7 +49,7 @@ func (p *purse) Others(day string) nexus.Money {
 	return p.others
 }
 
-// till is the day's money of runs that go on side by side.
+// till is the day's money of runs that continue side by side.
 type till map[string]map[string]nexus.Money
 
 // share is a run's part of a till.

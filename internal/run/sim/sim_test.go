@@ -94,7 +94,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestTakenUpGoesOn holds that who takes a run up wants it to go on, though
+// TestTakenUpGoesOn holds that who takes a run up wants it to continue, though
 // somebody stopped it before while nobody conducted it, even before it began.
 func TestTakenUpGoesOn(t *testing.T) {
 	for _, begun := range []bool{false, true} {

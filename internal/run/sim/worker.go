@@ -14,7 +14,7 @@ import (
 )
 
 // coroutine runs an actor as a coroutine: whatever the actor waits for is handed
-// to the simulation, which goes on with it at some later event. So there is
+// to the simulation, which continues with it at some later event. So there is
 // one thread, and an order of events that depends on the seed alone.
 type coroutine struct {
 	sim    *sim
@@ -48,7 +48,7 @@ func (s *sim) hire(w run.Work) {
 	s.soon(func() { s.resume(ctx, k, 0) })
 }
 
-// resume lets a worker go on until it next waits, or is done.
+// resume lets a worker continue until it next waits, or is done.
 func (s *sim) resume(ctx context.Context, k *coroutine, turn int) {
 	if k.turn != turn || s.workers[k.work.Key] != k || s.dead {
 		return

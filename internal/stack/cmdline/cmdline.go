@@ -15,7 +15,7 @@ type Call struct {
 	Env    []string // assignments in front of it
 	Words  []string // without quotes; a program's path is shortened to its name
 	Text   string
-	Script string // innermost script of the manifest that it stands in
+	Script string // innermost script of the manifest that it is in
 }
 
 // Bounds of taking scripts apart.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// look says of a tool what it does when it is called in a way.
+// look says about a tool what it does when it is called in a way.
 type look struct {
 	tool string   // the program, and the words after it that matter
 	gate string   // lint, format or type

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-// BenchmarkLarge reads what tools say of large projects: of each kind of output
+// BenchmarkLarge reads what tools say about large projects: of each kind of output
 // one, about 1 MB long.
 func BenchmarkLarge(b *testing.B) {
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ func structured(data []byte) bool {
 
 func name(r recording) string { return strings.TrimSuffix(filepath.Base(r.path), ".txtar") }
 
-// eachLine writes each line of a stream anew.
+// eachLine writes each line of a stream again.
 func eachLine(data []byte, write func(n int, line string) string) []byte {
 	var b strings.Builder
 	n := 0
@@ -87,7 +87,7 @@ func TestOtherLineEnds(t *testing.T) {
 	}
 }
 
-// heads are what stands before the output of a tool that another one started.
+// heads are what is before the output of a tool that another one started.
 func heads() map[string]string {
 	return map[string]string{
 		"make":   "make[1]: Entering directory '/src'\nnode_modules/.bin/tool --flag src\n",
@@ -274,7 +274,7 @@ func cutAt(t *testing.T, who string, in read.Input, data *[]byte, whole []byte, 
 const saying = 7
 
 // TestCutKeepsWhatIsWhole holds that a finding is there as soon as its lines
-// are, and stays, however the output goes on.
+// are, and stays, however the output continues.
 func TestCutKeepsWhatIsWhole(t *testing.T) {
 	testenv.SkipRaced(t, "nothing in it runs side by side")
 	for i, r := range recordings(t) {

@@ -39,7 +39,7 @@ func (s Set) readExit(in Input) Report {
 	case in.Exit == 0 && !in.Tests:
 		r.State, r.Why = nexus.Pass, ""
 		if in.Guess && !known {
-			r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all is well"
+			r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 		}
 		r.Findings = slices.DeleteFunc(r.Findings, raw.Blocks)
 	case in.Exit == 0 && !r.Counted:

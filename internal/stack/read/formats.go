@@ -96,7 +96,7 @@ func Either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input
 		}
 		r = text(in)
 		if broken && r.State == nexus.Unverifiable {
-			r.Why = "its JSON is not whole"
+			r.Why = "its JSON is incomplete"
 		}
 		return r
 	}

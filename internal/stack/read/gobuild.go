@@ -18,7 +18,7 @@ type goText struct {
 }
 
 // readGoText reads what go build, go vet and the compiler print. A line that
-// is indented goes on with the finding before it.
+// is indented continues with the finding before it.
 func readGoText(in Input, all []string, code string) goText {
 	var t goText
 	pos := goPositions()
@@ -291,7 +291,7 @@ func unreadLint(in Input) Report {
 	case slices.ContainsFunc(t.findings, func(f nexus.Finding) bool { return f.File != "" }) && !t.environment:
 		return Report{State: nexus.Fail, Findings: t.findings}
 	case otherLint(string(in.Stderr)):
-		return Report{State: nexus.NotRun, Why: "the golangci-lint that is installed is not of the version that the configuration is for"}
+		return Report{State: nexus.NotRun, Why: "the configuration is for another version of golangci-lint than the one installed"}
 	default:
 		return Report{State: nexus.Environmental, Why: raw.Clip(in.Last()), Findings: t.findings}
 	}

@@ -109,7 +109,7 @@ func (l *testLog) event(e event) {
 }
 
 // output takes a line that a test or package wrote. What a test prints itself
-// arrives in the same way as what the testing package says of it; but when a
+// arrives in the same way as what the testing package says about it; but when a
 // process ends within a test, whatever was printed, what the go command says
 // of the package arrives as that test's output too.
 func (l *testLog) output(u *unit, text string) {
@@ -290,7 +290,7 @@ func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
 		}
 		for _, name := range l.in.Expect(u.pkg) {
 			if t := l.units[[2]string{u.pkg, name}]; t == nil || t.state == "" {
-				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test is there and did not run"})
+				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test exists and did not run"})
 			}
 		}
 	}
@@ -312,7 +312,7 @@ func (l *testLog) tests() ([]Test, map[string]string) {
 }
 
 // lost says why tests of a package never ended. What ended the package, a
-// panic or the clock, stands in the output of the test that ran then.
+// panic or the clock, is in the output of the test that ran then.
 func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
 	var all []nexus.Finding
 	for _, u := range append([]*unit{pkg}, units...) {
@@ -373,7 +373,7 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 
 const unexplained = "every test passed, yet go test failed"
 
-const wordless = "failed without a word"
+const wordless = "failed without a message"
 
 // disaster names what ended a test other than its own judgement.
 func disaster(line string) string {

@@ -18,7 +18,7 @@ func understood(r Report) bool {
 		slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.File != "" || f.Test != "" || f.Code == raw.CodeVanished })
 }
 
-// instead reads an output anew of which the format of its command understands
+// instead reads an output again of which the format of its command understands
 // nothing. Where none of the format's own words is in it, it is what its text
 // says that it is: most tools have more reporters than one. Where it fails and
 // nobody knows its format, the places count that most tools name alike.
@@ -132,7 +132,7 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 		g.last()
 	}
 	placed := slices.Clone(g.found)
-	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same place stands there with its directory
+	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same place is there with its directory
 		return f.Line > 0 && !strings.Contains(f.File, "/") && slices.ContainsFunc(placed, func(o nexus.Finding) bool {
 			return o.Line == f.Line && strings.HasSuffix(o.File, "/"+f.File)
 		})
@@ -147,7 +147,7 @@ type guesser struct {
 	said   nexus.Finding // that waits for its place
 	prior  string        // what was said last, if that has no place of its own
 	head   string        // the file that what is indented is about
-	dir    string        // of the package whose test is told of
+	dir    string        // of the package whose test is told about
 	broke  string        // what ended a Go program, until its place is known
 	found  []nexus.Finding
 

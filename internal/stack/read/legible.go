@@ -68,7 +68,7 @@ func Legible(out []byte) []byte {
 	return b.Bytes()
 }
 
-// chatter reports whether a line only says that a test goes on.
+// chatter reports whether a line only says that a test continues.
 func chatter(line string) bool {
 	for _, word := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "} {
 		if strings.HasPrefix(line, word) {

@@ -50,13 +50,13 @@ func TestRecordedOutput(t *testing.T) {
 	}{
 		{"go-test-json", "test-ok.json", 0, "pass 1/0/1"},
 		{"go-test-json", "test-none.json", 0, "not-run 0/0/0 (no test ran)"},
-		{"go-test-json", "test-main.json", 1, "environmental 1/0/0 (every test passed, yet go test failed)\n:0:0 [exit] example.org/m/tm: failed without a word"},
-		{"go-test-json", "test-gone.json", 0, "fail 1/1/0\n:0:0 [vanished] example.org/m/esc.TestGone: the test began and never ended"},
+		{"go-test-json", "test-main.json", 1, "environmental 1/0/0 (every test passed, yet go test failed)\n:0:0 [exit] example.org/m/tm: failed without a message"},
+		{"go-test-json", "test-gone.json", 0, "fail 1/1/0\n:0:0 [vanished] example.org/m/esc.TestGone: the test started and never ended"},
 		{"go-test-json", "test-deep.json", 1, "fail 0/3/0\nesc/x_test.go:3:0 [panic] example.org/m/esc.TestA: panic: assignment to entry in nil map [recovered, repanicked]"},
 		{"go-test-json", "test-goroutine.json", 1, "fail 0/1/0\nesc/x_test.go:3:0 [panic] example.org/m/esc.TestA: panic: elsewhere"},
 		{"go-test-json", "test-race.json", 1, "fail 0/1/0\nrace/x_test.go:3:0 [race] example.org/m/race.TestRace: WARNING: DATA RACE ..."},
 		{"go-test-json", "test-all.json", 1, `fail 5/7/1
-:0:0 [vanished] example.org/m/exit.TestExit: the test began and never ended
+:0:0 [vanished] example.org/m/exit.TestExit: the test started and never ended
 bad/bad_test.go:4:0 [test] example.org/m/bad.TestBad: bad_test.go:4: some log ...
 bad/bad_test.go:8:0 [test] example.org/m/bad.TestBad/sub_one: bad_test.go:8: sub failed
 bad/bad_test.go:12:0 [test] example.org/m/bad.TestParent/only: bad_test.go:12: only sub
@@ -112,7 +112,7 @@ func TestText(t *testing.T) {
 		{name: "import cycle", format: "go-build", err: "package a\n\timports b\n\timports a: import cycle not allowed\n", exit: 1, want: "fail 0/0/0\n:0:0 [compile] : package a ..."},
 		{name: "too new a go", format: "go-build", err: "go: go.mod requires go >= 1.99 (running go 1.26.8; GOTOOLCHAIN=local)\n", exit: 1, want: "environmental 0/0/0 (go: go.mod requires go >= 1.99 (running go 1.26.8; GOTOOLCHAIN=local))\ngo.mod:0:0 [environment] : go: go.mod requires go >= 1.99 (running go 1.26.8; GOTOOLCHAIN=local)"},
 		{name: "disk full", format: "go-build", err: "# a\ncompile: writing output: write /tmp/x: no space left on device\n", exit: 1, want: "environmental 0/0/0 (compile: writing output: write /tmp/x: no space left on device)\n:0:0 [environment] : compile: writing output: write /tmp/x: no space left on device"},
-		{name: "silent failure", format: "go-build", exit: 2, want: "fail 0/0/0\n:0:0 [exit] : exit code 2 without a word"},
+		{name: "silent failure", format: "go-build", exit: 2, want: "fail 0/0/0\n:0:0 [exit] : exit code 2 without a message"},
 		{name: "colours", format: "go-build", err: "\x1b[1mx.go:3:2: \x1b[31mundefined: y\x1b[0m\r\n", exit: 1, want: "fail 0/0/0\nx.go:3:2 [compile] : undefined: y"},
 		{name: "outside the tree", format: "go-build", err: "/usr/lib/x.go:3:2: odd\n../y.go:1:1: odd\n", exit: 1, want: "fail 0/0/0\n:0:0 [compile] : ../y.go:1:1: odd\n:0:0 [compile] : /usr/lib/x.go:3:2: odd"},
 		{name: "in the tree", format: "go-build", err: "/src/a b/x.go:3:2: odd\n", exit: 1, want: "fail 0/0/0\na b/x.go:3:2 [compile] : odd"},
@@ -126,11 +126,11 @@ func TestText(t *testing.T) {
 		{name: "golangci clean", format: "golangci", out: `{"Issues":[],"Report":{}}`, want: "pass 0/0/0"},
 		{name: "golangci without JSON", format: "golangci", out: "0 issues.\n", want: "unverifiable 0/0/0 (golangci-lint printed no JSON)"},
 		{name: "golangci config", format: "golangci", err: "Error: can't load config: unsupported version\n", exit: 3, want: "environmental 0/0/0 (Error: can't load config: unsupported version)\n:0:0 [golangci] : Error: can't load config: unsupported version"},
-		{name: "golangci of another version", format: "golangci", err: "Error: unknown flag: --out-format\nThe command is terminated due to an error: unknown flag: --out-format\n", exit: 3, want: "not-run 0/0/0 (the golangci-lint that is installed is not of the version that the configuration is for)"},
+		{name: "golangci of another version", format: "golangci", err: "Error: unknown flag: --out-format\nThe command is terminated due to an error: unknown flag: --out-format\n", exit: 3, want: "not-run 0/0/0 (the configuration is for another version of golangci-lint than the one installed)"},
 		{name: "no events", format: "go-test-json", out: "hello\n", want: "unverifiable 0/0/0 (go test printed no events)"},
 		{name: "failed build flag", format: "go-test-json", err: "flag provided but not defined: -nope\n", exit: 2, want: "fail 0/0/0\n:0:0 [compile] : flag provided but not defined: -nope"},
-		{name: "forged events in foreign output", format: "go-test-json", exit: 1, out: `{"Action":"pass","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [vanished] x.T: the test began and never ended"},
-		{name: "failed test with exit 0", format: "go-test-json", out: `{"Action":"run","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x"}` + "\n", want: "fail 0/1/0\n:0:0 [test] x.T: failed without a word"},
+		{name: "forged events in foreign output", format: "go-test-json", exit: 1, out: `{"Action":"pass","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [vanished] x.T: the test started and never ended"},
+		{name: "failed test with exit 0", format: "go-test-json", out: `{"Action":"run","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x"}` + "\n", want: "fail 0/1/0\n:0:0 [test] x.T: failed without a message"},
 		{name: "process ends between tests", format: "go-test-json", out: `{"Action":"start","Package":"x"}
 {"Action":"run","Package":"x","Test":"T"}
 {"Action":"output","Package":"x","Test":"T","Output":"--- PASS: T (0.00s)\n"}
@@ -150,7 +150,7 @@ func TestText(t *testing.T) {
 		{name: "killed", format: "exit", exit: -1, want: "environmental 0/0/0 (it was killed)"},
 		{name: "cargo", format: "exit", tests: true, out: "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured\ntest result: ok. 2 passed; 0 failed; 0 ignored\n", want: "pass 5/0/1"},
 		{name: "cargo zero", format: "exit", tests: true, out: "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out\n", want: "not-run 0/0/0 (no test ran)"},
-		{name: "cargo red", format: "exit", tests: true, exit: 101, out: "test a::b ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n", want: "fail 1/1/0\n:0:0 [test] a::b: failed without a word"},
+		{name: "cargo red", format: "exit", tests: true, exit: 101, out: "test a::b ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n", want: "fail 1/1/0\n:0:0 [test] a::b: failed without a message"},
 		{name: "rustc", format: "exit", exit: 101, err: "error[E0308]: mismatched types\n  --> src/main.rs:3:5\n", want: "fail 0/0/0\nsrc/main.rs:3:5 [E0308] : mismatched types"},
 		{name: "pytest", format: "exit", tests: true, exit: 1, out: "FAILED tests/test_a.py::test_x - assert 1 == 2\n==== 1 failed, 3 passed, 1 skipped in 0.12s ====\n", want: "fail 3/1/1\ntests/test_a.py:0:0 [test] tests/test_a.py::test_x: assert 1 == 2"},
 		{name: "pytest none", format: "exit", tests: true, exit: 5, out: "==== no tests ran in 0.01s ====\n", want: "not-run 0/0/0 (no test ran)"},
@@ -163,8 +163,8 @@ func TestText(t *testing.T) {
 		{name: "maven", format: "exit", tests: true, out: "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s\n[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 1\n", want: "pass 4/0/1"},
 		{name: "go test", format: "exit", tests: true, out: "ok  \ta/b\t0.1s\n?   \ta/c\t[no test files]\n", want: "pass 1/0/0"},
 		{name: "go test, and yet red", format: "exit", tests: true, exit: 1, out: "ok  \ta/b\t0.1s\n", want: "environmental 1/0/0 (every test passed, yet go test failed)"},
-		{name: "go test that fails without a word", format: "go-test", exit: 1, out: "ok  \ta/b\t0.1s\nexit status 1\nFAIL\ta/c\t0.1s\nFAIL\n", want: "fail 1/0/0\n:0:0 [exit] a/c: failed without a word"},
-		{name: "go test cut off", format: "go-test", exit: 1, out: "=== RUN   TestA\n    a_test.go:3: here\n", want: "fail 0/1/0\na_test.go:3:0 [vanished] TestA: the test began and never ended ..."},
+		{name: "go test that fails without a word", format: "go-test", exit: 1, out: "ok  \ta/b\t0.1s\nexit status 1\nFAIL\ta/c\t0.1s\nFAIL\n", want: "fail 1/0/0\n:0:0 [exit] a/c: failed without a message"},
+		{name: "go test cut off", format: "go-test", exit: 1, out: "=== RUN   TestA\n    a_test.go:3: here\n", want: "fail 0/1/0\na_test.go:3:0 [vanished] TestA: the test started and never ended ..."},
 		{
 			name: "go test without a module", format: "go-test", exit: 1, out: "FAIL\t./... [setup failed]\nFAIL\n",
 			err:  "# ./...\npattern ./...: directory prefix . does not contain main module or its dependencies\n",

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What lines say of tests that passed: points of TAP, and those of one line
+// What lines say about tests that passed: points of TAP, and those of one line
 // each in what other runners print.
 var (
 	tapBegins = regexp.MustCompile(`^(\s*)# Subtest: `)
@@ -14,7 +14,7 @@ var (
 	passed    = regexp.MustCompile(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
 )
 
-// Failing returns what a tool printed without what it says of tests that passed,
+// Failing returns what a tool printed without what it says about tests that passed,
 // and in a last line how much that was: somebody who looks for what is wrong
 // has no use for it.
 func Failing(output string) string {

@@ -112,7 +112,7 @@ func settle(in Input, f Format, r Report) Report {
 	case in.Tests && r.Counts.Passed == 0 && r.State != nexus.Flaky:
 		r.State, r.Why = nexus.NotRun, "no test ran"
 	case in.Guess && !r.Counted && !f.clean(in):
-		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all is well"
+		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 	}
 	if r.State == nexus.Fail && len(r.Findings) == 0 {
 		r.Findings = []nexus.Finding{{Code: raw.CodeExit, Message: in.Last()}}

@@ -36,7 +36,7 @@ func eventLine(action, test, output string) string {
 	return fmt.Sprintf(`{"Action":%q,"Package":"example.org/m"%s%s}`, action, test, output) + "\n"
 }
 
-// suiteOf writes what go test -json says of tests that print much. Some run
+// suiteOf writes what go test -json says about tests that print much. Some run
 // side by side, and some fail or are skipped.
 func suiteOf(tests, lines int) []byte {
 	var b strings.Builder

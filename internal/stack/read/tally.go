@@ -13,7 +13,7 @@ import (
 const tallyMarks = `(?mi)^\W*(?:\w+\W{1,2})?\d+ (?:of \d+ )?(?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:\w+\] )?(?:tests?|tests run|test cases|total|passed)\W{1,12}\d+\b`
 
 // counter reads how many tests there were from lines of any runner. Its words
-// stand before or behind their number.
+// are before or after their number.
 type counter struct {
 	behind, before *regexp.Regexp
 	other          *regexp.Regexp // of lines that count something else
@@ -74,7 +74,7 @@ func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
 	return n, total, len(said) > 0
 }
 
-// sum is what a runner says of all its tests.
+// sum is what a runner says about all its tests.
 type sum struct {
 	nexus.Counts
 	total         int

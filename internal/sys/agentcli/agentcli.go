@@ -27,6 +27,7 @@ type Program struct {
 	Name    string
 	Command string   // program, found by PATH
 	Args    []string // before those of the format; for text all of them, with {prompt} for the prompt
+	Maker   string   // provider of its models, such as anthropic; empty: unknown
 	Speaks  string   // format of its stream, see package stream
 	Model   string   // as it names it; empty: its own choice
 	Env     []string // "NAME=value"
@@ -40,16 +41,16 @@ type Program struct {
 func Known() []Program {
 	return []Program{
 		{
-			Name: "claude", Command: "claude", Speaks: "claude", Signin: "claude /login",
+			Name: "claude", Command: "claude", Maker: "anthropic", Speaks: "claude", Signin: "claude /login",
 			Hosts: []string{"api.anthropic.com", "platform.claude.com", "console.anthropic.com"}, Login: []string{".claude/.credentials.json"},
 			Env: []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1"},
 		},
 		{
-			Name: "codex", Command: "codex", Speaks: "codex", Signin: "codex login",
+			Name: "codex", Command: "codex", Maker: "openai", Speaks: "codex", Signin: "codex login",
 			Hosts: []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}, Login: []string{".codex/auth.json"},
 		},
 		{
-			Name: "gemini", Command: "gemini", Speaks: "gemini", Signin: "gemini",
+			Name: "gemini", Command: "gemini", Maker: "gemini", Speaks: "gemini", Signin: "gemini",
 			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
 			Login: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json"},
 			Env:   []string{"GEMINI_TELEMETRY_ENABLED=false"},
@@ -76,7 +77,7 @@ func Find(command, path string) (file string, seen []string, err error) {
 		file = filepath.Join(filepath.SplitList(path)[i], command)
 	}
 	if !runs(file) {
-		return "", nil, fmt.Errorf("%s is no program", file)
+		return "", nil, fmt.Errorf("%s is not a program", file)
 	}
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -206,7 +207,7 @@ func (p Program) NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Resumes reports whether the program can go on with a conversation.
+// Resumes reports whether the program can continue with a conversation.
 func (p Program) Resumes() bool { return p.Speaks != "text" }
 
 // args returns the arguments for a prompt.

@@ -200,11 +200,11 @@ func check(provider, value string) error {
 	case len(value) > 4096:
 		why = errors.New("it has more than 4,096 characters")
 	case strings.ContainsFunc(value, func(r rune) bool { return !plain(r) }):
-		why = errors.New("it holds spaces or other characters that no key has")
+		why = errors.New("it contains spaces or other characters that no key has")
 	default:
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "this is no key", Cause: why, Hint: "Give the key alone, as the provider shows it, on standard input."}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "this is not a key", Cause: why, Hint: "Give the key alone, as the provider shows it, on standard input."}
 }
 
 // CheckProvider refuses what cannot be the name of a provider.
@@ -216,5 +216,5 @@ func CheckProvider(name string) error {
 		return nil
 	}
 	shown := cmp.Or(fmt.Sprintf("%q", legible.Cut(name, 64)), "nothing")
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: shown + " is no name of a provider", Hint: "A name has letters, digits, - and _ only, such as anthropic."}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: shown + " is not a valid name of a provider", Hint: "A name has letters, digits, - and _ only, such as anthropic."}
 }

@@ -122,7 +122,7 @@ func TestFileMode(t *testing.T) {
 }
 
 // TestUnsafe refuses every file that others could have read or changed, also
-// to write to it, and never says what stands there.
+// to write to it, and never says what is there.
 func TestUnsafe(t *testing.T) {
 	const value = "not-to-be-shown"
 	for name, spoil := range map[string]func(t *testing.T, file string) error{

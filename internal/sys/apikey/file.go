@@ -37,17 +37,17 @@ func readFile(path string) (map[string]string, error) {
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, unsafe(path, reason(err), "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, reason(err), "Remove it and set the keys again: nexus config key set PROVIDER.")
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, unsafe(path, "it is not a plain file", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, "it is not a plain file", "Remove it and set the keys again: nexus config key set PROVIDER.")
 	case !mine(info):
-		return nil, unsafe(path, "it belongs to somebody else", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, "it belongs to another user", "Remove it and set the keys again: nexus config key set PROVIDER.")
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, unsafe(path, fmt.Sprintf("others may read or change it: its mode is %04o", info.Mode().Perm()), "Run chmod 600 "+path+"; if others had access, let the provider make new keys.")
+		return nil, unsafe(path, fmt.Sprintf("others may read or change it: its mode is %04o", info.Mode().Perm()), "Run chmod 600 "+path+"; if others had access, replace the keys at the provider.")
 	case info.Size() > maxFile:
-		return nil, unsafe(path, "it is too large", "Remove it and set the keys anew: nexus config key set PROVIDER.")
+		return nil, unsafe(path, "it is too large", "Remove it and set the keys again: nexus config key set PROVIDER.")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
@@ -57,7 +57,7 @@ func readFile(path string) (map[string]string, error) {
 }
 
 // parse reads lines such as: anthropic = "sk-ant-...". No error shows what
-// stands there.
+// is there.
 func parse(path string, data []byte) (map[string]string, error) {
 	var kept map[string]string
 	if err := toml.Unmarshal(data, &kept); err != nil {
@@ -100,13 +100,13 @@ func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
-		return unsafe(dir, reason(err), "Make it a directory that is yours alone: chmod 700 "+dir+".")
+		return unsafe(dir, reason(err), "Make it private: chmod 700 "+dir+".")
 	case info.Mode()&fs.ModeSymlink != 0:
 		return unsafe(dir, "it is a symbolic link", "Put a directory in its place, or set XDG_CONFIG_HOME to where it leads.")
 	case !info.IsDir():
 		return unsafe(dir, "it is not a directory", "Put a directory in its place.")
 	case !mine(info):
-		return unsafe(dir, "it belongs to somebody else", "Set XDG_CONFIG_HOME to a directory of your own.")
+		return unsafe(dir, "it belongs to another user", "Set XDG_CONFIG_HOME to a directory of your own.")
 	case info.Mode().Perm()&0o027 != 0:
 		return unsafe(dir, fmt.Sprintf("others may look into it: its mode is %04o", info.Mode().Perm()), "Run chmod 700 "+dir+".")
 	}

@@ -134,7 +134,7 @@ func checks() []string {
 
 // Gates says which commands judge the work.
 type Gates struct {
-	Commands map[string]string // by gate's name; empty: switched off; absent: detected
+	Commands map[string]string // by gate's name; empty: turned off; absent: detected
 	Order    []string          // names that come first, in this order
 	UI       []string          // patterns of files of a user interface, without which the gate e2e does not judge a change; empty: those that gate knows
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time

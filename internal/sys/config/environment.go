@@ -12,7 +12,7 @@ import (
 
 // Environment says what worktrees get besides the files of their commit.
 type Environment struct {
-	Commands  map[string]string // install and init; empty: switched off; absent: as detected
+	Commands  map[string]string // install and init; empty: turned off; absent: as detected
 	Link      []string          // paths of the checkout, as patterns, that git ignores and trees get
 	EnvFiles  []string          // files of the checkout whose variables commands get
 	Variables []string          // of the user's environment that commands get
@@ -24,11 +24,11 @@ func environmentKeys() []Key {
 		return entry("environment."+name, kind.Command(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
 	}
 	return []Key{
-		command("install", "command that installs the dependencies of a worktree, run once for each content of the lock files, in the sandbox, instead of the ecosystem's own; false: only what your checkout has installed is used. The project's needs nexus trust"),
-		command("init", "command that is run in the sandbox once the dependencies are installed; what it leaves that git ignores is part of every worktree. The project's needs nexus trust, with the scripts that it names"),
-		one("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and worktrees get a copy of; never .env or other files of keys. The project's needs nexus trust",
+		command("install", "command that installs the dependencies of a worktree, instead of the ecosystem's own; it runs in the sandbox, once for each content of the lock files; false: only what your checkout has installed is used. The project's needs nexus trust"),
+		command("init", "command that runs in the sandbox after the dependencies are installed; its files that git ignores are copied to every worktree. The project's needs nexus trust, with the scripts that it names"),
+		one("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Worktree.Link }).added(),
-		one("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay out of sight",
+		one("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
 			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).trusted(secrets),
 		one("environment.variables", kind.Many("list of variables", func(names []string) (any, error) {
 			for _, n := range names {
@@ -61,7 +61,7 @@ func paths() kind.Kind {
 	})
 }
 
-// Project returns what a project's own file says of the environment.
+// Project returns what a project's own file says about the environment.
 func Project(root string) (Environment, error) {
 	c, _, err := Load(Sources{Project: filepath.Join(root, "nexus.toml")})
 	return c.Worktree, err

@@ -86,7 +86,7 @@ func Load(s Sources) (Config, Origins, error) {
 	if err != nil {
 		return Config{}, nil, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "configuration", Cause: err,
-			Hint: "Correct what is named; nexus config --explain lists every value, docs/config.md every key.",
+			Hint: "Correct the setting; nexus config --explain lists every value, docs/config.md every key.",
 		}
 	}
 	if err := l.climbs(); err != nil {
@@ -102,8 +102,8 @@ func (l *loader) climbs() error {
 		if tier := l.config.Roles[role].Tier; tier != "" {
 			key := "roles." + string(role) + ".tier"
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s has no effect: who writes works at the tier of the task, which rises as attempts fail", l.origins.Of(key).Where, key),
-				Hint: fmt.Sprintf("Say where tasks start with --tier %s or in the plan, by how hard they are with routing.tiers, or name one model for all with roles.%s.model.", tier, role),
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s has no effect: coder and tester work at the tier of the task, which rises as attempts fail", l.origins.Of(key).Where, key),
+				Hint: fmt.Sprintf("Set the tier where tasks start with --tier %s or in the plan, or by their complexity with routing.tiers; or set one model for the role with roles.%s.model.", tier, role),
 			}
 		}
 	}

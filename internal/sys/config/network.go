@@ -14,7 +14,7 @@ import (
 func networkKeys() []Key {
 	const host = `hosts as "name", "name:port", "*.name" or an address`
 	return []Key{
-		one("network.mode", kind.Words("off", "list"), "off: no command has a network but its own loopback; list: those that network.gates and network.roles name reach what is on the list, through a proxy",
+		one("network.mode", kind.Words("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
 			func(c *Config) *string { return &c.Network.Mode }).trusted("whether anything leaves this machine is your decision"),
 		one("network.allow", hosts(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).added(),

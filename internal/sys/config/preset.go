@@ -67,7 +67,7 @@ func (l *loader) preset(s Sources) error {
 }
 
 // nearest gives a tier without a model that of the nearest weaker one that
-// has one. A weaker tier never gets a dearer model this way.
+// has one. A weaker tier never gets a more expensive model this way.
 func (l *loader) nearest() {
 	last := ""
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
@@ -86,7 +86,7 @@ func (l *loader) nearest() {
 func approves(before nexus.Approval, to any) error {
 	now, _ := to.(string)
 	if a := nexus.Approval(now); !a.Holds(before) {
-		return fmt.Errorf("the project's file may not let less wait for you than %s: approval = %s", before, kind.Quoted(now))
+		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.Quoted(now))
 	}
 	return nil
 }

@@ -67,13 +67,13 @@ func Reference() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration
 
-Settings come from five places; each wins over the ones before it: the defaults below, your own
+Settings come from five places, and later places override earlier ones: the defaults below, your own
 ` + "`~/.config/nexus/config.toml`, the project's `nexus.toml`, the environment, and flags." + `
 
 The project's file is repository content. It may not set what would send money, keys or files
 elsewhere or open the sandbox; such keys are marked *not in the project's file*.
 
-A variable's name is the key in upper case behind ` + "`NEXUS_`" + `, with underscores for dots and hyphens;
+A variable's name is the key in upper case after ` + "`NEXUS_`" + `, with underscores for dots and hyphens;
 a ` + "`*`" + ` stands for a name of yours, which a variable gives in lower case. Lists are separated by
 commas. An empty variable counts as unset. An unknown key is an error.
 

@@ -104,7 +104,7 @@ func read(path string) (map[string]nexus.Money, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "the day's money in " + path + " cannot be read", Cause: err,
-			Hint: "Remove the file to begin the day anew; what was spent today then counts no more.",
+			Hint: "Remove the file to start the day again; what was spent today then no longer counts.",
 		}
 	}
 	return runs, nil
@@ -126,7 +126,7 @@ func Parse(data []byte) (map[string]nexus.Money, error) {
 	}
 	for run, m := range day.Runs {
 		if m < 0 {
-			return nil, fmt.Errorf("%q has less than nothing", run)
+			return nil, fmt.Errorf("%q is below zero", run)
 		}
 	}
 	if day.Runs == nil {

@@ -64,7 +64,7 @@ func (s *Store) lock(key string) string { return filepath.Join(s.Dir, "locks", k
 // keyOK refuses what could not name a directory.
 func keyOK(key string) error {
 	if key == "" || len(key) > 100 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || key == "locks" {
-		return fmt.Errorf("supply: %q is no key", key)
+		return fmt.Errorf("depcache: %q is not a key", key)
 	}
 	return nil
 }
@@ -314,6 +314,6 @@ func (s *Store) Sets() []Set {
 func refused(path, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeEnvironment, Message: fmt.Sprintf("%s cannot be put into a worktree: %s", path, why),
-		Hint: "Take it out of environment.link, or out of git.",
+		Hint: "Remove it from environment.link or from git.",
 	}
 }

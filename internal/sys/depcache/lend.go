@@ -68,7 +68,7 @@ func (s *Store) Lend(ctx context.Context, home, dir string, sets []Set, fresh bo
 	for _, p := range plan {
 		err := disk.Share(ctx, s.lock(p.set.Key), func(context.Context) error {
 			if _, ok := s.Find(p.set.Key); !ok {
-				return fmt.Errorf("supply: %s was swept", p.set.Key)
+				return fmt.Errorf("depcache: %s was swept", p.set.Key)
 			}
 			_ = disk.Write(s.path(p.set.Key, "lent"), nil) // its time says when it was used last; a guess is enough
 			l := lent{Key: p.set.Key, Path: p.path}

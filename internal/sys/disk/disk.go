@@ -26,7 +26,7 @@ func Fail(what string, err error) error {
 	if _, ok := errors.AsType[*nexus.Error](err); ok {
 		return err
 	}
-	code, hint := nexus.CodeStorage, "See that the state directory is on a disk that can be written."
+	code, hint := nexus.CodeStorage, "Put the state directory on a disk that can be written."
 	switch {
 	case full(err):
 		code, hint = nexus.CodeDiskFull, "Free some space, then resume the run."

@@ -21,7 +21,7 @@ type flow struct {
 	sent, got atomic.Int64
 }
 
-var errMuch = errors.New("more bytes than a connection may carry")
+var errMuch = errors.New("more bytes than a connection may transfer")
 
 func (f *flow) Read(b []byte) (int, error) {
 	if f.got.Load() >= f.down {
@@ -90,7 +90,7 @@ func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
 func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requestHead, out *flow) error {
 	req, err := http.ReadRequest(r)
 	if err != nil {
-		answer(c, refuse(http.StatusBadRequest, "not a request that is taken: %s", clean(err)))
+		answer(c, refuse(http.StatusBadRequest, "not a request that is accepted: %s", clean(err)))
 		return err
 	}
 	if req.Header.Get("Expect") != "" {
@@ -117,7 +117,7 @@ func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requ
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		err = errors.New("it answers in another protocol")
+		err = errors.New("it answers with another protocol")
 		answer(c, refuse(http.StatusBadGateway, "%v", err))
 		return err
 	}

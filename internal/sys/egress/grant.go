@@ -110,7 +110,7 @@ func Refusals(all []Tally) string {
 		fmt.Fprintf(&b, ": %s]\n", legible.Cut(t.Why, 300))
 	}
 	if b.Len() > 0 && slices.ContainsFunc(all, func(t Tally) bool { return !t.Allowed }) {
-		b.WriteString("[network: only hosts on the list are reached; do without, or say in your hand-in which host is needed and why: a person can add it to network.allow]\n")
+		b.WriteString("[network: only hosts on the list can be reached; do without, or say in finish which host is needed and why: a person can add it to network.allow]\n")
 	}
 	return b.String()
 }

@@ -32,7 +32,7 @@ func parseHead(data []byte) (requestHead, error) {
 	}
 	first := strings.Split(lines[0], " ")
 	if len(first) != 3 || !token(first[0]) || first[2] != "HTTP/1.1" && first[2] != "HTTP/1.0" {
-		return requestHead{}, errors.New("its first line is no request of HTTP/1.1")
+		return requestHead{}, errors.New("its first line is not an HTTP/1.1 request")
 	}
 	h := requestHead{Method: first[0], Tunnel: first[0] == "CONNECT", Old: first[2] == "HTTP/1.0"}
 	usual := uint16(portHTTPS)
@@ -124,11 +124,11 @@ func (h requestHead) headers(lines []string, usual uint16) error {
 	case len(hosts) > 1 || len(hosts) == 0 && !h.Old:
 		return errors.New("it needs one Host")
 	case len(lengths)+len(codings) > 1:
-		return errors.New("it says twice how long it is")
+		return errors.New("it gives its length twice")
 	case len(lengths) == 1 && !digits(lengths[0]), len(codings) == 1 && !strings.EqualFold(codings[0], "chunked"):
-		return errors.New("it says in an unknown way how long it is")
+		return errors.New("it gives its length in an unknown way")
 	case h.Old && len(codings) > 0:
-		return errors.New("it is chunked, which HTTP/1.0 does not know")
+		return errors.New("it is chunked, which HTTP/1.0 does not support")
 	case h.Tunnel && (len(codings) > 0 || len(lengths) == 1 && lengths[0] != "0"):
 		return errors.New("it is CONNECT and has a body")
 	}

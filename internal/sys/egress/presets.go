@@ -17,7 +17,7 @@ func Preset(name string) ([]string, error) {
 		}
 	}
 	return nil, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no preset %q of hosts", legible.Cut(name, 40)), Hint: "There are " + strings.Join(Presets(), ", ") + ".",
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no preset %q of hosts", legible.Cut(name, 40)), Hint: "Presets are " + strings.Join(Presets(), ", ") + ".",
 	}
 }
 

@@ -104,8 +104,8 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	}
 	h, err := parseHead(head)
 	if err != nil {
-		p.told(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is taken: " + err.Error()})
-		answer(c, refuse(http.StatusBadRequest, "not a request that is taken: %v", err))
+		p.told(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
+		answer(c, refuse(http.StatusBadRequest, "not a request that is accepted: %v", err))
 		return
 	}
 	d := Decision{Target: h.Target}
@@ -226,7 +226,7 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 		}
 		if kind != "" && !p.List.names(to) {
 			d.Allowed, d.Address = false, to.String()
-			return nil, refuse(http.StatusForbidden, "its address %s is not the public internet's (%s); only a rule for that very address and port allows it", a, kind)
+			return nil, refuse(http.StatusForbidden, "its address %s is not on the public internet (%s); only a rule for exactly this address and port allows it", a, kind)
 		}
 		all = append(all, to)
 	}

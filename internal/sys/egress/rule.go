@@ -33,7 +33,7 @@ type Target struct {
 	Port uint16
 }
 
-// String returns the target as it stands in a URL.
+// String returns the target as it is in a URL.
 func (t Target) String() string {
 	if strings.Contains(t.Host, ":") {
 		return "[" + t.Host + "]:" + strconv.Itoa(int(t.Port))
@@ -63,7 +63,7 @@ func ParseRule(text string) (Rule, error) {
 		err = errors.New("it names every host")
 	}
 	if err != nil {
-		return Rule{}, fmt.Errorf("%q is no host to allow: %w", legible.Cut(text, 100), err)
+		return Rule{}, fmt.Errorf("%q is not a host to allow: %w", legible.Cut(text, 100), err)
 	}
 	r.port = cmp.Or(r.port, portHTTPS)
 	return r, nil
@@ -74,7 +74,7 @@ func ParseRule(text string) (Rule, error) {
 func ParseDenial(text string) (Rule, error) {
 	r, err := parseRule(text)
 	if err != nil {
-		return Rule{}, fmt.Errorf("%q is no host to refuse: %w", legible.Cut(text, 100), err)
+		return Rule{}, fmt.Errorf("%q is not a host to refuse: %w", legible.Cut(text, 100), err)
 	}
 	return r, nil
 }
@@ -97,7 +97,7 @@ func parseRule(text string) (Rule, error) {
 	}
 	if r.below {
 		if _, err := netip.ParseAddr(r.host); err == nil || !strings.Contains(r.host, ".") {
-			return Rule{}, errors.New("behind *. comes a name of two parts at least")
+			return Rule{}, errors.New("*. must be followed by a name with at least two parts")
 		}
 	}
 	return r, nil
@@ -230,21 +230,21 @@ func splitPort(text string) (host string, port uint16, err error) {
 	if strings.HasPrefix(text, "[") {
 		end := strings.IndexByte(text, ']')
 		if end < 0 || !strings.Contains(text[:end], ":") {
-			return "", 0, errors.New("brackets are for an address of IPv6")
+			return "", 0, errors.New("brackets are for an IPv6 address")
 		}
 		host, rest = text[1:end], text[end+1:]
 		if rest == "" {
 			return host, 0, nil
 		}
 		if rest, ok = strings.CutPrefix(rest, ":"); !ok {
-			return "", 0, errors.New("behind the bracket comes a port or nothing")
+			return "", 0, errors.New("after the bracket there may only be a port")
 		}
 	} else if host, rest, ok = strings.Cut(text, ":"); !ok {
 		return host, 0, nil
 	}
 	n, err := strconv.ParseUint(rest, 10, 16)
 	if err != nil || n == 0 || rest[0] < '1' || rest[0] > '9' {
-		return "", 0, errors.New("its port is no number from 1 to 65535")
+		return "", 0, errors.New("its port is not a number from 1 to 65535")
 	}
 	return host, uint16(n), nil
 }
@@ -260,17 +260,17 @@ func canonical(host string) (string, error) {
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if name == "" || len(name) > maxHost {
-		return "", errors.New("it has no host of a sensible length")
+		return "", errors.New("its host is empty or too long")
 	}
 	labels := strings.Split(name, ".")
 	for _, l := range labels {
 		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "", errors.New("it is no name of letters, digits, - and dots; write other scripts as xn--")
+			return "", errors.New("it is not a name of letters, digits, - and dots; write other scripts as xn--")
 		}
 	}
 	last := labels[len(labels)-1]
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == "" {
-		return "", errors.New("it is an address in a form that is not taken")
+		return "", errors.New("it is an address in a form that is not accepted")
 	}
 	return name, nil
 }

@@ -123,7 +123,7 @@ func accepted(r *bufio.Reader) error {
 		return err
 	}
 	if r.Buffered() > 0 {
-		return errors.New("it says more than it was asked")
+		return errors.New("it sends more than was asked")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 // from; "" means that it must not exist. A ref that is there already is fine.
 func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
 	if err := RefOK(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
-		return invalid(fmt.Sprintf("%q is no ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
+		return invalid(fmt.Sprintf("%q is not a ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
 	}
 	to, err := c.git.Resolve(ctx, to)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
 	case is == to:
 		return nil
 	default:
-		return moved(fmt.Sprintf("%s is not at %.12s", ref, from), "Read it again and decide anew.", failed)
+		return moved(fmt.Sprintf("%s is not at %.12s", ref, from), "Read it again, then decide.", failed)
 	}
 }
 

@@ -132,7 +132,7 @@ func parseRaw(out string) ([]Change, error) {
 	return all, nil
 }
 
-// Merged is what a merge came to.
+// Merged is the result of a merge.
 type Merged struct {
 	Tree      string   // with conflict markers where there are conflicts
 	Conflicts []string // files git could not merge, by path; empty for a clean merge

@@ -73,7 +73,7 @@ func Find(ctx context.Context, dir string) (Repo, error) {
 	}
 	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
 		if x, ok := errors.AsType[*nexus.Error](err); ok && x.Code == nexus.CodeNotFound {
-			err = nil // it says no more
+			err = nil // it closed its output
 		}
 		return Repo{}, &nexus.Error{
 			Code: nexus.CodeNoCommits, Message: dir + " has no commit yet",
@@ -131,7 +131,7 @@ func notRepository(dir string, err error) error {
 		at, _, _ = strings.Cut(at, "'")
 		at = cmp.Or(at, dir)
 		return &nexus.Error{
-			Code: nexus.CodeNotRepository, Message: at + " belongs to somebody else, so git does not read it",
+			Code: nexus.CodeNotRepository, Message: at + " belongs to another user, so git does not read it",
 			Hint: "If you trust it: git config --global --add safe.directory '" + at + "'",
 		}
 	}

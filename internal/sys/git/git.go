@@ -162,7 +162,7 @@ func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
 	return cmd
 }
 
-// hardened returns the options that stand before every verb: they win over
+// hardened returns the options that are before every verb: they win over
 // whatever the repository's own configuration says.
 func hardened() []string {
 	var args []string

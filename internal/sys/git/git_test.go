@@ -124,7 +124,7 @@ func TestFindOfAnother(t *testing.T) {
 	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)
 	_, err := Find(t.Context(), filepath.Join(r.Work, "d"))
 	var e *nexus.Error
-	if !errors.As(err, &e) || e.Message != r.Work+" belongs to somebody else, so git does not read it" || !strings.Contains(e.Hint, "safe.directory '"+r.Work+"'") {
+	if !errors.As(err, &e) || e.Message != r.Work+" belongs to another user, so git does not read it" || !strings.Contains(e.Hint, "safe.directory '"+r.Work+"'") {
 		t.Errorf("%v", err)
 	}
 }

@@ -115,7 +115,7 @@ func (x Index) Bytes(size int) ([]byte, error) {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(x)))
 	for _, e := range x {
 		if len(e.Raw) != size {
-			return nil, fmt.Errorf("index: %q is no object name", e.ID())
+			return nil, fmt.Errorf("index: %q is not an object name", e.ID())
 		}
 		start := len(b)
 		for _, w := range []uint32{

@@ -59,7 +59,7 @@ func TestLooseObjectsAreGits(t *testing.T) {
 	}
 }
 
-// A compressor is not made anew for each object.
+// A compressor is not made again for each object.
 func TestWritingAllocatesLittle(t *testing.T) {
 	r := repo(t)
 	o, err := r.objects(t.Context())

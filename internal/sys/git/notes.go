@@ -91,7 +91,7 @@ func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	n := &notesTree{repo: r, blobs: map[string][]string{}}
 	to, err := r.Line(ctx, "symbolic-ref", "--quiet", NotesRef)
 	if err == nil {
-		return nil, fmt.Errorf("%s stands for %s, which is not written to", NotesRef, to)
+		return nil, fmt.Errorf("%s points at %s, which is not written to", NotesRef, to)
 	}
 	if x, ok := errors.AsType[*ExitError](err); !ok || x.Status != 1 {
 		return nil, err
@@ -142,7 +142,7 @@ func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (str
 	var b strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(edits)) {
 		if !ID(object) {
-			return "", fmt.Errorf("%q is no object name", object)
+			return "", fmt.Errorf("%q is not an object name", object)
 		}
 		old, err := n.read(ctx, object)
 		if err != nil {

@@ -106,7 +106,7 @@ func (o *Objects) Read(ctx context.Context, id string) (kind string, data []byte
 
 func (o *Objects) read(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if !ID(id) {
-		return "", nil, fmt.Errorf("git cat-file: %q is no object name", id)
+		return "", nil, fmt.Errorf("git cat-file: %q is not an object name", id)
 	}
 	if o.cmd == nil {
 		if err := o.start(ctx); err != nil {
@@ -224,7 +224,7 @@ func (o *Objects) Ref(name string) (string, error) {
 	}
 	id := strings.TrimSuffix(string(data), "\n")
 	if err == nil && !ID(id) {
-		err = fmt.Errorf("ref %s: %q is no object name", name, id)
+		err = fmt.Errorf("ref %s: %q is not an object name", name, id)
 	}
 	return id, err
 }

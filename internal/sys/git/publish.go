@@ -22,7 +22,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 		return err
 	}
 	if err := RefOK(branch); err != nil || !strings.HasPrefix(branch, "nexus/") {
-		return invalid(fmt.Sprintf("branch %q is not one of ours", branch), "Publish to a branch below nexus/.", err)
+		return invalid(fmt.Sprintf("branch %q is not one of nexus", branch), "Publish to a branch below nexus/.", err)
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
 	is, err := at(ctx, c.user, ref)
@@ -67,7 +67,7 @@ func (c *Clone) ours(ctx context.Context, mark, is, commit, branch string) error
 	if ok, err := c.ancestor(ctx, is, commit); err != nil || ok {
 		return err
 	}
-	return moved("branch "+branch+" holds commits that are not ours", "Rename that branch, then try again.", nil)
+	return moved("branch "+branch+" has commits that are not from nexus", "Rename that branch, then try again.", nil)
 }
 
 // ancestor reports whether a is b, or b stands on it. A commit that is not
@@ -112,14 +112,14 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	}
 	ref := "refs/heads/" + target
 	if err := RefOK(ref); err != nil {
-		return invalid(fmt.Sprintf("%q is no branch", target), "Name a branch of the repository.", err)
+		return invalid(fmt.Sprintf("%q is not a branch", target), "Name a branch of the repository.", err)
 	}
 	is, err := at(ctx, c.user, ref)
 	if err != nil || is == commit {
 		return err
 	}
 	if is == "" {
-		return moved("there is no branch "+target+" any more", "Make it again, or name another one: nexus land --target BRANCH.", nil)
+		return moved("there is no branch "+target+" any more", "Create it again, or name another one: nexus land --target BRANCH.", nil)
 	}
 	if done, err := c.stands(ctx, target, commit, was, is); err != nil || done {
 		return err
@@ -157,7 +157,7 @@ func (c *Clone) stands(ctx context.Context, target, commit, was, is string) (don
 	case err != nil:
 		return false, err
 	case !kept:
-		return false, moved(fmt.Sprintf("branch %s does not hold %.12s any more, which the work began with", target, was),
+		return false, moved(fmt.Sprintf("branch %s no longer has %.12s, from which the work started", target, was),
 			"Somebody rewrote it. Merge the published branch yourself: git merge nexus/<run>.", nil)
 	}
 	if ahead, err := c.ancestor(ctx, is, commit); err != nil || ahead {

@@ -7,7 +7,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// Memory keeps what git said of objects, whose names say all of what they
+// Memory keeps what git said about objects, whose names say all of what they
 // are: a run asks the same of the same trees many times, and each time is a
 // process. It is for one repository, and may be used from many
 // goroutines. A nil one keeps nothing.

@@ -35,7 +35,7 @@ func refFault(name string) string {
 	case strings.HasPrefix(name, "-"):
 		return "looks like an option"
 	case strings.Contains(name, ".."):
-		return "holds two dots in a row"
+		return "contains two dots in a row"
 	case strings.HasSuffix(name, "."):
 		return "ends with a dot"
 	}
@@ -82,9 +82,9 @@ func PathOK(path string, mode uint32) error {
 		name := fold(part)
 		switch {
 		case part == "" || part == "." || part == "..":
-			return fmt.Errorf("path %q is no path in a tree", path)
+			return fmt.Errorf("path %q is not a path in a tree", path)
 		case name == ".git" || name == "git~1":
-			return fmt.Errorf("path %q holds a name that git keeps for itself", path)
+			return fmt.Errorf("path %q contains a name that git reserves", path)
 		case mode == ModeLink && (name == ".gitmodules" || strings.HasPrefix(name, "gitmod~") || strings.HasPrefix(name, "gi7eba~")):
 			return fmt.Errorf("path %q is a link that git refuses", path)
 		}

@@ -113,7 +113,7 @@ func (o *Objects) writeTree(nodes []Node) (string, error) {
 	for _, n := range nodes {
 		id, err := hex.DecodeString(n.ID)
 		if err != nil || len(id) != o.size {
-			return "", fmt.Errorf("tree: %q is no object name", n.ID)
+			return "", fmt.Errorf("tree: %q is not an object name", n.ID)
 		}
 		b.WriteString(strconv.FormatUint(uint64(n.Mode), 8) + " " + n.Name + "\x00")
 		b.Write(id)

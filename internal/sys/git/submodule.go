@@ -30,7 +30,7 @@ func SubmodulesOf(ctx context.Context, user Repo) SubmodulePlace {
 	return SubmodulePlace{Work: user.Work, Dir: dir}
 }
 
-// Submodule is the commit of another repository that stands in a tree.
+// Submodule is the commit of another repository that is in a tree.
 type Submodule struct {
 	Path   string // in the tree
 	Commit string
@@ -86,7 +86,7 @@ func names(ctx context.Context, r Repo, tree string) map[string]string {
 }
 
 // fill looks for the link's commit in the checkout, and where git keeps the
-// submodules that stand in no checkout now.
+// submodules that are in no checkout now.
 func (l *Submodule) fill(ctx context.Context, name string, at SubmodulePlace) {
 	for _, p := range []SubmodulePlace{checkout(ctx, l.Path, at.Work), kept(name, at.Dir)} {
 		if p.Dir == "" {
@@ -136,7 +136,7 @@ func kept(name, dir string) SubmodulePlace {
 // no program that the submodule's names is run.
 func (l Submodule) Lay(ctx context.Context, dir, aside string) error {
 	if !l.Had() {
-		return fmt.Errorf("nobody fetched the submodule %s", l.Path)
+		return fmt.Errorf("the submodule %s was not fetched", l.Path)
 	}
 	at, err := os.MkdirTemp(aside, "submodule-")
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 	maxKept    = 1 << 20 // bytes of a job's output that wait to be read
 	grace      = 2 * time.Second
 	lastRead   = 2 * time.Second        // the longest wait for output when the box is gone
-	settleTime = 200 * time.Millisecond // what a command left behind may go on
+	settleTime = 200 * time.Millisecond // what a command left behind may continue
 )
 
 // keeper runs in the box. A job's shell is told to end and says so; one that
@@ -120,7 +120,7 @@ func (j *Jobs) running() int {
 	return n
 }
 
-// Find returns a job, nil where there is none of that name.
+// Find returns a job, nil where none has that name.
 func (j *Jobs) Find(id string) *Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -391,7 +391,7 @@ func (job *Job) Read() (out []byte, lost int64) {
 }
 
 // wait waits until the command has ended, or ctx ends. What it left behind may
-// go on.
+// continue.
 func (job *Job) wait(ctx context.Context) error {
 	select {
 	case <-job.exited:
@@ -439,7 +439,7 @@ func (job *Job) Next(ctx context.Context) {
 }
 
 // Stop ends the command and what belongs to it, in a moment whether it wants
-// or not. What left its group goes on until the box is closed.
+// or not. What left its group continues until the box is closed.
 func (job *Job) Stop(ctx context.Context) error {
 	for _, verb := range []string{"term", "kill"} {
 		if !job.Running() {

@@ -131,7 +131,7 @@ type end struct {
 	lastHash []byte
 }
 
-// insert links the rows to the end of the chain. It refuses to go on from an
+// insert links the rows to the end of the chain. It refuses to continue from an
 // end that is not what the head says, which would bury the damage.
 func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 	var e end
@@ -209,7 +209,7 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 	if j.broken != nil {
 		return &nexus.Error{
 			Code: classify(j.path, j.broken), Message: fmt.Sprintf("%s %s", doing, j.path),
-			Hint: "Start nexus anew once the disk is well; what was recorded is kept.", Cause: fmt.Errorf("%w: %w", ErrBroken, j.broken),
+			Hint: "Start nexus again when the disk is repaired; what was recorded is kept.", Cause: fmt.Errorf("%w: %w", ErrBroken, j.broken),
 		}
 	}
 	broken, err := j.transact(context.WithoutCancel(ctx), f)

@@ -54,7 +54,7 @@ func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
 	if r.Damage == Unreadable {
 		return r, &nexus.Error{
 			Code: nexus.CodeJournalNewer, Message: "journal " + j.path + ": " + r.Why,
-			Hint: "The event is as it was written: a newer nexus wrote it. Use that one; nothing was changed.",
+			Hint: "The event is not damaged: a newer nexus wrote it. Use that version; nothing was changed.",
 		}
 	}
 	if err := vacant(path); err != nil {
@@ -190,7 +190,7 @@ func fold(ctx context.Context, path string) error {
 func vacant(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: path + " exists already", Hint: "Name a path where nothing is: nothing is overwritten."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: path + " already exists", Hint: "Name a path that does not exist: nothing is overwritten."}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	default:

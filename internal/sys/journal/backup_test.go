@@ -12,7 +12,7 @@ import (
 )
 
 // wantSound checks that a journal is sound, has so many events, and that runs
-// go on in it under a fence that grew.
+// continue in it under a fence that grew.
 func wantSound(t *testing.T, path string, events int64) {
 	t.Helper()
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {

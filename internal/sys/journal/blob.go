@@ -173,7 +173,7 @@ func (s *BlobStore) Get(hash string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("no blob %s in %s", hash, s.dir),
-			Hint: "It was deleted or not copied along; restore it, or begin the attempt anew.", Cause: err,
+			Hint: "It was deleted or not copied; restore it, or start the attempt again.", Cause: err,
 		}
 	}
 	if err != nil {
@@ -181,8 +181,8 @@ func (s *BlobStore) Get(hash string) ([]byte, error) {
 	}
 	if sum(data) != hash {
 		return nil, &nexus.Error{
-			Code: nexus.CodeStorage, Message: fmt.Sprintf("blob %s in %s is damaged: it is not what was put", hash, s.dir),
-			Hint: "Check the disk; restore the file, or delete it and begin the attempt anew.",
+			Code: nexus.CodeStorage, Message: fmt.Sprintf("blob %s in %s is damaged: it is not what was stored", hash, s.dir),
+			Hint: "Check the disk; restore the file, or delete it and start the attempt again.",
 		}
 	}
 	return data, nil

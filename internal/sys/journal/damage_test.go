@@ -58,7 +58,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		want   journal.Damage
 		seq    int64
 		events int64 // good ones before it
-		buried bool  // appending goes on: only the end is looked at
+		buried bool  // appending continues: only the end is looked at
 	}{
 		"nothing":      {nil, "", 0, 10, true},
 		"flipped byte": {[]string{"update event set data = replace(data, 'anthropic', 'anthropik') where seq = 4"}, journal.Changed, 4, 3, true},

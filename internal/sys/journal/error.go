@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-const keep = "nexus journal verify says where the damage starts. nexus journal repair keeps every event before it, " +
-	"and the damaged file beside; nexus journal restore puts a backup in its place."
+const keep = "nexus journal verify says where the damage starts. nexus journal repair keeps every event before it " +
+	"and a copy of the damaged file; nexus journal restore replaces the journal with a backup."
 
 // corrupt says that what is at path is not a sound journal.
 func corrupt(path, why string) error {

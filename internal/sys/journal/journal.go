@@ -102,7 +102,7 @@ func (j *Journal) find(ctx context.Context, readOnly bool) error {
 	if readOnly {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("no journal at %s", j.path),
-			Hint: "Nothing was run here yet; nexus run begins.",
+			Hint: "Nothing was run here yet; start with nexus run GOAL.",
 		}
 	}
 	return create(ctx, j.path)
@@ -115,7 +115,7 @@ func exists(path string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-			return corrupt(path, "is missing, but the log beside it is there")
+			return corrupt(path, "is missing, but its log is there")
 		}
 		return err
 	case err != nil:

@@ -68,7 +68,7 @@ func (p place) dead(other nexus.Process, at string) bool {
 	}
 	boot, space, _ := strings.Cut(at, " ")
 	if boot != p.boot {
-		return boot != "" && p.boot != "" // the machine was started anew
+		return boot != "" && p.boot != "" // the machine was started again
 	}
 	if space != p.space {
 		return false
@@ -116,8 +116,8 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process,
 func held(run nexus.RunID, h holder) error {
 	return &nexus.Error{
 		Code:    nexus.CodeRunHeld,
-		Message: fmt.Sprintf("run %s is conducted by process %d on %s", run, h.process.PID, h.process.Host),
-		Hint: fmt.Sprintf("Steer it from here with nexus status, tell, pause or stop. If that process is gone, wait until %s.",
+		Message: fmt.Sprintf("run %s is in progress in process %d on %s", run, h.process.PID, h.process.Host),
+		Hint: fmt.Sprintf("Control it with nexus status, tell, pause or stop. If that process is gone, wait until %s.",
 			h.expires.UTC().Format(time.RFC3339)),
 	}
 }
@@ -133,7 +133,7 @@ func (l *Lease) check(ctx context.Context, tx *sql.Tx) error {
 	if !ours {
 		return &nexus.Error{
 			Code:    nexus.CodeLeaseLost,
-			Message: fmt.Sprintf("run %s is no longer conducted by this process (fence %d)", l.run, l.fence),
+			Message: fmt.Sprintf("this process no longer runs %s (fence %d)", l.run, l.fence),
 			Hint:    "Another process has taken it over; see nexus status.",
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// child names what this program does when a test starts it anew.
+// child names what this program does when a test starts it again.
 const child = "JOURNAL_TEST_CHILD"
 
 func TestMain(m *testing.M) {

@@ -161,7 +161,7 @@ func newer(path string, has int64) error {
 	return &nexus.Error{
 		Code:    nexus.CodeJournalNewer,
 		Message: fmt.Sprintf("journal %s has schema %d, newer than %d", path, has, latest()),
-		Hint:    "It was written by a newer nexus; use that one. Nothing was changed.",
+		Hint:    "A newer nexus wrote it; use that version. Nothing was changed.",
 	}
 }
 
@@ -225,7 +225,7 @@ func checkSQLite(ctx context.Context, db *sql.DB) error {
 		return &nexus.Error{
 			Code:    nexus.CodeInternal,
 			Message: fmt.Sprintf("SQLite %s is older than %s and may lose commits", v, oldestSQLite),
-			Hint:    "This nexus was built wrongly; install a released one.",
+			Hint:    "This nexus was built wrongly; install a release.",
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func bwrap(t *testing.T, args ...string) []string {
 }
 
 // TestDiskFull fills a real disk of 3 MB, finds the journal refusing with a
-// reason, frees space, and goes on.
+// reason, frees space, and continues.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "journal.db")

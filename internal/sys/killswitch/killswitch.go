@@ -42,7 +42,7 @@ type Standing struct {
 }
 
 // Thrown returns the first file that is there, nil when none is. What cannot
-// be looked at counts as there: who cannot tell must not go on.
+// be looked at counts as there: who cannot tell must not continue.
 func (s Switch) Thrown() *Standing {
 	for _, dir := range s {
 		path := filepath.Join(dir, Name)
@@ -105,7 +105,7 @@ func (s *Standing) Err() error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeHalted, Message: message,
-		Hint: "Nothing starts or goes on until it is lifted: nexus stop --lift, or remove the file. Then nexus resume goes on with a run.",
+		Hint: "Nothing starts or continues until it is lifted with nexus stop --lift. After that, nexus resume continues a run.",
 	}
 }
 
@@ -130,7 +130,7 @@ func Lift(dir string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		return false, &nexus.Error{Code: nexus.CodeStorage, Message: "lift the kill switch", Cause: err, Hint: "Somebody else made it: ask who may remove it."}
+		return false, &nexus.Error{Code: nexus.CodeStorage, Message: "lift the kill switch", Cause: err, Hint: "Another user created it: ask them to remove it."}
 	}
 	return true, nil
 }

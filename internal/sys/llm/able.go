@@ -106,11 +106,11 @@ func (t modelTraits) fit(r Request) Request {
 	return r
 }
 
-// plead puts the force of a request into words. They stand at the end of the
+// plead puts the force of a request into words. They are at the end of the
 // system prompt: a conversation that is forced is so from its beginning to its
 // end, so that each request extends the one before, and siblings begin alike.
 func plead(r Request) Request {
-	words := "Answer with a call of the tool " + r.Force + ", and with nothing else."
+	words := "Answer by calling the tool " + r.Force + ", and with nothing else."
 	if r.Force == AnyTool {
 		words = "Each of your answers calls at least one of your tools."
 	}

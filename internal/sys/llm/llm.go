@@ -27,7 +27,7 @@ type Provider interface {
 	Models(ctx context.Context) ([]About, error)
 }
 
-// About is what a provider says of one of its models. What it does not say is
+// About is what a provider says about one of its models. What it does not say is
 // zero.
 type About struct {
 	Name    string // as in [Request.Model]

@@ -109,7 +109,7 @@ func TestRows(t *testing.T) {
 }
 
 // TestServices holds that a tier of service changes every class, and that one
-// that nobody knows has no price.
+// that is unknown has no price.
 func TestServices(t *testing.T) {
 	p := prices(t, nil)
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

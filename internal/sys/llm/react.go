@@ -24,7 +24,7 @@ type Remedy string
 // The remedies. All but the first end the call.
 const (
 	Again   Remedy = "again"   // the same call again, after a wait, until its tries are used up
-	Shorten Remedy = "shorten" // the conversation is compacted and goes on; the session ends where that does not help
+	Shorten Remedy = "shorten" // the conversation is compacted and continues; the session ends where that does not help
 	GiveUp  Remedy = "give up" // the session ends: this model will not do this
 	Person  Remedy = "person"  // the run stops until a person has settled it
 	Halt    Remedy = "stop"    // the run stops, because nobody can say what would help
@@ -43,14 +43,14 @@ type Reaction struct {
 // hope there is. No other place decides what a failure of a call leads to.
 func Reactions() []Reaction {
 	return []Reaction{
-		{Transient, "The connection or the server broke, or the answer was cut off or damaged.", Again, Halt, "waits 1 s, doubled each time, with jitter, or as long as the provider asks. The server says that it broke (5xx): waits up to 5 min, and is asked again as for overload; it is not reached: waits up to 1 min, 20 calls at most; the answer is damaged or does not come: waits up to 1 min, 4 calls at most. `models.*` may name others that are asked instead after a minute of waits"},
-		{Overload, "The provider is busy.", Again, Halt, "waits as for transient, up to 5 min; asked again for four hours, and as long as it asks for itself up to a day, then the run stops at that limit and says when the provider wants to be asked; half as many calls of the account are made at once, then slowly more; `models.*` as for transient"},
-		{Quota, "A limit of requests or tokens a minute or a day is reached.", Again, Halt, "half as many calls at once as for overload; waits up to 1 min as for overload; for more, or when a window is used up, no call of the provider is made until it says that the window ends, up to a day in all; `models.*` may name others that are asked meanwhile"},
-		{Context, "The conversation is too long for the model.", Shorten, Shorten, "older results give way to a line each, then older turns to a summary, and the session goes on; after two of these in a row without progress it ends as exhausted, and the next attempt begins with a fresh conversation"},
-		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same words are not sent again"},
-		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error names what the provider said"},
-		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error says to check the key; nexus doctor says which is set and whether it is taken"},
-		{Billing, "The account has to be paid for.", Person, Person, "the error says so"},
+		{Transient, "The connection or the server broke, or the answer was cut off or damaged.", Again, Halt, "waits 1 s, doubled each time, with jitter, or as long as the provider asks. If the server reports an error (5xx): waits up to 5 min, then tries again as for overload. If it is not reached: waits up to 1 min, 20 calls at most. If the answer is damaged or does not come: waits up to 1 min, 4 calls at most. `models.*` may name others to ask instead after a minute of waiting"},
+		{Overload, "The provider is busy.", Again, Halt, "waits as for transient, up to 5 min; tries again for four hours, or as long as the provider asks, up to a day; then the run stops at that limit and says when to try again; the account makes half as many calls at once, then slowly more; `models.*` as for transient"},
+		{Quota, "A limit of requests or tokens a minute or a day is reached.", Again, Halt, "half as many calls at once, as for overload; waits up to 1 min; if the provider asks for more, or a window is used up, no call is made until the window ends, up to a day in all; `models.*` may name others to ask meanwhile"},
+		{Context, "The conversation is too long for the model.", Shorten, Shorten, "older results are replaced by a line each, then older turns by a summary, and the session continues; after two of these in a row without progress it ends as exhausted, and the next attempt starts with a fresh conversation"},
+		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same text is not sent again"},
+		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error says what the provider said"},
+		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error says to check the key; nexus doctor says which is set and whether the provider accepts it"},
+		{Billing, "The account must be paid.", Person, Person, "the error says so"},
 		{Fatal, "The certificate is not trusted, or the caller has gone.", Halt, Halt, "the error names the reason"},
 	}
 }

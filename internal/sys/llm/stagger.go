@@ -105,7 +105,7 @@ func (s *staggered) enter(key [sha256.Size]byte) (going <-chan struct{}, first b
 	return nil, true
 }
 
-// begun lets those go on that wait for a call: its answer begins, or it has
+// begun lets those continue that wait for a call: its answer begins, or it has
 // failed.
 func (s *staggered) begun(key [sha256.Size]byte, first, warm bool) {
 	s.mu.Lock()

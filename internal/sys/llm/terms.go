@@ -40,7 +40,7 @@ func tier(service string) string {
 }
 
 // percent returns what a call on these terms costs, in hundredths of the
-// usual price. A tier that nobody knows costs as much as the dearest that
+// usual price. A tier that is unknown costs as much as the most expensive that
 // somebody knows, so that no price is too low.
 func (p *Prices) percent(model string, t Terms) int64 {
 	provider, _, _ := Split(model)
@@ -74,7 +74,7 @@ const lasting = time.Hour
 
 // Worst returns the most that a call of r can cost that is asked of the model
 // at a time, on these terms, and false for a model without a known price. A
-// call on whose way the price changes takes the dearer one. Nobody here asks a
+// call on whose way the price changes takes the more expensive one. Nobody here asks a
 // provider to keep a prompt for an hour or to search, so that is left out.
 func (p *Prices) Worst(model string, r Request, t Terms, at time.Time) (nexus.Money, bool) {
 	l, _ := p.Find(model)
@@ -96,7 +96,7 @@ func (p *Prices) Worst(model string, r Request, t Terms, at time.Time) (nexus.Mo
 	return worst, known
 }
 
-// worst returns the rate with the dearest class of input for all input.
+// worst returns the rate with the most expensive class of input for all input.
 func (r Rate) worst() Rate {
 	return Rate{Input: max(r.Input, r.CacheRead, r.CacheWrite), Output: r.Output}
 }

@@ -28,7 +28,7 @@ func TestBill(t *testing.T) {
 		{"openai/gpt-6-sol", llm.Terms{Service: "flex"}, "0.15"},
 		{"openai/gpt-6-sol", llm.Terms{Service: "priority"}, "0.6"},
 		{"openai/gpt-6-sol", llm.Terms{Service: "fast"}, "0.6"},
-		{"openai/gpt-6-sol", llm.Terms{Service: "ultrafast"}, "0.6"}, // the dearest that is known
+		{"openai/gpt-6-sol", llm.Terms{Service: "ultrafast"}, "0.6"}, // the most expensive that is known
 		{"openai/gpt-6-sol", llm.Terms{Service: "priority", Region: "eu.api.openai.com"}, "0.66"},
 		{"gemini/gemini-3.8-flash", llm.Terms{Service: "ON_DEMAND_PRIORITY"}, "0.2025"},
 		{"gemini/gemini-3.8-flash", llm.Terms{Service: "on_demand"}, "0.1125"},
@@ -43,7 +43,7 @@ func TestBill(t *testing.T) {
 }
 
 // TestWorstOfTheTime holds that prices of other days and hours are left out,
-// and that a call on whose way the price changes takes the dearer one.
+// and that a call on whose way the price changes takes the more expensive one.
 func TestWorstOfTheTime(t *testing.T) {
 	rate := func(dollars nexus.Money, r llm.Rate) llm.Rate {
 		r.Input, r.Output = dollars*nexus.Dollar, dollars*nexus.Dollar

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Window is what the headers of an answer say of one of the account's limits.
+// Window is what the headers of an answer say about one of the account's limits.
 type Window struct {
 	Name  string // requests, tokens, input-tokens...
 	Limit int64  // -1 where it is not said
@@ -34,7 +34,7 @@ func (w Window) Wait(now time.Time) (time.Duration, bool) {
 type listener struct{}
 
 // Listen returns a context for calls: when a response to one of them begins,
-// whatever becomes of it, told gets its status and what its headers say of the
+// whatever becomes of it, told gets its status and what its headers say about the
 // account's limits.
 func Listen(ctx context.Context, told func(status int, all []Window)) context.Context {
 	return context.WithValue(ctx, listener{}, told)

@@ -252,7 +252,7 @@ func (c *Session) Diagnostics(ctx context.Context, name string) ([]Diagnostic, e
 	return slices.Clone(c.told[name].found), nil
 }
 
-var errQuiet = errors.New("it says no more")
+var errQuiet = errors.New("it closed its output")
 
 // Rename returns what has to change so that what is at a position is called
 // otherwise.

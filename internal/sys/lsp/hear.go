@@ -47,11 +47,11 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 		"workspace/diagnostic/refresh", "workspace/semanticTokens/refresh", "workspace/inlayHint/refresh", "workspace/codeLens/refresh":
 		_ = conn.Reply(ctx, r.ID, nil)
 	default:
-		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "nobody does that here"})
+		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this is not supported"})
 	}
 }
 
-// hear takes down what a server says of files and of its work.
+// hear takes down what a server says about files and of its work.
 func (c *Session) hear(method string, params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,13 +25,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-// Server says how one is started, and what it is told of the place where it
+// Server says how one is started, and what it is told about the place where it
 // works.
 type Server struct {
 	Root string // directory that it works in
 
 	// Start starts its program and returns its input and output; closing that
-	// ends it. Said is what it said on standard error, nil where nobody knows.
+	// ends it. Said is what it said on standard error, nil if unknown.
 	Start func(ctx context.Context) (io.ReadWriteCloser, error)
 	Said  func() string
 
@@ -68,7 +68,7 @@ type Session struct {
 	told  map[string]report
 	busy  map[string]bool // work that it says it is doing
 	done  int             // pieces of work that it did
-	heard chan struct{}   // closed and made anew when one of the two changes
+	heard chan struct{}   // closed and made again when one of the two changes
 }
 
 // document is a file whose text the server was given.
@@ -277,7 +277,7 @@ func (w *wire) count(n int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.messages++; w.messages > maxMessages || w.bytes+n > maxBytes {
-		w.err = errors.New("it says too much")
+		w.err = errors.New("it prints too much")
 	}
 	w.bytes += n
 	return w.err
@@ -310,7 +310,7 @@ func (w *wire) ReadObject(from *bufio.Reader, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return w.fail(errors.New("it says what is no message"))
+		return w.fail(errors.New("it sends something that is not a message"))
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (a able) check() error {
 	case "", utf16Unit, utf8Unit, utf32Unit:
 		return nil
 	default:
-		return fmt.Errorf("the server counts in %q, which nobody knows", brief(a.Encoding))
+		return fmt.Errorf("the server counts in %q, which is unknown", brief(a.Encoding))
 	}
 }
 
@@ -155,7 +155,7 @@ func (c *Session) name(uri string) string {
 // Inside reports whether a name is that of a file below the root.
 func Inside(name string) bool { return name != "" && !path.IsAbs(name) }
 
-var errNames = errors.New("the server names what is no file")
+var errNames = errors.New("the server names something that is not a file")
 
 // kinds are the protocol's words for what a symbol is, from 1 on.
 func kind(n int) string {

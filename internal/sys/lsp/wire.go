@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// length reads what stands before a message, and returns how long that is.
+// length reads what is before a message, and returns how long that is.
 // Lines that are no header, as a server may print when it begins, are skipped.
 func length(from *bufio.Reader) (int, error) {
 	found, read := -1, 0
 	for {
 		line, err := from.ReadSlice('\n')
 		if read += len(line); read > maxHead || errors.Is(err, bufio.ErrBufferFull) {
-			return 0, errors.New("it says what is no message")
+			return 0, errors.New("it sends something that is not a message")
 		}
 		if err != nil {
 			return 0, err

@@ -34,7 +34,7 @@ func FuzzTools(f *testing.F) {
 		seen := map[string]bool{}
 		for _, tool := range tools {
 			if seen[tool.Name] {
-				t.Errorf("%s is there twice", tool.Name)
+				t.Errorf("%s is given twice", tool.Name)
 			}
 			seen[tool.Name] = true
 			if len(tool.Name) > maxName || len(tool.Schema) > maxSchema+20 || len(tool.Description) > maxSaid {

@@ -28,7 +28,7 @@ func CheckURL(address string, near bool) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "":
-		return errors.New("it is no address")
+		return errors.New("it is not an address")
 	case u.User != nil:
 		return errors.New("it holds a user or a password; use headers")
 	case u.Scheme == "https":
@@ -74,7 +74,7 @@ func (s Server) client(life context.Context) (*http.Client, error) {
 		Transport: &guard{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > maxHops || !sameHost(r.URL, u) {
-				return fmt.Errorf("the server sends us on to %s, which is not followed", brief(r.URL.Host))
+				return fmt.Errorf("the server redirects to %s, which is not followed", brief(r.URL.Host))
 			}
 			return nil
 		},
@@ -86,14 +86,14 @@ func (s Server) client(life context.Context) (*http.Client, error) {
 func (s Server) reachable(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%s is no address", address)
+		return fmt.Errorf("%s is not an address", address)
 	}
 	ip := at.Addr().Unmap()
 	switch {
 	case plain && !ip.IsLoopback():
 		return fmt.Errorf("%s is not this machine", ip)
 	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // also where clouds keep their keys
-		return fmt.Errorf("%s is no address of a server", ip)
+		return fmt.Errorf("%s is not an address of a server", ip)
 	case !s.Near && egress.Special(ip) != "":
 		return fmt.Errorf("%s is a private address, and the repository names the server", ip)
 	}

@@ -44,7 +44,7 @@ const legacy = "2025-11-25"
 // Server says how one is reached: by Start, or at URL.
 type Server struct {
 	// Start starts its program and returns its input and output; closing that
-	// ends it. Said is what it said on standard error, nil where nobody knows.
+	// ends it. Said is what it said on standard error, nil if unknown.
 	Start func(ctx context.Context) (io.ReadWriteCloser, error)
 	Said  func() string
 	Root  string // directory that it is told to work in; empty for none
@@ -67,7 +67,7 @@ var (
 	// errSilent says that a call made no progress for too long.
 	errSilent = errors.New("the server did not answer in time")
 	errTotal  = errors.New("the call took too long")
-	errBegin  = errors.New("the server did not begin in time")
+	errBegin  = errors.New("the server did not start in time")
 	errClosed = errors.New("the connection was closed")
 )
 
@@ -85,7 +85,7 @@ type Session struct {
 	heard map[string]func(Progress) // by token
 }
 
-// Progress is what a server says of a call that goes on.
+// Progress is what a server says about a call that continues.
 type Progress struct {
 	Message     string
 	Done, Total float64 // 0 where unknown

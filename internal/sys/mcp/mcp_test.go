@@ -233,7 +233,7 @@ func inside(t *testing.T) Server {
 	}}
 }
 
-// TestProgressGivesTime lets a call go on for as long as it says so, and no
+// TestProgressGivesTime lets a call continue for as long as it says so, and no
 // longer than any call.
 func TestProgressGivesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -404,16 +404,16 @@ func TestBad(t *testing.T) {
 	}{
 		{how: "banner", tools: []string{"look"}},
 		{how: "babble", fails: "more than"},
-		{how: "mute", fails: "did not begin in time"},
+		{how: "mute", fails: "did not start in time"},
 		{how: "ends", fails: "has gone; it said: no configuration!"},
 		{how: "old", tools: []string{"look"}},
 		{how: "stuck", tools: []string{"look"}},
 		{how: "twice", tools: []string{"other"}, refused: []string{"several of this name", "several of this name"}},
 		{how: "many", tools: nil, refused: nil},
 		{how: "pages", listing: "without end"},
-		{how: "hostile", tools: []string{"look"}, refused: []string{"not seen", "its name is not"}},
+		{how: "hostile", tools: []string{"look"}, refused: []string{"invisible characters", "its name is not"}},
 		{how: "odd", tools: []string{"good"}, refused: []string{
-			"its name", "its name", "its name", "its schema", "its schema", "not that of an object", "too deep", "models do not take", "described in more", "its schema has more",
+			"its name", "its name", "its name", "its schema", "its schema", "not that of an object", "too deep", "models do not accept", "its description has more", "its schema has more",
 		}},
 		{how: "breaks", tools: []string{"look"}, call: "has gone"},
 		{how: "liar", tools: []string{"look"}, call: "cannot unmarshal"},

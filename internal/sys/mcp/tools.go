@@ -30,7 +30,7 @@ type Hints struct {
 	Open        bool `json:"openWorld,omitzero"`
 }
 
-// Text is everything that a server says of the tool which a model is told, in
+// Text is everything that a server says about the tool which a model is told, in
 // one way of writing it: what a person agrees to.
 func (t Tool) Text() string {
 	data, err := json.MarshalIndent(t, "", "  ")
@@ -136,7 +136,7 @@ func (t Tool) check() error {
 	case !regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_./-]{1,%d}$`, maxName)).MatchString(t.Name):
 		return fmt.Errorf("its name is not 1 to %d letters, digits, _ . / and -", maxName)
 	case len(t.Description)+len(t.Title) > maxSaid:
-		return fmt.Errorf("it is described in more than %d bytes", maxSaid)
+		return fmt.Errorf("its description has more than %d bytes", maxSaid)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 	}
 	var schema map[string]any
 	if err := json.Unmarshal(data, &schema); err != nil || schema == nil {
-		return nil, errors.New("its schema is no object")
+		return nil, errors.New("its schema is not an object")
 	}
 	if kind, ok := schema["type"]; ok && kind != "object" {
 		return nil, errors.New("its schema is not that of an object")
@@ -161,11 +161,11 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 	delete(schema, "$schema")
 	for _, key := range []string{"anyOf", "oneOf", "allOf", "not", "enum", "const", "if"} {
 		if _, ok := schema[key]; ok {
-			return nil, fmt.Errorf("its schema begins with %s, which models do not take", key)
+			return nil, fmt.Errorf("its schema starts with %s, which models do not accept", key)
 		}
 	}
 	if hides(schema) {
-		return nil, errors.New("its schema holds characters that are not seen")
+		return nil, errors.New("its schema has invisible characters")
 	}
 	plain, err := json.Marshal(schema)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // serveFunc answers whoever connects, until ctx ends, and returns when nothing of
-// it goes on.
+// it continues.
 type serveFunc func(ctx context.Context, l net.Listener)
 
 var errOver = errors.New("the command is over")

@@ -72,7 +72,7 @@ func (b *Box) Layers(ctx context.Context, dir, over string) bool {
 
 // Bounds says how what a command uses is bounded, for people.
 func (b *Box) Bounds() string {
-	return b.groups.Bounds() + ", disk by looking, files by the kernel"
+	return b.groups.Bounds() + ", disk by polling, files by the kernel"
 }
 
 // Gaps says what the box cannot stop, a line each, for people.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestHidden holds that a command reaches nothing of what is hidden, whatever
-// name it takes, and all that stands beside it; and that the tree is as it was.
+// name it takes, and all that is beside it; and that the tree is as it was.
 func TestHidden(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()

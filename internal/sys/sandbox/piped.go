@@ -36,7 +36,7 @@ type Process struct {
 }
 
 // StartProcess starts a command as run runs it, which is [sandbox.Box.Run]. What the
-// command says of its input and output is ours to set.
+// command says about its input and output is ours to set.
 func StartProcess(ctx context.Context, run func(context.Context, Command) (Result, error), c Command) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *Process) Ended() (Result, error) {
 
 // Said returns why a program has ended or is about to: what it used too much
 // of, that it could not be run, or what it wrote to standard error. It is empty
-// where the program goes on, and where p is nil.
+// where the program continues, and where p is nil.
 func (p *Process) Said() string {
 	if p == nil {
 		return ""

@@ -86,7 +86,7 @@ func (b *Box) Unreached(c Command, text string) string {
 	if c.Proxy != nil || b.Name() == string(Off) || !unreachedIn(text) {
 		return ""
 	}
-	return "[no network here: nothing can be downloaded, and no other host is reached; use what is installed, or say in your hand-in what is missing]"
+	return "[no network here: nothing can be downloaded, and no other host can be reached; use what is installed, or say in finish what is missing]"
 }
 
 // Keeper takes a stream as it arrives and keeps what is worth keeping of it.
@@ -193,7 +193,7 @@ func (c Command) environ(home, mark string, usual ...string) []string {
 func missing(program string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("no program %q", program),
-		Hint: "Install it, or put it into PATH.", Cause: fs.ErrNotExist,
+		Hint: "Install it, or add it to PATH.", Cause: fs.ErrNotExist,
 	}
 }
 

@@ -16,7 +16,7 @@ func (b *Box) Filters() error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeSandbox, Message: "no network with a list in the sandbox landlock: it knows ports and no addresses, so the proxy's port would be open on every host",
+		Code: nexus.CodeSandbox, Message: "the sandbox landlock cannot allow a list of hosts: it knows ports but no addresses, so the proxy's port would be open on every host",
 		Hint: "Allow user namespaces or install bubblewrap, or do without: network.mode = \"off\".",
 	}
 }

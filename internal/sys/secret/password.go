@@ -80,7 +80,7 @@ func percent(password []byte) bool {
 func hexDigit(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // assigned returns the value behind a word for a password whose second letter
-// stands at i. What a program computes is no value, and neither is what stands
+// is at i. What a program computes is no value, and neither is what stands
 // in for one in examples.
 func assigned(data []byte, i int, word string) (span, bool) {
 	if i == 0 || data[i-1]|0x20 != 'p' {

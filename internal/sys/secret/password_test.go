@@ -10,7 +10,7 @@ import (
 )
 
 // TestPasswords checks that a password is masked where the text says that it
-// is one. What stands between the signs is the password.
+// is one. What is between the signs is the password.
 func TestPasswords(t *testing.T) {
 	m := secret.New(nil)
 	for _, text := range []string{
@@ -49,7 +49,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestNoPasswords keeps what code and examples say of passwords.
+// TestNoPasswords keeps what code and examples say about passwords.
 func TestNoPasswords(t *testing.T) {
 	m := secret.New(nil)
 	for _, text := range []string{

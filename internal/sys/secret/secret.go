@@ -160,7 +160,7 @@ func Lost(old, text []byte) error {
 	if bytes.Count(text, []byte(Mark)) <= bytes.Count(old, []byte(Mark)) {
 		return nil
 	}
-	return errors.New(Mark + " stands for a key that you were not shown; use edit_file and leave that part of the file as it is")
+	return errors.New(Mark + " stands for a key that you were not shown; use edit_file, and leave that part of the file unchanged")
 }
 
 // span is a stretch of a text, from its first byte to the one after its last.

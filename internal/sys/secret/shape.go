@@ -10,7 +10,7 @@ type shape struct {
 	least  int
 	most   int    // 0: any number
 	keep   bool   // the prefix stays: it says what follows
-	gap    bool   // a few spaces, quotes and signs may stand between the two
+	gap    bool   // a few spaces, quotes and signs may be between the two
 	plain  bool   // letters alone will do
 	says   string // what it is for people, where it is one for certain and no public one
 }

@@ -54,13 +54,13 @@ func Open(path string) (*Log, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return b, nil
 	case err != nil:
-		return nil, disk.Fail("read what was told", err)
+		return nil, disk.Fail("read what was sent", err)
 	case !info.Mode().IsRegular() || info.Size() > most:
 		return b, nil
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, disk.Fail("read what was told", err)
+		return nil, disk.Fail("read what was sent", err)
 	}
 	if json.Unmarshal(data, &b.said) != nil || b.said == nil {
 		b.said = map[string]string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
-// TestBook remembers across processes what was told, and begins anew where the
+// TestBook remembers across processes what was told, and begins again where the
 // file is none.
 func TestBook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "book.json")

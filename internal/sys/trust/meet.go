@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Meet judges what something outside of the repository says of itself, such as
+// Meet judges what something outside of the repository says about itself, such as
 // the tools of a server: items whose names begin with its own. A person agreed
 // to whatever it said at first by agreeing to it. What it says otherwise later
 // waits until a person agrees to that as well, and nothing does so but [Book.Trust].

@@ -105,8 +105,8 @@ func (b *Book) Check(root string, items []Item) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeUntrusted, Message: "the repository decides how agents behave, and nobody has agreed to that: " + strings.Join(open, ", "),
-		Hint: "Read it with nexus trust, which shows what is new and what changed, and agree with nexus trust --yes.",
+		Code: nexus.CodeUntrusted, Message: "the repository sets how agents behave, and that is not trusted: " + strings.Join(open, ", "),
+		Hint: "Read it with nexus trust, then trust it with nexus trust --yes.",
 	}
 }
 

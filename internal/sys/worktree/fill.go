@@ -128,7 +128,7 @@ func (s *Store) layers(home, lower string) overlay.Layers {
 }
 
 // remount mounts a tree that is not mounted: its store was closed, or the
-// machine started anew.
+// machine started again.
 func (t *Tree) remount(ctx context.Context) error {
 	if t.lower == "" {
 		return nil

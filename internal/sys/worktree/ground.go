@@ -25,7 +25,7 @@ type ground struct {
 	Attributes bool  // there is a .gitattributes, so files may differ from what is stored
 }
 
-// readGround returns what an index file says of the files of a tree.
+// readGround returns what an index file says about the files of a tree.
 func readGround(file, tree string, since int64, size int) (ground, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

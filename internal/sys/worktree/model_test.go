@@ -149,7 +149,7 @@ func model(t *testing.T, way worktree.Way, seed uint64) {
 		w.log = append(w.log, fmt.Sprintf("-- %d", step))
 		w.act(1 + r.IntN(4))
 		switch r.IntN(12) {
-		case 0: // another process goes on
+		case 0: // another process continues
 			s = openAt(t, user, state, way)
 			tr = must[*worktree.Tree](t)(s.Add(ctx, "r", "T1.1", base))
 		case 1:

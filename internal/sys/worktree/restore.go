@@ -48,7 +48,7 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeStorage, Message: "the files do not become those of " + rev,
-		Hint: "See that nothing else writes in the worktree.",
+		Hint: "Make sure that nothing else writes in the worktree.",
 	}
 }
 

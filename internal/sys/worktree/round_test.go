@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// TestRoundsAreNamed gives what each round came to a ref, also the one whose
+// TestRoundsAreNamed gives the result of each round a ref, also the one whose
 // process was killed over it, and keeps them when the files go.
 func TestRoundsAreNamed(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
@@ -25,7 +25,7 @@ func TestRoundsAreNamed(t *testing.T) {
 		if err := os.WriteFile(lock, []byte("torn"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, commit := range []string{tr.Base, want[n], want[n]} { // a round that goes on comes to something else
+		for _, commit := range []string{tr.Base, want[n], want[n]} { // a round that continues comes to something else
 			if err := tr.MarkRound(n, commit); err != nil {
 				t.Fatal(err)
 			}

@@ -154,7 +154,7 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 	}
 	if err := t.s.objects.Point(Pin(t.Run, t.ID), commit, t.last); err != nil {
 		return &nexus.Error{
-			Code: nexus.CodeTargetMoved, Message: "the worktree has another owner",
+			Code: nexus.CodeTargetMoved, Message: "another process owns the worktree",
 			Hint: "Only one process may work in a worktree.", Cause: err,
 		}
 	}
@@ -229,7 +229,7 @@ func readFile(name string) ([]byte, git.Stat, error) {
 		return nil, st, err
 	}
 	if st.Mode != git.ModeFile && st.Mode != git.ModeExec {
-		return nil, st, fmt.Errorf("%s is not a file any more", name)
+		return nil, st, fmt.Errorf("%s is no longer a file", name)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, large+1))
 	if err == nil && len(data) > large {
@@ -333,6 +333,6 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]su
 func unkept(cause error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "the files cannot be kept",
-		Hint: "Rename that file, or have git ignore it; see also what .gitattributes says of it.", Cause: cause,
+		Hint: "Rename that file, or have git ignore it; also check .gitattributes.", Cause: cause,
 	}
 }

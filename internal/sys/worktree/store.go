@@ -32,7 +32,7 @@ import (
 // Change is one file that differs between two commits.
 type Change = git.Change
 
-// Merged is what a merge came to.
+// Merged is the result of a merge.
 type Merged = git.Merged
 
 // Store is the private clone of one repository with the trees made from it.

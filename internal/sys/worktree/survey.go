@@ -187,7 +187,7 @@ func (s *scan) known(p string) (surveyed, bool) {
 	return s.file(e), ok
 }
 
-// file is what the base says of a path. A stat from the moment in which the
+// file is what the base says about a path. A stat from the moment in which the
 // files were handed over proves nothing.
 func (s *scan) file(e git.Entry) surveyed {
 	f := surveyed{Mode: e.Mode, Stat: e.Stat}
@@ -289,7 +289,7 @@ func (s *scan) meet(p string, dir bool) {
 	}
 }
 
-// settle asks the rules about what was met, and goes on below what they
+// settle asks the rules about what was met, and continues below what they
 // leave in.
 func (s *scan) settle(ctx context.Context) {
 	batch := s.fresh

@@ -156,7 +156,7 @@ func idOK(id string) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("id %q cannot name a worktree", id),
-		Hint: "Use letters, digits, dots and dashes, and not the name train: it is the ref that lands.", Cause: err,
+		Hint: "Use letters, digits, dots and dashes, but not the name train, which is reserved.", Cause: err,
 	}
 }
 
@@ -204,7 +204,7 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 }
 
 // resume makes the refs of the tree. A snapshot of an earlier tree with this
-// id and base is where the new one goes on; with another base it is kept
+// id and base is where the new one continues; with another base it is kept
 // under a name of its own.
 func (t *Tree) resume(ctx context.Context) error {
 	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
@@ -241,7 +241,7 @@ func (t *Tree) resume(ctx context.Context) error {
 // MarkRound lets the ref of the n-th round, from 1, name a snapshot, whatever
 // it named before. Only the one who holds the run may call it.
 func (t *Tree) MarkRound(n int, commit string) error {
-	return disk.Fail("name what a round came to", t.s.objects.Put(Round(t.Run, t.ID, n), commit))
+	return disk.Fail("name the result of a round", t.s.objects.Put(Round(t.Run, t.ID, n), commit))
 }
 
 // adopt makes a tree that is there ready for use.
@@ -299,7 +299,7 @@ func (t *Tree) reload(ctx context.Context) error {
 }
 
 // learn notes changes of the files that are known to have been made, with
-// what an index says of them, at a time.
+// what an index says about them, at a time.
 func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 	for _, c := range changes {
 		mode, err := c.Bits()

@@ -243,7 +243,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestResume goes on from the pins alone, as another machine would.
+// TestResume continues from the pins alone, as another machine would.
 func TestResume(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {
 		t.Helper()

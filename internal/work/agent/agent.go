@@ -41,7 +41,7 @@ import (
 
 // Tools are what the model may call.
 type Tools interface {
-	// Specs returns what the model is told of them, always the same.
+	// Specs returns what the model is told about them, always the same.
 	Specs() []llm.Tool
 	// Answer runs one call; a call that fails has a failed result.
 	Answer(ctx context.Context, c llm.Call) tool.Answer
@@ -49,11 +49,11 @@ type Tools interface {
 	ReadOnly(name string) bool
 }
 
-// Recorder is where a worker records what happened and asks leave to spend.
+// Recorder is where a worker records what happened and asks for permission to spend.
 type Recorder interface {
 	// Record appends the facts durably, all or none. An error ends the worker.
 	Record(ctx context.Context, facts ...nexus.Fact) error
-	// Reserve asks leave for one model call. It waits while the run is paused.
+	// Reserve asks for permission for one model call. It waits while the run is paused.
 	// It returns guidance that people left for the task, an [*nexus.Error] with
 	// CodeBudget, or the cause of a stop. On success the reservation is durable.
 	// What was done before it is recorded first, with it where that can be, and
@@ -80,7 +80,7 @@ type Brief struct {
 	Role    Role
 	Model   string     // provider/model
 	Tier    nexus.Tier // of the model, for the books
-	System  string     // the same whenever the session goes on
+	System  string     // the same whenever the session continues
 
 	Messages []llm.Message // so far; see [Recall]
 	Turn     int           // turns taken so far
@@ -88,7 +88,7 @@ type Brief struct {
 	Elapsed  time.Duration // active time of those
 	Tally    state.Tally   // tool calls of those
 
-	Next string // our next message; empty to go on where the session stopped
+	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
 
 	Retry llm.Policy                                                  // how failed calls are made again
@@ -98,7 +98,7 @@ type Brief struct {
 	// a call that says nothing is then not waited for. Nil: it never is.
 	Hurry func(end func(cause error)) (stop func() bool)
 
-	Context int64                  // most tokens that the model holds; 0 where nobody knows
+	Context int64                  // most tokens that the model holds; 0 if unknown
 	Compact nexus.SessionCompacted // the last time that the session was compacted
 	Family  string                 // names those whose requests begin alike, for the provider's cache
 
@@ -116,13 +116,13 @@ type Brief struct {
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing
 	Tokens   func(llm.Request) int64                                  // most tokens that a call may use, for a model without a known price; nil: it has one
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error) // pins the tree; nil: there is none
-	Schema   json.RawMessage                                          // of the hand-in; nil for roles that report summary and status
+	Schema   json.RawMessage                                          // of the submission; nil for roles that report summary and status
 	Draw     func(name string) uint64                                 // the next number of a name, for what must differ; nil: a random one
 }
 
 // Outcome is how a stretch of a session ended.
 type Outcome struct {
-	Outcome  nexus.Outcome // Accepted: it handed in
+	Outcome  nexus.Outcome // Accepted: it submitted
 	Why      string        // why not
 	Handin   json.RawMessage
 	Text     string // what it said last, for people
@@ -132,7 +132,7 @@ type Outcome struct {
 	Refusal  error         // what the desk said, when Outcome is Refused
 }
 
-// Run lets a model work with its tools until it hands in, is stopped by a
+// Run lets a model work with its tools until it submits, is stopped by a
 // limit, or makes no progress. An error means that the machinery failed or,
 // when ctx was cancelled, is the cause; the session can be taken up again
 // with the messages that were recorded.

@@ -28,7 +28,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// usual is a session that reads two files at once, writes and hands in.
+// usual is a session that reads two files at once, writes and submits.
 func usual() []llmtest.Turn {
 	return []llmtest.Turn{
 		{Think: "hm", Say: "I look first.", Calls: []llmtest.Call{
@@ -261,7 +261,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 	}
 }
 
-// TestFirstPromptOfTheCoderIsSmall bounds what stands before a coder's brief.
+// TestFirstPromptOfTheCoderIsSmall bounds what is before a coder's brief.
 // Of the 7 KB, 1 KB is the environment: it costs as much as one command that
 // asks for what it says, and saves several.
 func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
@@ -286,7 +286,7 @@ func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
 	}
 }
 
-// TestCrashAnywhereLosesNothing lets every append fail once and goes on from
+// TestCrashAnywhereLosesNothing lets every append fail once and continues from
 // what was recorded.
 func TestCrashAnywhereLosesNothing(t *testing.T) {
 	whole := newBench(t, nexus.Coder, script(usual()...))
@@ -413,7 +413,7 @@ func TestStopRules(t *testing.T) {
 		},
 		{name: "cut with a call", turns: append(many(1, llmtest.Turn{Fault: llmtest.Length, Calls: again.Calls}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
 		{name: "refuses", turns: many(1, llmtest.Turn{Fault: llmtest.Refuse}), want: nexus.GaveUp, why: "I cannot help with that."},
-		{name: "hand-in does not fit", turns: many(9, bad), want: nexus.NoProgress, why: "4 hand-ins were refused"},
+		{name: "hand-in does not fit", turns: many(9, bad), want: nexus.NoProgress, why: "4 submissions were refused"},
 		{name: "hand-in mended", turns: append(many(3, bad), done()), want: nexus.Accepted},
 		{
 			name: "blocked", want: nexus.GaveUp, why: "no such file",
@@ -574,7 +574,7 @@ func TestCancelReturnsItsCauseAndKeepsWhatWasPaid(t *testing.T) {
 }
 
 // TestCancelInAToolLeavesTheCallsToBeRunAgain ends a session, or lets it go,
-// while a command runs: nothing is said about it, and the session goes on with
+// while a command runs: nothing is said about it, and the session continues with
 // it.
 func TestCancelInAToolLeavesTheCallsToBeRunAgain(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) { endInATool(t, true) })
@@ -661,7 +661,7 @@ func callsIn(m llm.Message) (ids []string) {
 	return ids
 }
 
-// TestBatchesThatWriteRunInOrder runs writes, and a hand-in among others.
+// TestBatchesThatWriteRunInOrder runs writes, and a submission among others.
 func TestBatchesThatWriteRunInOrder(t *testing.T) {
 	hand := call("finish", map[string]any{"summary": "s", "status": "done"})
 	write := func(s string) llmtest.Call {

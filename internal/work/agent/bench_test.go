@@ -85,7 +85,7 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	return b
 }
 
-// tools makes the role's tools, with the schema of the hand-in.
+// tools makes the role's tools, with the schema of the submission.
 func (b *bench) tools(tb testing.TB, handin json.RawMessage) {
 	tb.Helper()
 	box, err := sandbox.Find(tb.Context(), sandbox.Off)
@@ -114,7 +114,7 @@ func (b *bench) must(t *testing.T) agent.Outcome {
 	return out
 }
 
-// resume sets the brief to go on with what was recorded.
+// resume sets the brief to continue with what was recorded.
 func (b *bench) resume(t *testing.T, next string) agenttest.Transcript {
 	t.Helper()
 	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)

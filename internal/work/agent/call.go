@@ -47,7 +47,7 @@ func (c *conversation) force() string {
 	}
 }
 
-// reserve asks leave for the next call, records what was done before it, and
+// reserve asks for permission for the next call, records what was done before it, and
 // delivers what people said. The
 // ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
@@ -59,7 +59,7 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 	return c.request(), id, c.record(ctx)
 }
 
-// leave asks leave for a call, and reports whether people said something.
+// leave asks for permission for a call, and reports whether people said something.
 func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
 	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model)}
@@ -199,20 +199,20 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 	if !ok {
 		return nil, fmt.Errorf("call %s: %w", c.Model, err)
 	}
-	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "nexus resume goes on where the run stopped."}
+	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "Run nexus resume to continue where the run stopped."}
 	switch do := e.Class.Reaction().Do; {
 	case do == llm.Shorten:
 		return c.overflow(ctx)
 	case do == llm.GiveUp:
-		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " will not answer this"}, nil)
+		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
 	case e.Class == llm.Billing:
-		said.Code, said.Hint = nexus.CodeAuth, "The provider wants to be paid; settle that, or use another model, and run nexus resume."
+		said.Code, said.Hint = nexus.CodeAuth, "Pay the provider or use another model, then run nexus resume."
 	case do == llm.Person:
 		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
 	case e.Passes():
 		c.exhausted(said, e)
 	case e.Class == llm.Invalid && e.Status == 404:
-		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; it is written provider/model."
+		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; its form is provider/model."
 	}
 	return nil, said
 }

@@ -63,13 +63,13 @@ func legible(messages []llm.Message, n int) []llm.Message {
 	return slices.DeleteFunc(all, func(m llm.Message) bool { return len(m.Parts) == 0 })
 }
 
-// use lets the session go on with a choice.
+// use lets the session continue with a choice.
 func (c *conversation) use(to Choice) {
 	c.barren = 0
 	c.model, c.Model, c.Price, c.Worst, c.Tokens, c.Context = to.Model, to.Name, to.Price, to.Worst, to.Tokens, to.Context
 }
 
-// takeUp lets a session that goes on do so with the model that it had last. If
+// takeUp lets a session that continues do so with the model that it had last. If
 // that is there no more, the messages are another model's for the one that is.
 func (c *conversation) takeUp() {
 	if c.Present == "" || c.Present == c.Model {
@@ -79,15 +79,15 @@ func (c *conversation) takeUp() {
 		c.use(c.Choices[i])
 		return
 	}
-	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is not set any more"})
+	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is no longer set"})
 	c.Foreign, c.Compact.Row = len(c.messages), 0
 }
 
-// turnTo lets the session go on with another of its models, and records that.
+// turnTo lets the session continue with another of its models, and records that.
 func (c *conversation) turnTo(ctx context.Context, name, why string) error {
 	i := findChoice(c.Choices, name)
 	if i < 0 {
-		return fmt.Errorf("there is no model %s to go on with", name)
+		return fmt.Errorf("the model %s, to continue with, is not available", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
 	c.drop() // it was for the other model

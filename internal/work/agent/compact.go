@@ -18,7 +18,7 @@ const summaryPrefix = "Summary: "
 
 // summaryRequest asks the model for a summary of what was said so far.
 const summaryRequest = summaryPrefix + "this conversation is about to be shortened; only what you write now, the brief, what people said and the last turns stay. " +
-	"Write down, in at most 600 words and without a call of a tool: what is done and in which files, what is decided and why, " +
+	"Write down, in at most 600 words and without calling a tool: what is done and in which files, what is decided and why, " +
 	"what was tried and failed, what you learnt about the code that you need again, and what is left to do, in order."
 
 const (
@@ -68,7 +68,7 @@ func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 	if !gained {
 		return messages, false
 	}
-	out = append(out, llm.Say(compactionNote+"older results were left out above; call a tool again where you need one."))
+	out = append(out, llm.Say(compactionNote+"older results were left out above; call a tool again if you need one."))
 	return append(out, messages[from:]...), true
 }
 
@@ -107,7 +107,7 @@ func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Mess
 	if summary == "" {
 		summary = strings.TrimSpace(earlier + "\n\n" + listCalls(did))
 	}
-	note := fmt.Sprintf("%s%d answers of yours and their results were left out here. What they came to, as you wrote it down yourself:\n\n%s",
+	note := fmt.Sprintf("%s%d answers of yours and their results were left out here. This is your own summary of them:\n\n%s",
 		compactionNote, gone, cutSummary(summary))
 	return append(append(out, llm.Say(note)), messages[from:]...), gone
 }
@@ -144,13 +144,13 @@ func describeCall(c llm.Call) string {
 
 func listCalls(did []string) string {
 	if len(did) == 0 {
-		return "Nothing but words."
+		return "You called no tool."
 	}
 	more := ""
 	if n := len(did) - maxListed; n > 0 {
 		more, did = fmt.Sprintf("%d calls, then ", n), did[n:]
 	}
-	return "You called: " + more + strings.Join(did, "; ") + ". Look at the tree for what came of it."
+	return "You called: " + more + strings.Join(did, "; ") + ". Look at the tree for the results."
 }
 
 func cutSummary(text string) string {
@@ -164,7 +164,7 @@ func cutSummary(text string) string {
 // fromPerson reports whether a tool's results are what people said.
 func fromPerson(name string) bool { return name == "ask" }
 
-// lasting reports whether a turn hands in or asks people.
+// lasting reports whether a turn submits or asks people.
 func lasting(m llm.Message) bool {
 	return slices.ContainsFunc(callsOf(m), func(c llm.Call) bool { return c.Tool == "finish" || fromPerson(c.Tool) })
 }

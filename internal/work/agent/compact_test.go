@@ -15,7 +15,7 @@ import (
 
 const brief = "Conversation: T1.1/coder.1\nTask: T1 Do it\n\n## Done when\n\n1. It is done.\n"
 
-// testConversation draws one that stands before the next answer of the model.
+// testConversation draws one that is before the next answer of the model.
 func testConversation(t *rapid.T) []llm.Message {
 	all := []llm.Message{llm.Say(brief)}
 	said := 0

@@ -37,7 +37,7 @@ func (c *conversation) size() int64 {
 }
 
 // fit compacts a conversation that is about to outgrow its model, and reports
-// whether the turn begins anew.
+// whether the turn begins again.
 func (c *conversation) fit(ctx context.Context) (again bool, end *ending, err error) {
 	if c.Context <= 0 || len(c.messages) < c.barren || c.size() < c.room() {
 		return false, nil, nil
@@ -57,7 +57,7 @@ func (c *conversation) room() int64 {
 
 // overflow compacts a conversation that the provider found too long.
 func (c *conversation) overflow(ctx context.Context) (*ending, error) {
-	again, end, err := c.compact(ctx, c.Model+" can hold no more")
+	again, end, err := c.compact(ctx, "the context of "+c.Model+" is full")
 	if !again && end == nil && err == nil {
 		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
 	}
@@ -98,7 +98,7 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 }
 
 // summary asks the model what came of the conversation; it is empty when the
-// model does not say. After a wait for the provider, the turn begins anew.
+// model does not say. After a wait for the provider, the turn begins again.
 func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
 	r := c.request()
 	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context { // else all that is cached is read from there

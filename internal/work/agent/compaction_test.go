@@ -147,7 +147,7 @@ func TestShortTurnsAreSummed(t *testing.T) {
 }
 
 // TestACrashAroundACompactionLosesNothing stops the session at each append
-// and goes on with what was recorded.
+// and continues with what was recorded.
 func TestACrashAroundACompactionLosesNothing(t *testing.T) {
 	turns := talks(9, 3_000)
 	turns[6].Fault, turns[6].Times = llmtest.TooLong, 2

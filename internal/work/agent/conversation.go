@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// recordTime bounds the record of a turn that was paid for, which goes on
+// recordTime bounds the record of a turn that was paid for, which continues
 // after the session was cancelled.
 const recordTime = time.Minute
 
@@ -199,7 +199,7 @@ func (c *conversation) spent() *ending {
 	case c.track.Malformed > maxMalformed:
 		return malformed(c.track.Malformed)
 	case c.track.Refused > maxRefused:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.Refused)}
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
 	case c.Tally.Over(c.Limits, c.lately) != "":
 		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
 	case c.track.stuck():
@@ -252,7 +252,7 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 	}
 }
 
-// report is the hand-in of roles without a schema of their own.
+// report is the submission of roles without a schema of their own.
 type report struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
@@ -261,7 +261,7 @@ type report struct {
 	Needs nexus.Needs `json:"needs,omitzero"`
 }
 
-// handedIn returns the ending that a hand-in makes.
+// handedIn returns the ending that a submission makes.
 func (c *conversation) handedIn(handin json.RawMessage) *ending {
 	end := &ending{outcome: nexus.Accepted, handin: handin}
 	var r report
@@ -283,7 +283,7 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why, Needs: end.needs, Answers: end.answers}
 		if end.handin != nil {
 			if ended.Result, err = c.store.Put(end.handin); err != nil {
-				return nil, fmt.Errorf("keep hand-in: %w", err)
+				return nil, fmt.Errorf("store the submission: %w", err)
 			}
 		}
 		c.facts = append(c.facts, ended)

@@ -18,7 +18,7 @@ const (
 )
 
 // Decode decodes JSON that a model or a person submitted into v, so that it
-// means the same to every reader: no key stands there twice, and every key is
+// means the same to every reader: no key is there twice, and every key is
 // one that the JSON Schema names, letter by letter. It
 // returns what is wrong, a sentence each; then v is not to be used.
 func Decode(data, schema []byte, v any) []string {
@@ -35,7 +35,7 @@ func Decode(data, schema []byte, v any) []string {
 		return append(r.problems, r.place(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return append(r.problems, fmt.Sprintf("line %d: something follows the end", r.line(d.InputOffset())))
+		return append(r.problems, fmt.Sprintf("line %d: there is text after the end", r.line(d.InputOffset())))
 	}
 	if len(r.problems) > 0 {
 		return r.problems
@@ -65,7 +65,7 @@ func (r *strictDecoder) value(path string, s *schemaShape, depth int) error {
 		return err
 	}
 	if depth > maxJSONDepth {
-		return errors.New("it is nested too deep")
+		return errors.New("it is nested too deeply")
 	}
 	switch t {
 	case json.Delim('{'):
@@ -97,7 +97,7 @@ func (r *strictDecoder) object(path string, s *schemaShape, depth int) error {
 		key, _ := t.(string) // the decoder lets nothing else be a key
 		field := strings.TrimPrefix(path+"."+key, ".")
 		if seen[key] {
-			r.report("%s is there twice", quoteField(field))
+			r.report("%s is given twice", quoteField(field))
 		}
 		seen[key] = true
 		var inner *schemaShape

@@ -20,7 +20,7 @@ type door interface {
 
 // admit lets a call that has leave to spend keep within the limits of its
 // account. Where it would have to wait for them, what was set aside for it is
-// given back first, and the turn begins anew once it may be made: the desk is
+// given back first, and the turn begins again once it may be made: the desk is
 // asked again with the pass in hand. The wait costs none of the session's time.
 func (c *conversation) admit(ctx context.Context, r llm.Request, id string) (again bool, _ error) {
 	d, ok := c.model.(door)

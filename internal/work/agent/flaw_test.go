@@ -18,7 +18,7 @@ import (
 // and that the calls beside it are made. It is asked once for each answer.
 func TestMalformedCallsGoBackToTheModel(t *testing.T) {
 	told := map[llmtest.Fault]string{
-		llmtest.BadJSON: "text behind the JSON", llmtest.HalfJSON: "ends too early", llmtest.NoObject: "not an object",
+		llmtest.BadJSON: "text after the JSON", llmtest.HalfJSON: "ends too early", llmtest.NoObject: "not an object",
 		llmtest.NoID: "has no id", llmtest.SameID: "the same id", llmtest.NoName: "names no tool", llmtest.OddName: "functions.write_file",
 	}
 	for fault, says := range told {

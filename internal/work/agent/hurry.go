@@ -15,14 +15,14 @@ type hurriedError struct{ why error }
 
 // Error implements error.
 func (e *hurriedError) Error() string {
-	return "the model said nothing, and there is no time: " + e.why.Error()
+	return "the model did not answer in time: " + e.why.Error()
 }
 
 // Unwrap returns why there is no time.
 func (e *hurriedError) Unwrap() error { return e.why }
 
 // hurry ends a call that says nothing for a moment, once the process is told
-// to end soon. One that goes on saying something is waited for. Each call of
+// to end soon. One that keeps saying something is waited for. Each call of
 // alive is such a sign; stop must follow.
 func (c *conversation) hurry(ctx context.Context) (_ context.Context, alive, stop func()) {
 	if c.Hurry == nil {

@@ -28,7 +28,7 @@ func masked(calls []llm.Call) bool {
 func forget(calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))
 	for i, call := range calls {
-		answers[i] = notDone(call, "it is not known whether this was done: the session was interrupted, and a key in its calls was not kept; look at the tree, and call again what is missing")
+		answers[i] = notDone(call, "it is unknown whether this was done: the session was interrupted, and a key in its calls was not stored; look at the tree, and repeat the calls that are missing")
 	}
 	return answers
 }

@@ -51,7 +51,7 @@ func TestCallsAreRunAsTheyWereMade(t *testing.T) {
 func TestMaskedCallsAreNotRunAgain(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(
 		llmtest.Turn{Calls: []llmtest.Call{call("write_file", map[string]any{"path": "a.txt", "content": fixtureKey})}},
-		llmtest.Turn{Expect: []string{"a key in its calls was not kept"}, Calls: []llmtest.Call{call("write_file", map[string]any{"path": "a.txt", "content": "again " + fixtureKey})}},
+		llmtest.Turn{Expect: []string{"a key in its calls was not stored"}, Calls: []llmtest.Call{call("write_file", map[string]any{"path": "a.txt", "content": "again " + fixtureKey})}},
 		done(),
 	))
 	store := masking{b.store, secret.New([]string{"X_KEY=" + fixtureKey})}

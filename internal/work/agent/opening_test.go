@@ -54,7 +54,7 @@ func TestOpenings(t *testing.T) {
 			text := opening(r, s)
 			golden(t, fmt.Sprintf("openings/%s-%s.golden", name, s), text)
 			for part, fits := range map[string]bool{
-				"No test is asked for":             s == nexus.NoTest && name != nexus.Tester,
+				"No test is required":              s == nexus.NoTest && name != nexus.Tester,
 				"Commands start there":             slices.Contains(r.Tools, "shell"),
 				"## Map":                           r.Map,
 				"Before the gates, these fixers":   slices.Contains(r.Tools, "shell"),

@@ -119,7 +119,7 @@ func TestATooLongWaitIsReported(t *testing.T) {
 		b.brief.Task, b.brief.Retry = task, llm.Policy{Now: func() time.Time { return now }}
 		_, err := b.run(t.Context())
 		e, ok := errors.AsType[*nexus.Error](err)
-		if !ok || e.Code != code || !strings.Contains(e.Message, "is out of quota, and turned down 1 calls in a row, and asks to be left alone until 2026-11-07T09:00:00Z") {
+		if !ok || e.Code != code || !strings.Contains(e.Message, "is out of quota, and refused 1 calls in a row, and asks for no calls until 2026-11-07T09:00:00Z") {
 			t.Errorf("%+v", err)
 		}
 		if n := len(b.server.Requests()); n != 1 {

@@ -41,7 +41,7 @@ func Recall(s Store, hashes []string) ([]llm.Message, error) {
 	return messages, nil
 }
 
-// Handins returns what was handed in and accepted by the tools in the
+// Handins returns what was submitted and accepted by the tools in the
 // course of a session, oldest first.
 func Handins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage

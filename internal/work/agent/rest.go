@@ -64,13 +64,13 @@ func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
 	if c.Task == "" {
 		said.Code = nexus.CodeLimit
 	}
-	said.Message = fmt.Sprintf("%s is %s, and turned down %d calls in a row", c.Model, ailing(e.Class), max(c.failures[e.Class], 1))
+	said.Message = fmt.Sprintf("%s is %s, and refused %d calls in a row", c.Model, ailing(e.Class), max(c.failures[e.Class], 1))
 	said.Hint = "Try again later, or use another model."
 	if c.Retry.Now == nil {
 		return
 	}
 	if wait, ok := e.Wait(c.Retry.Now()); ok && wait > 0 {
-		said.Message += ", and asks to be left alone until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339)
+		said.Message += ", and asks for no calls until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339)
 		said.Hint = "Try again after that, or use another model."
 	}
 }
@@ -105,7 +105,7 @@ func parks(e *llm.Error, wait time.Duration) bool {
 	return e.Class == llm.Quota && (wait > short || e.Empty)
 }
 
-// park records until when the account takes no calls. Who asks leave for one
+// park records until when the account takes no calls. Who asks for permission for one
 // then waits, in this process or the next.
 func (c *conversation) park(ctx context.Context, e *llm.Error, wait time.Duration) error {
 	account, _, _ := strings.Cut(c.Model, "/")

@@ -39,7 +39,7 @@ func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.
 }
 
 // TestOverloadIsWaitedFor lets a provider be overloaded for three hours: the
-// session goes on when it is not any more, as if no time had passed.
+// session continues when it is not any more, as if no time had passed.
 func TestOverloadIsWaitedFor(t *testing.T) {
 	b := newBench(t, nexus.Coder, llmtest.Script{})
 	b.brief.Limits.SessionTime = 10 * time.Minute
@@ -118,7 +118,7 @@ func (m *hiccup) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta
 }
 
 // TestHiccupIsWaitedFor lets a provider be broken, or out of reach, for five
-// minutes, with the shortest waits that may be drawn: the session goes on.
+// minutes, with the shortest waits that may be drawn: the session continues.
 func TestHiccupIsWaitedFor(t *testing.T) {
 	for name, err := range map[string]*llm.Error{
 		"500":     {Class: llm.Transient, Status: 500, Cause: errors.New("broke")},

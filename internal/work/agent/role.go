@@ -23,7 +23,7 @@ import (
 //go:embed roles/*.md
 var builtin embed.FS
 
-// finishTool is the tool that hands in.
+// finishTool is the tool that submits.
 const finishTool = "finish"
 
 const (
@@ -61,7 +61,7 @@ func (s Scope) Rule() func(name string) error {
 			}
 			return nil
 		}
-	default: // one that nobody knows allows nothing
+	default: // one that is unknown allows nothing
 		return func(name string) error {
 			return fmt.Errorf("%s is refused (role.reads): this role may only read", name)
 		}
@@ -78,7 +78,7 @@ type Role struct {
 	Turns     int    // model calls in a session; 0 leaves it to the run's limits
 	MaxTokens int64  // most tokens of one answer; 0 means 8,192
 	Map       bool   // it is shown a map of the repository
-	Force     bool   // it must call a tool in each answer, as what it hands in is all that it is for
+	Force     bool   // it must call a tool in each answer, as what it submits is all that it is for
 	Answers   bool   // its first message that calls no tool is its answer and ends the session; it has no tool to submit
 	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
 	Prompt    string
@@ -120,7 +120,7 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	return roles, nil
 }
 
-// readRoles reads the roles of a directory. What a file does not say of a
+// readRoles reads the roles of a directory. What a file does not say about a
 // switch is as usual.
 func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, error) {
 	names, err := fs.Glob(files, "*.md")
@@ -158,13 +158,13 @@ func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, err
 //	You review ...
 func parseRole(data []byte, usual Role) (Role, error) {
 	if len(data) > maxRole {
-		return Role{}, fmt.Errorf("the file has %d bytes, the most is %d", len(data), maxRole)
+		return Role{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
 	}
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
 	front, body, closed := strings.Cut("\n"+rest, "\n---\n")
 	if !ok || !closed {
-		return Role{}, errors.New("front matter is missing: the file begins with a line ---, the settings, and another line ---")
+		return Role{}, errors.New("front matter is missing: the file must begin with a line ---, the settings, and another line ---")
 	}
 	var m struct {
 		Tier      nexus.Tier `yaml:"tier"`
@@ -193,19 +193,19 @@ func parseRole(data []byte, usual Role) (Role, error) {
 func (r Role) check() error {
 	switch {
 	case !r.Tier.Known():
-		return fmt.Errorf("tier %q is none of fast, balanced, strong", r.Tier)
+		return fmt.Errorf("tier %q is not one of fast, balanced, strong", r.Tier)
 	case r.Writes != "" && r.Writes != WriteNothing && r.Writes != WriteTests && r.Writes != WriteAll:
-		return fmt.Errorf("writes %q is none of none, tests, tree", r.Writes)
+		return fmt.Errorf("writes %q is not one of none, tests, tree", r.Writes)
 	case r.Turns < 0 || r.Turns > maxTurns:
 		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
 	case r.MaxTokens != 0 && (r.MaxTokens < minTokens || r.MaxTokens > maxTokensCap):
 		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
 	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
-		return fmt.Errorf("effort %q is none of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
+		return fmt.Errorf("effort %q is not one of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
 	case !r.Answers && !slices.Contains(r.Tools, finishTool):
 		return fmt.Errorf("tools must include %s, or the role could never submit", finishTool)
 	case r.Answers && (r.Force || slices.Contains(r.Tools, finishTool)):
-		return fmt.Errorf("a role that answers in text has no tool %s and is not forced to call one", finishTool)
+		return fmt.Errorf("a role that answers in text must have neither the tool %s nor force", finishTool)
 	case r.Prompt == "":
 		return errors.New("the prompt is empty")
 	}
@@ -214,7 +214,7 @@ func (r Role) check() error {
 		case !slices.Contains(tool.Names(), t):
 			return fmt.Errorf("there is no tool %q; there are %s", t, strings.Join(tool.Names(), ", "))
 		case slices.Contains(r.Tools[:i], t):
-			return fmt.Errorf("the tool %s is there twice", t)
+			return fmt.Errorf("the tool %s is given twice", t)
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func (r Role) check() error {
 func badRole(name nexus.Role, err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("role %q", string(name)), Cause: err,
-		Hint: fmt.Sprintf("Mend .nexus/roles/%s.md, or remove it to use the role that nexus brings along.", name),
+		Hint: fmt.Sprintf("Fix .nexus/roles/%s.md, or remove it to use the built-in role.", name),
 	}
 }
 

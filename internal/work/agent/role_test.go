@@ -80,16 +80,16 @@ func TestOrders(t *testing.T) {
 				return (own == nil || own(file) == nil || repair.WidensRule(s, role)) && (rule == nil || rule(file) == nil)
 			}
 			for part, want := range map[string]bool{
-				"Change test files only":       role == nexus.Tester && !repair.WidensRule(s, role),
-				"Change tests and their data":  role == nexus.Tester && repair.WidensRule(s, role) && !may("a.go"),
-				"add the smallest stubs":       role == nexus.Tester && may("a.go"),
-				"cannot change a test file":    role == nexus.Coder && !may("a_test.go"),
-				"test what you add":            role == nexus.Coder && s == nexus.TestAfter,
-				"Write the tests first":        role == nexus.Coder && s == nexus.TDDSimple,
-				"The code is written":          role == nexus.Tester && !s.Sessions(),
-				"the code is not there yet":    role == nexus.Tester && s.Sessions(),
-				"The tests are written":        role == nexus.Coder && s.Sessions(),
-				"The tests were written first": role == nexus.Verifier && s.Sessions(),
+				"Change test files only":           role == nexus.Tester && !repair.WidensRule(s, role),
+				"Change only tests and their data": role == nexus.Tester && repair.WidensRule(s, role) && !may("a.go"),
+				"add the smallest stubs":           role == nexus.Tester && may("a.go"),
+				"cannot change a test file":        role == nexus.Coder && !may("a_test.go"),
+				"test what you add":                role == nexus.Coder && s == nexus.TestAfter,
+				"Write the tests first":            role == nexus.Coder && s == nexus.TDDSimple,
+				"The code is written":              role == nexus.Tester && !s.Sessions(),
+				"the code does not exist yet":      role == nexus.Tester && s.Sessions(),
+				"The tests are written":            role == nexus.Coder && s.Sessions(),
+				"The tests were written first":     role == nexus.Verifier && s.Sessions(),
 			} {
 				if says(part) != want {
 					t.Errorf("%s with %s says %q: %v", role, s, part, !want)
@@ -167,23 +167,23 @@ func TestBadRolesAreNamed(t *testing.T) {
 	cases := []struct{ name, file, text, want string }{
 		{"no front matter", "coder", "You code.", "front matter is missing"},
 		{"not closed", "coder", "---\ntier: fast\n", "front matter is missing"},
-		{"empty front matter", "coder", "---\n---\nYou code.", `tier "" is none of`},
+		{"empty front matter", "coder", "---\n---\nYou code.", `tier "" is not one of`},
 		{"unknown key", "coder", with("turns", "truns"), "truns"},
 		{"key twice", "coder", with("turns: 7", "turns: 7\nturns: 8"), "turns"},
 		{"wrong type", "coder", with("turns: 7", "turns: many"), "many"},
-		{"unknown tier", "coder", with("strong", "mighty"), `tier "mighty" is none of fast, balanced, strong`},
+		{"unknown tier", "coder", with("strong", "mighty"), `tier "mighty" is not one of fast, balanced, strong`},
 		{"unknown tool", "coder", with("read_file", "rm"), `there is no tool "rm"; there are read_file`},
-		{"tool twice", "coder", with("read_file", "finish"), "the tool finish is there twice"},
+		{"tool twice", "coder", with("read_file", "finish"), "the tool finish is given twice"},
 		{"no finish", "coder", with(", finish", ""), "tools must include finish"},
-		{"answers and submits", "assistant", with("turns: 7", "answers: true"), "a role that answers in text has no tool finish"},
+		{"answers and submits", "assistant", with("turns: 7", "answers: true"), "a role that answers in text must have neither the tool finish nor force"},
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
 		{"unknown role", "codr", good, "there is no such role; there are assistant, coder, merger, planner, reviewer, router, scout, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
-		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is none of none, tests, tree`},
-		{"large", "coder", good + strings.Repeat("x", 70_000), "the most is 65536"},
+		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is not one of none, tests, tree`},
+		{"large", "coder", good + strings.Repeat("x", 70_000), "the maximum is 65536"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

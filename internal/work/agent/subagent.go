@@ -21,27 +21,27 @@ const (
 
 // Why a scout is called back.
 var (
-	ErrSubagentStopped = errors.New("it was called back")
-	ErrParentDone      = errors.New("it was called back: the agent that sent it submitted its work")
+	ErrSubagentStopped = errors.New("it was stopped")
+	ErrParentDone      = errors.New("it was stopped: the agent that sent it submitted its work")
 )
 
 var errWaitedEnough = errors.New("waited for long enough")
 
 // Investigate lets the scout with a number look into a question, from its beginning
-// or from where another process left it, and returns what it handed in, which
+// or from where another process left it, and returns what it submitted, which
 // fits [SubagentSchema]. The why is why there is none. With again it is told that its
 // report was empty. An error, too,
 // is why there is none.
 type Investigate func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
 
-// SubagentSchema returns the JSON Schema of what a scout hands in.
+// SubagentSchema returns the JSON Schema of what a scout submits.
 func SubagentSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{"report":{"type":"string","minLength":1,"maxLength":8000,"description":"the answer, and how sure it is"},` +
-		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of what the answer rests on"}},` +
+		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of the evidence for the answer"}},` +
 		`"required":["report"],"additionalProperties":false}`)
 }
 
-// SubagentReport is what a scout hands in.
+// SubagentReport is what a scout submits.
 type SubagentReport struct {
 	Report string   `json:"report"`
 	Places []string `json:"places"`
@@ -77,13 +77,13 @@ func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
 	ctx, stop := context.WithCancelCause(ctx)
 	s := &Subagents{look: look, ctx: ctx, stop: stop, all: make([]*subagent, sent), back: make(chan struct{})}
 	for i := range s.all {
-		s.all[i] = &subagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known of it"}
+		s.all[i] = &subagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known about it"}
 		close(s.all[i].over)
 	}
 	return s
 }
 
-// Known says what a scout came to that was sent before.
+// Known says the result of a scout that was sent before.
 func (s *Subagents) Known(n int, question string, handin json.RawMessage, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Subagents) Known(n int, question string, handin json.RawMessage, why st
 	c.report, c.why = readReport(handin, why)
 }
 
-// Resume lets a scout go on that another process sent.
+// Resume lets a scout continue that another process sent.
 func (s *Subagents) Resume(n int, question string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,20 +177,20 @@ func (s *Subagents) Send(question string) (string, error) {
 			continue
 		}
 		if running++; c.question == question { // asked again, maybe by a call that was cut off
-			return fmt.Sprintf("scout %d looks into that already", c.n), nil
+			return fmt.Sprintf("scout %d is already looking into that", c.n), nil
 		}
 	}
 	switch {
 	case question == "":
 		return "", errors.New("a scout needs a question")
 	case running >= maxParallelSubagents:
-		return "", fmt.Errorf("%d scouts are out, and that is the most: wait for one, or call one back", running)
+		return "", fmt.Errorf("%d scouts are out, which is the maximum: wait for one, or stop one", running)
 	case len(s.all) >= maxSubagents:
-		return "", fmt.Errorf("%d scouts were sent, and that is the most of a session: look for yourself", maxSubagents)
+		return "", fmt.Errorf("%d scouts were sent, which is the maximum of a session: look yourself", maxSubagents)
 	}
 	c := &subagent{n: len(s.all) + 1, question: question}
 	s.start(c)
-	return fmt.Sprintf("scout %d looks into it; you are told when it reports", c.n), nil
+	return fmt.Sprintf("scout %d is looking into it; you are told when it reports", c.n), nil
 }
 
 // Show implements [tool.Scouts].
@@ -214,15 +214,15 @@ func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.out() {
-		return fmt.Sprintf("scout %d still looks into it", c.n), nil
+		return fmt.Sprintf("scout %d is still looking into it", c.n), nil
 	}
 	c.told = true
 	if c.report == nil {
-		return "", fmt.Errorf("scout %d has no report: %s; look for yourself", c.n, c.why)
+		return "", fmt.Errorf("scout %d has no report: %s; look yourself", c.n, c.why)
 	}
-	text := fmt.Sprintf("scout %d reports, which nobody has checked:\n%s", c.n, c.report.Report)
+	text := fmt.Sprintf("report of scout %d, which nobody has checked:\n%s", c.n, c.report.Report)
 	if len(c.report.Places) > 0 {
-		text += "\nIt rests on " + strings.Join(c.report.Places, ", ")
+		text += "\nIts evidence: " + strings.Join(c.report.Places, ", ")
 	}
 	return text, nil
 }
@@ -257,13 +257,13 @@ func (s *Subagents) Stop(id string) (string, error) {
 	s.mu.Lock()
 	if !c.out() {
 		defer s.mu.Unlock()
-		return fmt.Sprintf("scout %d is back already", c.n), nil
+		return fmt.Sprintf("scout %d has already ended", c.n), nil
 	}
 	c.told = true
 	s.mu.Unlock()
 	c.stop(ErrSubagentStopped)
 	<-c.over
-	return fmt.Sprintf("scout %d is called back", c.n), nil
+	return fmt.Sprintf("scout %d is stopped", c.n), nil
 }
 
 // News says which scouts are back since it was last asked.
@@ -276,7 +276,7 @@ func (s *Subagents) News() []string {
 		case c.told || c.out():
 			continue
 		case c.report == nil:
-			all = append(all, fmt.Sprintf("Scout %d is back without a report: %s", c.n, c.why))
+			all = append(all, fmt.Sprintf("Scout %d ended without a report: %s", c.n, c.why))
 		default:
 			all = append(all, fmt.Sprintf("Scout %d has reported: call scout with id %d to read it.", c.n, c.n))
 		}
@@ -307,7 +307,7 @@ func (s *Subagents) list() string {
 	defer s.mu.Unlock()
 	var b strings.Builder
 	for _, c := range s.all {
-		state := "still looks"
+		state := "is still looking"
 		if !c.out() {
 			state = "has reported"
 			if c.report == nil {

@@ -62,13 +62,13 @@ func TestScoutsReport(t *testing.T) {
 		send(t, s, "1 first")
 		send(t, s, "2 second")
 		send(t, s, "3 blank")
-		if text := send(t, s, " 2 second"); !strings.Contains(text, "scout 2 looks into that already") {
+		if text := send(t, s, " 2 second"); !strings.Contains(text, "scout 2 is already looking into that") {
 			t.Errorf("the same question: %q", text)
 		}
 		if _, err := s.Send("4 fourth"); err == nil || !strings.Contains(err.Error(), "3 scouts are out") {
 			t.Errorf("a fourth at once: %v", err)
 		}
-		if text, err := s.Show(t.Context(), "1", 30*time.Second); err != nil || text != "scout 1 still looks into it" {
+		if text, err := s.Show(t.Context(), "1", 30*time.Second); err != nil || text != "scout 1 is still looking into it" {
 			t.Errorf("%q, %v", text, err)
 		}
 		if news := s.News(); news != nil {
@@ -98,15 +98,15 @@ func TestScoutsWithoutReport(t *testing.T) {
 		send(t, s, "1 fails")
 		send(t, s, "1 breaks")
 		send(t, s, "9 late")
-		if text, err := s.Stop("scout 3"); err != nil || text != "scout 3 is called back" {
+		if text, err := s.Stop("scout 3"); err != nil || text != "scout 3 is stopped" {
 			t.Errorf("%q, %v", text, err)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if news := strings.Join(s.News(), "\n"); news != "Scout 1 is back without a report: 20 turns are used up\nScout 2 is back without a report: the provider is gone" {
+		if news := strings.Join(s.News(), "\n"); news != "Scout 1 ended without a report: 20 turns are used up\nScout 2 ended without a report: the provider is gone" {
 			t.Errorf("%q", news)
 		}
-		for id, want := range map[string]string{"1": "20 turns", "2": "the provider is gone", "3": "called back", "4": "no scout", "x": "no scout"} {
+		for id, want := range map[string]string{"1": "20 turns", "2": "the provider is gone", "3": "stopped", "4": "no scout", "x": "no scout"} {
 			if _, err := s.Show(t.Context(), id, 0); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", id, err)
 			}
@@ -165,13 +165,13 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	})
 }
 
-// TestTakenUp is a session that goes on in another process.
+// TestTakenUp is a session that continues in another process.
 func TestTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSubagents(t.Context(), 3, after)
 		defer s.Close(ErrParentDone)
 		s.Known(1, "a", json.RawMessage(`{"report":"in a.go","places":["a.go:3"]}`), "")
-		s.Known(2, "b", nil, "it was called back")
+		s.Known(2, "b", nil, "it was stopped")
 		s.Resume(3, "5 third")
 		if text := send(t, s, "5 third"); !strings.Contains(text, "scout 3 ") {
 			t.Errorf("the call that was cut off: %q", text)
@@ -180,10 +180,10 @@ func TestTakenUp(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 		text, err := s.Show(t.Context(), "1", 0)
-		if err != nil || !strings.Contains(text, "in a.go") || !strings.Contains(text, "rests on a.go:3") {
+		if err != nil || !strings.Contains(text, "in a.go") || !strings.Contains(text, "Its evidence: a.go:3") {
 			t.Errorf("%q, %v", text, err)
 		}
-		if _, err := s.Show(t.Context(), "2", 0); err == nil || !strings.Contains(err.Error(), "called back") {
+		if _, err := s.Show(t.Context(), "2", 0); err == nil || !strings.Contains(err.Error(), "it was stopped") {
 			t.Error(err)
 		}
 		if text, err := s.Show(t.Context(), "3", time.Hour); err != nil || !strings.Contains(text, "third") {

@@ -57,7 +57,7 @@ func legible(r llm.Request, own int) bool {
 	return true
 }
 
-// TestASwitchToASmallerModelAfterACompaction goes on with a model that holds a
+// TestASwitchToASmallerModelAfterACompaction continues with a model that holds a
 // third of what the first one did, right after that was compacted as well.
 func TestASwitchToASmallerModelAfterACompaction(t *testing.T) {
 	for _, after := range []int{13, 14, 15, 17, 20} {
@@ -96,7 +96,7 @@ func TestASwitchToASmallerModelAfterACompaction(t *testing.T) {
 }
 
 // TestACrashAroundASwitchLosesNothing stops a session that is compacted and
-// switches, at each append: the next process goes on with the model that the
+// switches, at each append: the next process continues with the model that the
 // session had last, and sends it nothing that only the other one can read.
 func TestACrashAroundASwitchLosesNothing(t *testing.T) {
 	whole := newBench(t, nexus.Coder, script(talks(12, 3_000)...))

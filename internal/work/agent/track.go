@@ -16,7 +16,7 @@ const (
 	repeatStop  = 5 // and that end it
 	maxSilent   = 2 // answers in a row without a call that bring a nudge
 	maxCut      = 3 // answers that were cut off
-	maxRefused  = 3 // hand-ins that did not fit
+	maxRefused  = 3 // submissions that did not fit
 
 	maxMalformed = 4 // answers in a row with calls that are none
 )
@@ -36,16 +36,16 @@ const (
 )
 
 // repetition counts what repeats. It is made from the messages alone, so that a
-// session that goes on after a crash counts on.
+// session that continues after a crash counts on.
 type repetition struct {
 	lastCall, lastTurn   string
 	sameCalls, sameTurns int
 	Silent               int // answers in a row without a call
 	Cut                  int // answers cut off since we last asked for something
-	Refused              int // hand-ins refused since then
+	Refused              int // submissions refused since then
 	Malformed            int // answers in a row with malformed calls
 	Handin               json.RawMessage
-	finishing            map[string]json.RawMessage // hand-ins of the last answer, by call
+	finishing            map[string]json.RawMessage // submissions of the last answer, by call
 }
 
 // see counts one message of the conversation.

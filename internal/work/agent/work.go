@@ -16,7 +16,7 @@ import (
 
 // The tools that mean something to the loop.
 const (
-	finish = "finish" // hands in
+	finish = "finish" // submits
 	ask    = "ask"    // waits for a person
 	shell  = "shell"  // runs a command
 	job    = "job"    // runs one in the background
@@ -94,7 +94,7 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		case call.Tool == finish && failed:
 			answers[i] = notDone(call, "not submitted: an earlier call of this answer failed; look at its result first")
 		case on != "":
-			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; repair that first")
+			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; fix that first")
 		default:
 			answers[i] = c.one(ctx, call)
 		}

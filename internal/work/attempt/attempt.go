@@ -1,10 +1,10 @@
 // Package attempt makes one try at one task: a worktree of its own, agents
 // that write, gates that judge, a reviewer that reads, and repair rounds in
-// the same conversation until it is accepted or going on is no use.
+// the same conversation until it is accepted or continuing is no use.
 //
 // What comes next is decided by [repair.Next]; this package performs it. It
 // can be stopped anywhere: what it did is in the journal and in snapshots of
-// the tree, and the next process goes on from there.
+// the tree, and the next process continues from there.
 package attempt
 
 import (
@@ -33,7 +33,7 @@ type work struct {
 	tree   *worktree.Tree
 	ran    map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
 
-	again []nexus.Evidence // what the tests said of the base when they ran there once more
+	again []nexus.Evidence // what the tests said about the base when they ran there once more
 }
 
 // Work makes the attempt of the view, from its start or from where another
@@ -127,7 +127,7 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	return snap, w.record(ctx, snap)
 }
 
-// mark names what the last round came to, which is pinned and on record.
+// mark names the result of the last round, which is pinned and on record.
 func (w *work) mark() error {
 	if r := w.a.Last(); r != nil && r.Commit != "" {
 		return w.tree.MarkRound(r.Round, r.Commit)

@@ -25,11 +25,20 @@ import (
 
 // desk keeps what is recorded, and may do something when it hears of a fact.
 type desk struct {
-	facts []nexus.Fact
-	heard func(nexus.Fact)
+	facts   []nexus.Fact
+	heard   func(nexus.Fact)
+	refuses error                  // to spend; nil: spends
+	fails   func(nexus.Fact) error // to record; nil: records
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	for _, f := range facts {
+		if d.fails != nil {
+			if err := d.fails(f); err != nil {
+				return err
+			}
+		}
+	}
 	d.facts = append(d.facts, facts...)
 	for _, f := range facts {
 		if d.heard != nil {
@@ -48,9 +57,10 @@ func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool
 	return nexus.Evidence{}, false
 }
 
-func (*desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
-	return nil, nil
+func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
+	return nil, d.refuses
 }
+
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
 func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
@@ -190,7 +200,7 @@ func approved() map[string]any { return map[string]any{"approved": true, "summar
 
 var one = map[string]string{"one": "1\n"}
 
-// TestWhatWasJudgedIsAccepted goes on after the coder submitted: the gates judge
+// TestWhatWasJudgedIsAccepted continues after the coder submitted: the gates judge
 // its snapshot, a reviewer reads it, and that very tree is the work.
 func TestWhatWasJudgedIsAccepted(t *testing.T) {
 	j := newJob(t, nil, lint("test -e one"))
@@ -273,7 +283,7 @@ func TestTheTreeIsPinnedBeforeItIsJudged(t *testing.T) {
 }
 
 // TestAProcessThatDiedIsGoneOnFrom puts the worktree back to the last snapshot,
-// whatever the dead process left there, pins that anew, and does not judge again
+// whatever the dead process left there, pins that again, and does not judge again
 // what was judged.
 func TestAProcessThatDiedIsGoneOnFrom(t *testing.T) {
 	for _, c := range []struct {
@@ -350,7 +360,7 @@ func TestARedTreeGoesBackToItsWriter(t *testing.T) {
 	}
 }
 
-// TestOnlyOwnTestsAreRed says of a red tree whether it breaks what was there.
+// TestOnlyOwnTestsAreRed says about a red tree whether it breaks what was there.
 func TestOnlyOwnTestsAreRed(t *testing.T) {
 	for _, c := range []struct {
 		name, says string

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// claimed returns the blob of a tester's hand-in that may name checks of
+// claimed returns the blob of a tester's submission that may name checks of
 // criteria and was not looked at yet; empty for none.
 func (w *work) claimed() string {
 	s := w.a.Of(nexus.Tester)
@@ -49,7 +49,7 @@ func (w *work) unproved() []int {
 	return slices.Compact(all)
 }
 
-// settled returns the tests of earlier hand-ins that show a criterion, and the
+// settled returns the tests of earlier submissions that show a criterion, and the
 // reasons why nothing can.
 func (w *work) settled() []nexus.CriterionCheck {
 	var all []nexus.CriterionCheck
@@ -92,12 +92,12 @@ func (w *work) inWords(weighed []nexus.CriterionShown) []nexus.CriterionShown {
 		if w.task.Criteria[n-1].Was != "" {
 			continue // nobody is to blame for a check that cannot tell
 		}
-		s := nexus.CriterionShown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "it is in words"}
+		s := nexus.CriterionShown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "no gate or command checks it"}
 		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n }); {
 		case !named && tested:
 			continue
 		case !named:
-			s.Why += ", and the tester named no test that shows it and no reason why none can"
+			s.Why += ", and the tester named neither a test that shows it nor a reason why none can"
 		}
 		all = append(all, s)
 	}
@@ -212,7 +212,7 @@ func (w *work) tryAll(ctx context.Context, f *nexus.ChecksProved) error {
 		case !ok:
 			c.Why = "its command names a gate"
 		case !slices.Contains(tests, c.File):
-			c.Why = fmt.Sprintf("%s is no test that came with the work", c.File)
+			c.Why = fmt.Sprintf("%s is not a test that came with the work", c.File)
 		default:
 			if err := w.try(ctx, c, g, bare, f.Tree, tests); err != nil {
 				return err
@@ -251,7 +251,7 @@ func (w *work) try(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, ba
 	case p.Proof == nexus.ProofRed:
 		c.Proved = true
 	default:
-		c.Why = fmt.Sprintf("without the work it fails for a reason of its own: %s", cmp.Or(p.Why, string(p.Proof)))
+		c.Why = fmt.Sprintf("without the work it fails for an unrelated reason: %s", cmp.Or(p.Why, string(p.Proof)))
 	}
 	return nil
 }

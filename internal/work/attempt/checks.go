@@ -72,38 +72,38 @@ func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart boo
 	for i, n := range open {
 		names[i] = fmt.Sprint(n)
 	}
-	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you submit, for each of them one test that shows it: " +
+	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. When you submit, name in checks one test for each of them: " +
 		"the criterion's number, the test, its file, and the command that runs that test alone. " +
-		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
-		"For one that no machine can check, such as taste, give only its number and why."
+		"It must fail without the work, because of what is missing, and pass with it. " +
+		"For a criterion that no machine can check, such as taste, give only its number and why."
 	for _, n := range open {
 		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
-			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, oneLine(t.Criteria[n-1].Text))
+			text += fmt.Sprintf(" Gate %s passes, but that does not show criterion %d (%s): it passed without the work, too.", gate, n, oneLine(t.Criteria[n-1].Text))
 		}
 	}
 	for _, n := range open {
 		if was := t.Criteria[n-1].Was; was != "" {
-			text += fmt.Sprintf(" The check of criterion %d was %s, which cannot tell: %s. Name one that can.", n, was, oneLine(t.Criteria[n-1].Tried))
+			text += fmt.Sprintf(" The check of criterion %d was %s, which gives no result: %s. Name one that does.", n, was, oneLine(t.Criteria[n-1].Tried))
 		}
 	}
 	for _, c := range tried {
 		if slices.Contains(open, c.Number) && c.Command != "" {
-			text += fmt.Sprintf(" What was named for criterion %d before, %s, counts for nothing: %s. Name another, or say why there can be none.", c.Number, c.Command, oneLine(c.Why))
+			text += fmt.Sprintf(" The check named for criterion %d before, %s, does not count: %s. Name another, or say why there can be none.", c.Number, c.Command, oneLine(c.Why))
 		}
 	}
 	if apart {
-		text += " The work is done and green, and it has its tests: nothing of that is yours to change. Write yours in new files, and change no file that is there. " +
-			"What else you do is taken back."
+		text += " The work is done, its gates pass and it has tests. Change none of its files: write your tests in new files. " +
+			"Any other change is undone."
 	}
 	return text
 }
 
 const (
-	maxHandin    = 1 << 20 // bytes of a hand-in
+	maxHandin    = 1 << 20 // bytes of a submission
 	maxCheckText = 500
 )
 
-// readChecks returns what a hand-in says of the criteria of a task that nothing
+// readChecks returns what a submission says about the criteria of a task that nothing
 // shows, each once. What cannot be meant is left out, and what cannot be run
 // says why in Why.
 func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
@@ -148,7 +148,7 @@ func checkFault(c nexus.CriterionCheck) string {
 	case !strings.ContainsAny(c.Command, " /."):
 		return "its command names a gate, which judges all of the work"
 	case !stack.ServesTests(c.File):
-		return fmt.Sprintf("%q is no test file", c.File)
+		return fmt.Sprintf("%q is not a test file", c.File)
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 			{Number: 2, Of: of(2), Test: "TestAdd", File: "add_test.go", Command: "go test -run TestAdd ."}, {Number: 3, Of: of(3), Why: "taste"},
 		},
 		`{"checks":[{"criterion":2},{"criterion":3,"file":"a.go","command":"sh a.go"},{"criterion":4,"file":"a_test.go","command":"test"}]}`: {
-			{Number: 3, Of: of(3), File: "a.go", Command: "sh a.go", Why: `"a.go" is no test file`},
+			{Number: 3, Of: of(3), File: "a.go", Command: "sh a.go", Why: `"a.go" is not a test file`},
 			{Number: 4, Of: of(4), File: "a_test.go", Command: "test", Why: "its command names a gate, which judges all of the work"},
 		},
 		`{"checks":[{"criterion":4,"file":"a_test.go","command":"sh a_test.go\nrm -rf ."}]}`: {
@@ -45,10 +45,10 @@ func TestAsk(t *testing.T) {
 		t.Error(text)
 	}
 	tried := []nexus.CriterionCheck{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
-	if text := askChecks(task(), unshown(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, counts for nothing: it passes without the work") || strings.Contains(text, "b_test.sh") {
+	if text := askChecks(task(), unshown(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, does not count: it passes without the work") || strings.Contains(text, "b_test.sh") {
 		t.Errorf("asked %q", text)
 	}
-	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test passes, but nothing in it bears on criterion 1 (it adds)") {
+	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test passes, but that does not show criterion 1 (it adds)") {
 		t.Error(text)
 	}
 }

@@ -125,8 +125,8 @@ func TestACheckThatATesterNamed(t *testing.T) {
 		"proves":                  {"test -e one\n", "add_test.sh", true, false, ""},
 		"passes in any case":      {"true\n", "add_test.sh", false, false, "it passes without the work"},
 		"fails with the work":     {"test -e two\n", "add_test.sh", false, true, "it does not pass with the work"},
-		"was there before":        {"test -e one\n", "old_test.sh", false, false, "is no test that came with the work"},
-		"fails for its own fault": {"test -e one || no-such-command-at-all\n", "add_test.sh", false, false, "without the work it fails for a reason of its own"},
+		"was there before":        {"test -e one\n", "old_test.sh", false, false, "is not a test that came with the work"},
+		"fails for its own fault": {"test -e one || no-such-command-at-all\n", "add_test.sh", false, false, "without the work it fails for an unrelated reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := tested(t, c.check, c.file, nil)

@@ -19,10 +19,10 @@ import (
 type Upcoming struct {
 	Role    nexus.Role
 	Session nexus.SessionID
-	Why     string // brief, repair; empty where a conversation goes on
+	Why     string // brief, repair; empty where a conversation continues
 	Offer   worker.Offer
 	Said    []prompt.Part // the conversation so far; only what was not answered has a text
-	Parts   []prompt.Part // what is said next; none where the conversation goes on
+	Parts   []prompt.Part // what is said next; none where the conversation continues
 }
 
 // Next returns what an attempt would send to a role now, or, for an empty role,
@@ -37,7 +37,7 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 	step := repair.Next(w.task, w.a, v.Limits, facts)
 	if role == "" {
 		if role = turn(step); role == "" {
-			return Upcoming{}, idle(v.Task.ID, "the gates come next, which ask no model")
+			return Upcoming{}, idle(v.Task.ID, "the gates run next, and they ask no model")
 		}
 	}
 	u := Upcoming{Role: role}
@@ -53,7 +53,7 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 			return u, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no role %q", role), Hint: "Name coder, tester, verifier or reviewer."}
 		}
 		err = &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("what the %s is sent does not depend on a task alone", role),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the prompt of the %s does not depend on the task alone", role),
 			Hint: "Name coder, tester, verifier or reviewer; nexus show SESSION --raw prints what any session was sent.",
 		}
 	}
@@ -119,7 +119,7 @@ func (w *work) writes(ctx context.Context, u *Upcoming, step repair.Step) error 
 // is the first.
 func (w *work) reads(ctx context.Context, u *Upcoming) (handin json.RawMessage, err error) {
 	if w.a.Snapshot.Commit == "" || w.a.Last() == nil {
-		return nil, idle(w.task.ID, "nothing was written yet that the "+string(u.Role)+" could read")
+		return nil, idle(w.task.ID, "there is no change yet that the "+string(u.Role)+" could read")
 	}
 	u.Why = "brief"
 	b, handin := prompt.Brief{}, review.Schema()
@@ -154,7 +154,7 @@ func (w *work) reviewerNext(ctx context.Context) (prompt.Brief, error) {
 	}
 	seats := review.Readers(w.people(), diff)
 	if len(seats) == 0 {
-		return prompt.Brief{}, idle(w.task.ID, "the change is larger than what is read")
+		return prompt.Brief{}, idle(w.task.ID, "the change is too large to be read")
 	}
 	c := &seated{work: *w, seat: seats[0], session: seats[0].Session(w.a.ID, len(earlier)+1)}
 	return c.brief(earlier)

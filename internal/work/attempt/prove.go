@@ -142,7 +142,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	return before, now, nil
 }
 
-// untested says why a gate that runs no tests has nothing to say of some.
+// untested says why a gate that runs no tests has nothing to say about some.
 func untested(g gate.Gate) string {
 	if g.Tests {
 		return ""

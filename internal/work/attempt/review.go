@@ -23,7 +23,7 @@ func (w *work) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, and the most that is read is %d", len(diff), review.MaxParts*review.PartBytes)}
+	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, the maximum is %d", len(diff), review.MaxParts*review.PartBytes)}
 	if seats := review.Readers(w.people(), diff); len(seats) > 0 {
 		if given, err = w.hold(ctx, seats, earlier); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (w *work) review(ctx context.Context) error {
 	return w.record(ctx, given)
 }
 
-// reviews returns what was said of the attempt so far.
+// reviews returns what was said about the attempt so far.
 func (w *work) reviews() []nexus.ReviewGiven {
 	var all []nexus.ReviewGiven
 	for _, r := range w.a.Rounds {

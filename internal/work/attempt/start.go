@@ -27,7 +27,7 @@ func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err
 	}
 	why := "does not merge with what landed since: " + strings.Join(m.Conflicts, ", ")
 	if w.a.From == "" || w.a.Asked {
-		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: "what it was to start from " + why}}, nil
+		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: "the work that it was to start from " + why}}, nil
 	}
 	return w.a.Base, nil, w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: "it " + why})
 }
@@ -53,7 +53,7 @@ func (w *work) open(ctx context.Context, start string) error {
 	return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
 }
 
-// afresh puts aside what earlier attempts came to.
+// afresh puts aside the result of earlier attempts.
 func (w *work) afresh(ctx context.Context, why string) error {
 	if err := w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: why}); err != nil {
 		return err

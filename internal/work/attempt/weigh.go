@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// weigh says of each criterion whose check is a gate what bears on it, on a tree
+// weigh says about each criterion whose check is a gate what bears on it, on a tree
 // that the gates let through, and records it. Where that may be tests that came
 // with the change, they run where the rest of it is not there.
 func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
@@ -166,7 +166,7 @@ func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Eviden
 	return e, err
 }
 
-// twin returns what a gate with the very command said of a base.
+// twin returns what a gate with the very command said about a base.
 func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
 	if err := w.tree.Exact(ctx, hash); err != nil {
 		return e, false, err
@@ -257,10 +257,10 @@ func (w *work) seenBefore() string {
 	}
 	text := ""
 	if len(f.Meant) > 0 {
-		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
+		text += "\n\nThis fails now and must pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
 	}
 	if len(f.Green) > 0 {
-		text += "\n\nThe task names this, and it does not fail now, so it shows nothing: it passes, or it is not there yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+		text += "\n\nThe task names this, but it does not fail now, so it cannot show that the task is done: it passes, or it does not exist yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
 	}
 	if len(f.Aside) > 0 {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")
@@ -279,7 +279,7 @@ func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) boo
 	})
 }
 
-// twice returns what the tests say of the base when they run there once more: one
+// twice returns what the tests say about the base when they run there once more: one
 // that failed by accident passes without the change, too. Then it puts the tree
 // back.
 func (w *work) twice(ctx context.Context, back string) ([]nexus.Evidence, error) {
@@ -310,7 +310,7 @@ func (w *work) apart(ctx context.Context, snap nexus.TreeSnapshotted, tests, res
 	return repair.ProveTests(tests, before, now), w.tree.Exact(ctx, snap.Tree)
 }
 
-// judged returns what the gates said of a tree in this round, the last of each,
+// judged returns what the gates said about a tree in this round, the last of each,
 // with what was measured of it.
 func (w *work) judged(tree string) []nexus.Evidence {
 	var all []nexus.Evidence

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// write lets a role write: the coder goes on in its one conversation, round
+// write lets a role write: the coder continues in its one conversation, round
 // after round, so that it still knows what it tried.
 func (w *work) write(ctx context.Context, step repair.Step) error {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, step.Role))
@@ -101,14 +101,14 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	return b, err
 }
 
-// tested returns what the tester said of its tests; nothing where none worked.
+// tested returns what the tester said about its tests; nothing where none worked.
 func (w *work) tested() (string, error) {
 	s, err := w.Worker.Judge.Submission(w.a.Of(nexus.Tester))
 	return s.Message(), err
 }
 
 // before returns the change that a round opens a conversation about: what a
-// tester finds that comes after the code, and what a coder does who goes on
+// tester finds that comes after the code, and what a coder does who continues
 // from a round of an earlier attempt. It is empty for others.
 func (w *work) before(ctx context.Context, r *state.Round) (string, error) {
 	switch {
@@ -234,7 +234,7 @@ func found(r *state.Round) []nexus.Finding {
 }
 
 // read lets a role that only reads look at the change, in its n-th conversation,
-// and returns that. One that handed in before the process died is not had
+// and returns that. One that submitted before the process died is not had
 // again.
 func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief, handin json.RawMessage) (*state.Session, error) {
 	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, role, n))

@@ -118,7 +118,7 @@ func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, 
 	head, _, _ := strings.Cut(line, "\t")
 	parts := strings.Fields(head) // mode, kind, name
 	if len(parts) != 3 || parts[1] == "tree" {
-		return nil, "", nil // a directory stands there, and no file
+		return nil, "", nil // a directory is there, and no file
 	}
 	name := "\x00" + parts[2]
 	if parts[1] != "blob" || parts[0] == "120000" {

@@ -32,7 +32,7 @@ func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]n
 	return found, err
 }
 
-// Fewer returns what gates that pass say of tests that ran on the base and not
+// Fewer returns what gates that pass say about tests that ran on the base and not
 // now: whatever keeps them away, somebody has to say why.
 func Fewer(evidence []nexus.Evidence) []nexus.Finding {
 	var found []nexus.Finding

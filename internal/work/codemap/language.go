@@ -44,7 +44,7 @@ type declared struct {
 	name    string
 	text    string // in short
 	private bool   // not for others, as far as the line tells
-	member  bool   // it stands within something else
+	member  bool   // it is within something else
 }
 
 // outline reads the text of a file.
@@ -135,7 +135,7 @@ func (l language) top(line string) (name string, hidden, ok bool) {
 	return name, hidden || private(l.Hides, name), name != ""
 }
 
-// unmodified returns a line without the words that may stand before what it
+// unmodified returns a line without the words that may be before what it
 // declares.
 func unmodified(line string) string {
 	for {
@@ -191,7 +191,7 @@ func (l language) method(line string, member bool) (name string, ok bool) {
 	}
 	switch line[len(line)-1] {
 	case '{', '(', ',':
-	case ')': // the brace stands in the next line
+	case ')': // the brace is in the next line
 		if unmodified(line) == line {
 			return "", false
 		}

@@ -107,7 +107,7 @@ func (s *Survey) score(f file, words map[string]asked, usual float64, wanted map
 	for _, w := range slices.Sorted(maps.Keys(wanted)) { // in order, so that sums are the same each time
 		a, ok := words[w]
 		if !ok {
-			if inPaths[w] { // it stands in no text, but in the path
+			if inPaths[w] { // it is in no text, but in the path
 				score += inPath * wanted[w]
 			}
 			continue
@@ -135,7 +135,7 @@ type shown struct {
 }
 
 // lines returns, of files, what each declares with how much of what is asked
-// for stands in it, in the order of the file.
+// for is in it, in the order of the file.
 func (s *Survey) lines(ctx context.Context, files []int, words map[string]asked) (map[int][]shown, error) {
 	all := map[int][]shown{}
 	var read []int

@@ -142,7 +142,7 @@ func tasks(text string) []string {
 
 var task = regexp.MustCompile(`^task\s+\(?[:"']?([A-Za-z0-9_]+)`)
 
-// rake returns the tasks of a Rakefile that stand in no namespace.
+// rake returns the tasks of a Rakefile that are in no namespace.
 func rake(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {

@@ -45,7 +45,7 @@ type Survey struct {
 // knows of files that are the same is not read again; it may be nil.
 func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
 	if !git.ID(commit) {
-		return nil, fmt.Errorf("map of %q: it is no commit's name", commit)
+		return nil, fmt.Errorf("map of %q: it is not the name of a commit", commit)
 	}
 	s := &Survey{commit: commit, repo: repo, langs: languages()}
 	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
@@ -223,7 +223,7 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for first := range parts { // without what stands before it in the repository: a module's or a crate's name
+	for first := range parts { // without what is before it in the repository: a module's or a crate's name
 		rest := strings.Join(parts[first:], "/")
 		for _, root := range []string{"", "src/"} {
 			if i, ok := x.whole[root+rest]; ok {
@@ -234,7 +234,7 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for last := len(parts); last >= 2; last-- { // within what stands before it here: src/main/java
+	for last := len(parts); last >= 2; last-- { // within what is before it here: src/main/java
 		if dir := x.dirs[strings.Join(parts[:last], "/")]; dir != "" {
 			if i, ok := x.whole[path.Join(append([]string{dir}, parts[last:]...)...)]; ok {
 				return i, ""

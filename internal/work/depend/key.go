@@ -50,7 +50,7 @@ func (p Place) hash(root *os.Root, files []string) string {
 }
 
 // manifest reduces a package.json to what installing depends on, so that a new
-// script for tests is no reason to install anew. One that cannot be read is
+// script for tests is no reason to install again. One that cannot be read is
 // taken as it is.
 func manifest(text string) string {
 	var all map[string]json.RawMessage

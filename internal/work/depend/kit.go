@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Wish is what the configuration says of the environment of worktrees.
+// Wish is what the configuration says about the environment of worktrees.
 type Wish struct {
 	Off     bool     // nothing is installed: only what the user's checkout has is used
 	Install string   // command that installs instead of the ecosystems' own; empty: theirs
@@ -89,7 +89,7 @@ type Failure struct {
 	Need    Need
 	Command string // that failed; empty where none was run
 	Why     string
-	Mend    string // how it is mended, where that is known
+	Mend    string // how it is fixed, where that is known
 	Output  string // the end of what it printed
 	Away    bool   // nothing in the tree is at fault: no network, no such tool
 }
@@ -108,7 +108,7 @@ func (f Failure) Error() *nexus.Error {
 	return e
 }
 
-// hint says how to mend it.
+// hint says how to fix it.
 func (f Failure) hint() string {
 	if f.Mend != "" {
 		return f.Mend
@@ -456,7 +456,7 @@ func (k *Kit) key(ctx context.Context, j job) (string, error) {
 	return key(parts...), nil
 }
 
-// version returns what a program says of itself, asked once.
+// version returns what a program says about itself, asked once.
 func (k *Kit) version(ctx context.Context, tool string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

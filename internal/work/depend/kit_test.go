@@ -280,7 +280,7 @@ func TestFails(t *testing.T) {
 }
 
 // TestRefused says what is wrong with a lock file that npm ci does not take, and
-// how it is mended, instead of npm's usage: also where npm cannot say it, as it
+// how it is fixed, instead of npm's usage: also where npm cannot say it, as it
 // would have to fetch what is missing.
 func TestRefused(t *testing.T) {
 	needs(t, "npm", "node")

@@ -168,7 +168,7 @@ func (k *Kit) Modules(dir string) *Modules {
 func (m *Modules) Rule(name string) error {
 	for _, p := range m.set.Paths {
 		if below(name, p) {
-			return fmt.Errorf("%s is refused (path.submodule): it is of the submodule %s, another repository, and no change of that lands from here; if the task needs one, say so in finish", name, p)
+			return fmt.Errorf("%s is refused (path.submodule): it belongs to the submodule %s, another repository, whose changes do not land from here; if the task needs one, say so in finish", name, p)
 		}
 	}
 	return nil
@@ -224,5 +224,5 @@ func (m *Modules) Note(ctx context.Context) string {
 	if len(names) > mostNew {
 		more = fmt.Sprintf(" and %d more", len(names)-mostNew)
 	}
-	return fmt.Sprintf("[new in a submodule, so your commands see it, but neither the gates nor what lands: %s%s]", strings.Join(names[:min(len(names), mostNew)], ", "), more)
+	return fmt.Sprintf("[new in a submodule: your commands see it, but the gates and the commit that lands do not: %s%s]", strings.Join(names[:min(len(names), mostNew)], ", "), more)
 }

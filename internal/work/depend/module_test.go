@@ -85,7 +85,7 @@ func TestModules(t *testing.T) {
 			if content(tr, "lib/lib.c") != "one\n" || content(tr, "lib/src/a.c") != "a\n" || content(tr, "lib/made.o") != "o\n" {
 				t.Error("not what was changed was taken back")
 			}
-			if note := m.Note(t.Context()); !strings.Contains(note, "lands: lib/deep/new.h]") || m.Note(t.Context()) != "" {
+			if note := m.Note(t.Context()); !strings.Contains(note, "do not: lib/deep/new.h]") || m.Note(t.Context()) != "" {
 				t.Errorf("said %q", note)
 			}
 			if files, err := m.TakeBack(t.Context()); len(files) > 0 || err != nil {

@@ -131,7 +131,7 @@ func (p Place) wants(g gate.Gate, says string) Need {
 	}
 	switch inside := below(p.Dir, at); {
 	case p.Dir == at && p.outer:
-		most = Maybe // a project below another one: where it cannot be installed, the work on that one goes on
+		most = Maybe // a project below another one: where it cannot be installed, the work on that one continues
 	case p.Dir == at || inside && names(says, at, p.Dir):
 	case inside && p.Bare:
 		return None

@@ -47,7 +47,7 @@ func refused(tree string, p Place, out string) (why, mend string) {
 		fmt.Sprintf("Run %q in your own checkout, and commit %s with package.json.", own, file)
 }
 
-// complaints returns what npm ci says of the packages of a lock file.
+// complaints returns what npm ci says about the packages of a lock file.
 func complaints(out string) []string {
 	said := regexp.MustCompile(`(?m)^npm (?:error|ERR!) ((?:Missing|Invalid): .{1,300})$`)
 	var all []string

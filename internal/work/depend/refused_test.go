@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzRefused reads any output of npm: what it says is short, and made of what
-// npm said of packages.
+// npm said about packages.
 func FuzzRefused(f *testing.F) {
 	f.Add("npm error code EUSAGE\nnpm error\nnpm error Missing: a@2.0.0 from lock file\nnpm error Missing: a@2.0.0 from lock file\nnpm error Invalid: lock file's b@1.0.0 does not satisfy b@2.0.0\nnpm error Usage:\n")
 	f.Add("npm ERR! Missing: x@1 from lock file\n")

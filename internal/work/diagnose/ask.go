@@ -27,7 +27,7 @@ func opinionSchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// opinion is what somebody says of a criterion.
+// opinion is what somebody says about a criterion.
 type opinion struct {
 	Criterion string          `json:"criterion"`
 	Kind      nexus.FaultKind `json:"kind"`
@@ -36,14 +36,14 @@ type opinion struct {
 
 const maxSize = 1 << 20 // bytes of a diagnosis
 
-// parse reads a diagnosis. What is said of criteria that nobody asked about is
+// parse reads a diagnosis. What is said about criteria that nobody asked about is
 // the caller's to leave out.
 func parse(data []byte) ([]opinion, error) {
 	var said struct {
 		Faults []opinion `json:"faults"`
 	}
 	if len(data) > maxSize {
-		return nil, fmt.Errorf("the diagnosis has %d bytes, the most is %d", len(data), maxSize)
+		return nil, fmt.Errorf("the diagnosis has %d bytes, the maximum is %d", len(data), maxSize)
 	}
 	if problems := agent.Decode(data, schema, &said); len(problems) > 0 {
 		return nil, errors.New("read the diagnosis: " + strings.Join(problems, "; "))
@@ -55,13 +55,13 @@ func parse(data []byte) ([]opinion, error) {
 		switch o.Kind {
 		case nexus.FaultInSource, nexus.FaultInTest, nexus.FaultInBoth:
 		default:
-			return nil, fmt.Errorf("read the diagnosis: %q is none of source, test, both", o.Kind)
+			return nil, fmt.Errorf("read the diagnosis: %q is not one of source, test, both", o.Kind)
 		}
 	}
 	return said.Faults, nil
 }
 
-// ask lets a verifier say of what evidence could not decide where the fault
+// ask lets a verifier say about what evidence could not decide where the fault
 // lies. An answer that cannot be read leaves the check as it is.
 func (w *search) ask(ctx context.Context, open []*subject) error {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, nexus.Verifier))
@@ -121,7 +121,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 // brief asks about criteria.
 func brief(id nexus.SessionID, open []*subject) string {
 	var b strings.Builder
-	b.WriteString("Each task has landed, and its check was green then or should have been. On what all tasks came to, which is your tree, these are red:\n")
+	b.WriteString("Each of these tasks has landed, and its check passed then, or should have. On the result of all tasks, which is your tree, these checks fail:\n")
 	var evidence []nexus.Evidence
 	diff := ""
 	for _, x := range open {
@@ -139,8 +139,8 @@ func brief(id nexus.SessionID, open []*subject) string {
 	}
 	return prompt.Brief{
 		Session: id, Task: nexus.Task{Title: "Say why criteria are not met", Brief: b.String()}, Evidence: evidence, Diff: diff,
-		Order: "You judge no change this time, and submit no verdict. Say of each of these where the fault lies: source where the work does not do what the criterion says, " +
-			"test where the check asks for something that the criterion does not say or that a later task rightly changed, both where both are so. " +
-			"Read the check and the work before you say it. Whoever fixes a source may not touch the check, so be sure of test.",
+		Order: "There is no change to judge this time: submit no verdict. Say for each of these where the fault is: source if the work does not do what the criterion says, " +
+			"test if the check asks for something that the criterion does not say or that a later task rightly changed, both if both are wrong. " +
+			"Read the check and the work first. Whoever fixes the source may not change the check; say test only if you are sure.",
 	}.Text()
 }

@@ -108,7 +108,7 @@ func (w *search) look(ctx context.Context, x *subject) error {
 		return err
 	}
 	if green < 0 {
-		x.fault.Why = fmt.Sprintf("Its check does not pass on what %s itself landed either.", own)
+		x.fault.Why = fmt.Sprintf("Its check fails on what %s itself landed, too.", own)
 		return nil
 	}
 	first, err := w.first(ctx, x, green, last)
@@ -118,7 +118,7 @@ func (w *search) look(ctx context.Context, x *subject) error {
 	return w.blame(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
 }
 
-// known returns what a gate said of a commit's tree.
+// known returns what a gate said about a commit's tree.
 func known(p state.Proof, gate string) (nexus.Evidence, bool) {
 	for _, e := range p.Evidence {
 		if e.Gate == gate {

@@ -21,9 +21,11 @@ import (
 const (
 	sayResume = "Your program was stopped. The files are as you left them, but what ran in the background is gone.\n" +
 		"Look at what is done already, then continue with the task."
-	sayAgain = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
-	sayFresh = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
-	sayQuota = "Your account has quota again. The files are as you left them. Continue with the task."
+	sayAgain  = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
+	sayFresh  = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
+	sayUnread = "Your last message does not hold what you should submit: %s.\n" +
+		"Send it again: one message with nothing but the JSON object in a ```json block."
+	sayQuota  = "Your account has quota again. The files are as you left them. Continue with the task."
 )
 
 const (
@@ -56,6 +58,7 @@ type conversation struct {
 	usage  nexus.Usage // of this stretch
 	left   time.Duration
 	faults map[nexus.Fault]int
+	unread int // messages that held nothing to submit, one after the other
 
 	calls   map[string]call
 	seen    map[string]bool // identifiers of calls in this stretch
@@ -258,8 +261,10 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	f := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why}
 	if end.outcome == nexus.Accepted {
 		var err error
-		if end.result, err = json.Marshal(submission{legible.Cut(end.text, maxShown), "done"}); err != nil {
-			return nil, fmt.Errorf("encode what the agent submitted: %w", err)
+		if end.result == nil {
+			if end.result, err = json.Marshal(submission{legible.Cut(end.text, maxShown), "done"}); err != nil {
+				return nil, fmt.Errorf("encode what the agent submitted: %w", err)
+			}
 		}
 		if f.Result, err = c.store.Put(end.result); err != nil {
 			return nil, fmt.Errorf("keep what the agent submitted: %w", err)

@@ -31,7 +31,7 @@ type Agent interface {
 	// NewID returns an identifier for a new conversation, empty where the agent
 	// makes one itself.
 	NewID() string
-	// Resumes reports whether it can go on with a conversation.
+	// Resumes reports whether it can continue with a conversation.
 	Resumes() bool
 }
 
@@ -45,7 +45,7 @@ type Brief struct {
 	Model   string // agent/model, for the books
 	Tier    nexus.Tier
 	Guide   string         // what a new conversation begins with
-	Next    string         // what is said; empty: go on where it stopped
+	Next    string         // what is said; empty: continue where it stopped
 	Why     string         // brief or repair
 	Old     *state.Session // as the journal has it; nil: a new one
 	Earlier func() string  // the session so far in a few lines, for a new conversation
@@ -53,6 +53,9 @@ type Brief struct {
 	Left    func() time.Duration // of the task's time; nil: no end
 	Money   nexus.Money          // most that one prompt may cost; 0: it is paid by subscription
 
+	// Submit reads what the agent submits out of its last message. An error is
+	// told to the agent, which is asked again; nil takes the message as a summary.
+	Submit   func(text string) (json.RawMessage, error)
 	Price    func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
 	Permit   func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
 	Settle   func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
@@ -63,7 +66,7 @@ type Brief struct {
 	Draw     func(name string) uint64
 }
 
-// Run lets the agent work until it is done or can go on no more. An error means
+// Run lets the agent work until it is done or can continue no longer. An error means
 // that the machinery failed, that a person has to do something, or, when ctx
 // ended, is the cause; the session can be continued then.
 func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {

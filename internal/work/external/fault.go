@@ -21,7 +21,7 @@ const rests = 5 * time.Second
 // is said next, or an error that a person has to look at.
 func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string) (end *ending, again string, err error) {
 	if e.Fault == "" {
-		return &ending{outcome: nexus.Accepted, text: e.Text}, "", nil
+		return c.submit(e.Text)
 	}
 	c.faults[e.Fault]++
 	n := c.faults[e.Fault]
@@ -58,6 +58,22 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 		}
 		return nil, again, nil
 	}
+}
+
+// submit ends the session with what the agent submits, or asks for it again.
+func (c *conversation) submit(text string) (*ending, string, error) {
+	if c.Submit == nil {
+		return &ending{outcome: nexus.Accepted, text: text}, "", nil
+	}
+	result, err := c.Submit(text)
+	if err == nil {
+		return &ending{outcome: nexus.Accepted, text: text, result: result}, "", nil
+	}
+	if c.unread++; c.unread >= tries {
+		why := fmt.Sprintf("%s submitted nothing that can be read, %d times: %v", c.Agent, c.unread, err)
+		return &ending{outcome: nexus.NoProgress, why: why}, "", nil
+	}
+	return nil, fmt.Sprintf(sayUnread, err), nil
 }
 
 func (c *conversation) person(code nexus.Code, message, hint string) error {

@@ -25,7 +25,7 @@ func (c *conversation) hear(ctx context.Context, e stream.Event) error {
 		}
 		f := nexus.AgentOpened{Session: c.Session, Agent: c.Agent, ID: e.ID, Resumed: e.ID == c.opened.ID, Model: e.Model, Version: e.Version}
 		if e.ID != c.opened.ID {
-			c.closed = nexus.AgentEnded{} // its counts start anew
+			c.closed = nexus.AgentEnded{} // its counts start again
 		}
 		c.opened = f
 		c.facts = append(c.facts, f)
@@ -141,7 +141,7 @@ func (c *conversation) pin(ctx context.Context) error {
 }
 
 // permit judges a call that the agent asks for. A call that the stream has not
-// told of yet is told here.
+// told about yet is told here.
 func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
 	j, why := c.Permit(ctx, asked)
 	was, ok := c.calls[asked.ID]

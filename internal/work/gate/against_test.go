@@ -59,9 +59,9 @@ func TestAgainst(t *testing.T) {
 		{"fewer tests, and none is red any more", ran(said(nexus.Fail, red), 2, 1), ran(said(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
 		{"as many tests", ran(said(nexus.Fail, red), 2, 1), ran(said(nexus.Pass), 3, 0), nexus.Pass, 0, ""},
 		{"green now", said(nexus.Fail, unused), said(nexus.Pass), nexus.Pass, 0, ""},
-		{"the same", said(nexus.Fail, unused), said(nexus.Fail, moved), nexus.Pass, 0, "1 findings were there before the work began: a.go: x is unused"},
-		{"one more of the same", said(nexus.Fail, unused), said(nexus.Fail, unused, moved), nexus.Fail, 1, "1 more findings were there"},
-		{"another", said(nexus.Fail, unused), said(nexus.Fail, unused, compile), nexus.Fail, 1, "1 more findings were there"},
+		{"the same", said(nexus.Fail, unused), said(nexus.Fail, moved), nexus.Pass, 0, "1 finding that is also on the base: a.go: x is unused"},
+		{"one more of the same", said(nexus.Fail, unused), said(nexus.Fail, unused, moved), nexus.Fail, 1, "1 more finding that is also on the base"},
+		{"another", said(nexus.Fail, unused), said(nexus.Fail, unused, compile), nexus.Fail, 1, "1 more finding that is also on the base"},
 		{"a failing test fails otherwise", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, redder), 1, 1), nexus.Fail, 1, ""},
 		{"a failing test takes its time", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, slower), 1, 1), nexus.Pass, 0, "m.TestA"},
 		{"it fails differently each time", ran(said(nexus.Fail, red), 1, 1), unsure(ran(said(nexus.Fail, redder), 1, 1)), nexus.Pass, 0, "m.TestA"},
@@ -70,22 +70,22 @@ func TestAgainst(t *testing.T) {
 		{"flaky and broken", said(nexus.Pass), flaky(ran(said(nexus.Fail, red, compile), 1, 1)), nexus.Fail, 1, "flaky: m.TestA"},
 		{"flaky without a base", nexus.Evidence{}, flaky(ran(said(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky"},
 		{"a failing test now panics", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, panics), 0, 1), nexus.Fail, 1, ""},
-		{"nothing could be tested", ran(said(nexus.Fail, compile), 0, 0), ran(said(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test could run"},
-		{"no test file can be read", ran(said(nexus.Fail, compile), 0, 1), ran(said(nexus.Fail, compile), 0, 1), nexus.Unverifiable, 0, "no test could run"},
-		{"one test file cannot be read", ran(said(nexus.Fail, compile), 3, 1), ran(said(nexus.Fail, compile), 3, 1), nexus.Pass, 0, "were there before"},
-		{"all tests were red", ran(said(nexus.Fail, red), 0, 1), ran(said(nexus.Fail, red), 0, 1), nexus.Pass, 0, "were there before"},
+		{"nothing could be tested", ran(said(nexus.Fail, compile), 0, 0), ran(said(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test runs"},
+		{"no test file can be read", ran(said(nexus.Fail, compile), 0, 1), ran(said(nexus.Fail, compile), 0, 1), nexus.Unverifiable, 0, "no test runs"},
+		{"one test file cannot be read", ran(said(nexus.Fail, compile), 3, 1), ran(said(nexus.Fail, compile), 3, 1), nexus.Pass, 0, "also on the base"},
+		{"all tests were red", ran(said(nexus.Fail, red), 0, 1), ran(said(nexus.Fail, red), 0, 1), nexus.Pass, 0, "also on the base"},
 		{"too many to tell", said(nexus.Fail, unused, more), said(nexus.Fail, unused, more), nexus.Fail, 2, "too many"},
 		{"red base does not excuse a timeout", said(nexus.Fail, red), said(nexus.Timeout, red), nexus.Timeout, 1, ""},
-		{"the work broke the toolchain", said(nexus.Pass), said(nexus.Environmental, mod), nexus.Fail, 1, "the base passes"},
+		{"the work broke the toolchain", said(nexus.Pass), said(nexus.Environmental, mod), nexus.Fail, 1, "it passes on the base"},
 		{"the machine broke", said(nexus.Pass), said(nexus.Environmental), nexus.Environmental, 0, ""},
-		{"ran and passed before", said(nexus.Pass), said(nexus.NotRun), nexus.Fail, 0, "it ran before"},
-		{"ran and failed before", said(nexus.Fail, red), said(nexus.NotRun), nexus.Fail, 0, "it ran before"},
-		{"tests do not load, as before", said(nexus.NotRun, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "as before the work began"},
-		{"tests do not load, as an earlier version said", said(nexus.Fail, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "as before the work began"},
+		{"ran and passed before", said(nexus.Pass), said(nexus.NotRun), nexus.Fail, 0, "it runs on the base"},
+		{"ran and failed before", said(nexus.Fail, red), said(nexus.NotRun), nexus.Fail, 0, "it runs on the base"},
+		{"tests do not load, as before", said(nexus.NotRun, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "also on the base"},
+		{"tests do not load, as an earlier version said", said(nexus.Fail, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "also on the base"},
 		{"other tests do not load", said(nexus.NotRun, compile), said(nexus.NotRun, compile, mine), nexus.Fail, 1, ""},
 		{"the first tests do not load", said(nexus.NotRun), said(nexus.NotRun, mine), nexus.Fail, 1, ""},
-		{"tests loaded before", said(nexus.Pass), said(nexus.NotRun, compile), nexus.Fail, 1, "it ran before"},
-		{"some tests loaded before", ran(said(nexus.Fail, compile), 3, 0), said(nexus.NotRun, compile), nexus.Fail, 1, "it ran before"},
+		{"tests loaded before", said(nexus.Pass), said(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
+		{"some tests loaded before", ran(said(nexus.Fail, compile), 3, 0), said(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
 		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,13 +217,13 @@ func TestWarmRunsNothing(t *testing.T) {
 	t.Logf("warm %s, gates %s", cold, time.Since(began))
 }
 
-// TestAgainstHang checks that a runner which does not exit is held against work
+// TestAgainstHang checks that a runner which does not exit counts against work
 // that brought that, and that it is no pass where it was so before.
 func TestAgainstHang(t *testing.T) {
 	hangs := nexus.Evidence{Gate: "test", State: nexus.Environmental, Tree: "now", Why: "it did not exit", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeHang, Message: "something is open"}}}
 	well, before := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "base"}, hangs
 	before.Tree = "base"
-	if e := gate.AgainstBase(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "the base passes") {
+	if e := gate.AgainstBase(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "it passes on the base") {
 		t.Errorf("it came with the work: %s, %s", e.State, e.Why)
 	}
 	if e := gate.AgainstBase(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {

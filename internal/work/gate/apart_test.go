@@ -66,7 +66,7 @@ func TestOnlyInterfaces(t *testing.T) {
 }
 
 // TestPassLeavesOutWhatIsApart does not run a gate that the change does not
-// concern, whatever it said of the base; alone it is no pass.
+// concern, whatever it said about the base; alone it is no pass.
 func TestPassLeavesOutWhatIsApart(t *testing.T) {
 	tree := files(t, nil)
 	r := runner(t, sandbox.Off)

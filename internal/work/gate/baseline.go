@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// AgainstBase weighs what a gate says now against what it said of the base: only
+// AgainstBase weighs what a gate says now against what it said about the base: only
 // what got worse counts. Two findings are the same when gate, code, file, test
 // and message agree; lines, addresses and durations may differ. Where nothing
 // is new the gate has passed, and Why says what was there before.
@@ -26,7 +26,7 @@ func AgainstBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if e.State == nexus.Pass && base.Gate == e.Gate && base.Tree != "" && is < was {
 		e.Findings = append(slices.Clone(e.Findings), nexus.Finding{
 			Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeFewer,
-			Message: fmt.Sprintf("fewer tests ran than on the base: %d, and there it was %d", is, was),
+			Message: fmt.Sprintf("fewer tests ran than on the base: %d, not %d", is, was),
 		})
 	}
 	return e
@@ -46,15 +46,15 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case rewroteTree(now) && rewroteTree(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
 		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })
 	}): // its command judges nothing, and the work did not make it so
-		now.State, now.Why = nexus.NotRun, now.Why+", as before the work began"
+		now.State, now.Why = nexus.NotRun, now.Why+", also on the base"
 		return now
 	case base.Hung() && now.Hung():
 		return compareHanging(base, now, wants)
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
-		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
+		now.State, now.Why = nexus.Fail, "it passes on the base: "+now.Why
 		return now
 	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail || base.State == nexus.Unverifiable && base.Exit == 0 && now.Exit != 0):
-		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
+		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it runs on the base but not now: "+now.Why, ": ")
 		return now
 	case now.State == nexus.NotRun && base.State == nexus.NotRun && ranNothing(now):
 		return compareUnran(base, now, wants)
@@ -71,12 +71,12 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	}
 	switch {
 	case len(w.fresh) > 0 && len(w.old) > 0:
-		why = append(why, fmt.Sprintf("%d more findings were there before the work began", len(w.old)))
+		why = append(why, onBase(len(w.old), "more "))
 	case len(w.fresh) == 0 && len(w.old) > 0 && untested(base, now):
-		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + firstFinding(now.Findings)}
+		now.State, why = nexus.Unverifiable, []string{"no test runs, also on the base: " + firstFinding(now.Findings)}
 	case len(w.fresh) == 0 && len(w.old) > 0:
 		now.State = nexus.Pass
-		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", len(w.old), firstFinding(now.Findings)))
+		why = append(why, onBase(len(w.old), "")+": "+firstFinding(now.Findings))
 	case len(w.fresh) == 0 && len(w.flaky) > 0:
 		now.State = nexus.Pass
 	}
@@ -85,6 +85,14 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	}
 	now.Findings, now.Old = w.fresh, w.old
 	return now
+}
+
+// onBase counts findings that do not count against the work.
+func onBase(n int, more string) string {
+	if n == 1 {
+		return "1 " + more + "finding that is also on the base"
+	}
+	return fmt.Sprintf("%d %sfindings that are also on the base", n, more)
 }
 
 // ranNothing reports whether a gate's findings say why none of its tests ran.
@@ -96,7 +104,7 @@ func ranNothing(e nexus.Evidence) bool { return raw.Nothing(e.Findings, e.Counts
 func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	w := compareFindings(base, now, wants)
 	if len(w.fresh) == 0 {
-		now.Why += ", as before the work began"
+		now.Why += ", also on the base"
 		return now
 	}
 	now.State, now.Findings = nexus.Fail, w.fresh
@@ -126,10 +134,10 @@ func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		return !isHang(f) || f.File == "" || slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return isHang(b) && b.File == f.File })
 	})
 	if base.State == nexus.Environmental && len(fresh) > 0 {
-		now.State, now.Findings, now.Why = nexus.Fail, fresh, "nothing in these files kept the runner before: "+now.Why
+		now.State, now.Findings, now.Why = nexus.Fail, fresh, "nothing in these files kept the runner from exiting on the base: "+now.Why
 		return now
 	}
-	now.Hangs, now.Why = true, now.Why+", as before the work began"
+	now.Hangs, now.Why = true, now.Why+", also on the base"
 	return now
 }
 

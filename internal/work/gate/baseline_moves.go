@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Moves says where the lines of one tree stand in another one. The zero Moves
+// Moves says where the lines of one tree are in another one. The zero Moves
 // leaves everything where it is.
 type Moves map[string]movedFile // by the name of the file before
 

@@ -38,7 +38,7 @@ func (r Runner) reruns() int { return cmp.Or(r.Reruns, maxReruns) }
 
 func (s *suspect) open() bool { return s.flake == nil && !s.lost }
 
-// doubt runs the tests again that got red, alone, and says of the evidence
+// doubt runs the tests again that got red, alone, and says about the evidence
 // which are flaky: those that pass on the very same tree, and those that do
 // not always pass on the base. Of tests that the work itself wrote or changed,
 // and of those that a criterion names, nothing is doubted. It keeps within the

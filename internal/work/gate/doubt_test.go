@@ -61,12 +61,12 @@ func TestDoubt(t *testing.T) {
 		{name: "flaky and its own", was: "if Broken && n%2 == 0 { t.Error(\"old\") }", is: "if Broken && n%2 == 0 { t.Error(\"new\") }", state: nexus.Fail, text: "new"},
 		{name: "flaky and wanted", was: "if Broken && n%2 == 0 { t.Error(\"now and then\") }", wants: []string{"TestOld passes"}, state: nexus.Fail, text: "now and then"},
 		{name: "flaky on the base", was: "if Broken || n%2 == 1 { t.Error(\"now and then\") }", green: true, state: nexus.Pass, flaky: 1, why: "flaky"},
-		{name: "red before", was: "t.Error(\"same\")", state: nexus.Pass, why: "were there before"},
+		{name: "red before", was: "t.Error(\"same\")", state: nexus.Pass, why: "also on the base"},
 		{name: "red before and wanted", was: "t.Error(\"same\")", wants: []string{"go test -run TestOld ."}, state: nexus.Fail, text: "same"},
 		{name: "red before, and more now", was: "t.Error(\"same\"); if Broken { t.Error(\"more\") }", state: nexus.Fail, text: "more"},
 		{name: "red before, for something else now", was: "if Broken { t.Error(\"two\") } else { t.Error(\"one\") }", state: nexus.Fail, text: "two"},
-		{name: "red before, never the same", was: "t.Errorf(\"got %c\", 'a'+n)", state: nexus.Pass, unsure: 1, why: "were there before"},
-		{name: "got further", was: "if !Broken { t.Fatal(\"one\") }; \n\tt.Error(\"two\")", state: nexus.Pass, unsure: 1, why: "were there before"},
+		{name: "red before, never the same", was: "t.Errorf(\"got %c\", 'a'+n)", state: nexus.Pass, unsure: 1, why: "also on the base"},
+		{name: "got further", was: "if !Broken { t.Fatal(\"one\") }; \n\tt.Error(\"two\")", state: nexus.Pass, unsure: 1, why: "also on the base"},
 		{name: "red subtest, another now", was: "t.Run(\"a\", func(t *testing.T) { t.Error(\"a\") }); t.Run(\"b\", func(t *testing.T) { if Broken { t.Error(\"b\") } })", state: nexus.Fail, text: "b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestDoubt(t *testing.T) {
 			if tt.green && was.State != nexus.Pass {
 				t.Fatalf("the base is %s: %v", was.State, was.Findings)
 			}
-			if !tt.green && !strings.Contains(tt.was, "'a'") { // else it goes on counting
+			if !tt.green && !strings.Contains(tt.was, "'a'") { // else it keeps counting
 				_ = os.Remove(count)
 			}
 			weighing := r

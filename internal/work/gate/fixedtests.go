@@ -11,8 +11,8 @@ import (
 )
 
 // FixedTests returns the tests that a gate found red in one tree and not in
-// another, sorted. Before is what it said of the base with the tests of now, and
-// now what it says of the tree at is, both as they are and not against
+// another, sorted. Before is what it said about the base with the tests of now, and
+// now what it says about the tree at is, both as they are and not against
 // anything. Was is the directory of the base, and changed are the files that
 // differ.
 //
@@ -36,7 +36,7 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 		_, _, test := gosrc.TestName(f.Test)
 		dir, here := gosrc.Home(f.Test, mods)
 		switch {
-		case f.Test != "" && !test && here && hasGo(is): // what is said of a whole package
+		case f.Test != "" && !test && here && hasGo(is): // what is said about a whole package
 			whole = append(whole, dir)
 		case strings.HasSuffix(f.File, "_test.go") && f.Test == "":
 			whole = append(whole, path.Dir(f.File))
@@ -64,7 +64,7 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 	return topTests(found)
 }
 
-// redTests are the tests, and whole packages, that a gate has something to say of.
+// redTests are the tests, and whole packages, that a gate has something to say about.
 func redTests(e nexus.Evidence) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range e.Findings {

@@ -57,7 +57,7 @@ type Gate struct {
 	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 	Again   string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
-	Reads   bool          // it is to look, and to change nothing: what it says of files that it wrote is no judgement
+	Reads   bool          // it is to look, and to change nothing: what it says about files that it wrote is no judgement
 }
 
 // Command returns the command as people write it.
@@ -246,11 +246,11 @@ func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
 	if len(files) == 0 {
 		return e
 	}
-	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it judged, so it did not judge the tree as it is", count(len(files), "file"))
+	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it ran, so its result does not apply to the tree", count(len(files), "file"))
 	for _, name := range files[:min(len(files), mostRewritten)] {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: e.Gate, File: name, Severity: nexus.Minor, Code: raw.CodeRewrote, Message: "the gate changed this file",
-			Advice: "Run its command, look at what it changed, and keep that; or give the gate a command that only looks.",
+			Advice: "Run its command and keep what it changes, or give the gate a command that changes nothing.",
 		})
 	}
 	return e

@@ -66,9 +66,9 @@ func SystemSettings() []string {
 	return all
 }
 
-// builtVersion returns what the go command that a PATH leads to would say of its version,
+// builtVersion returns what the go command that a PATH leads to would say about its version,
 // as it was built into it, which takes no process. Empty where that cannot be
-// told: a script stands in front of it, say.
+// told: a script is in front of it, say.
 func builtVersion(env []string) string {
 	path := ""
 	for _, e := range env {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestVersionOfGo reads the version out of the go command, as that says it, and
-// asks what stands in front of one.
+// asks what is in front of one.
 func TestVersionOfGo(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "version").Output()
 	if err != nil {

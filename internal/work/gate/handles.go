@@ -63,7 +63,7 @@ func handleName(kind string) string {
 		{`^(?:Timeout|Immediate)$`, "a timer"},
 		{`^(?:PROCESSWRAP|ChildProcess)$`, "a child process"},
 		{`^(?:WORKER|MESSAGEPORT)$`, "a worker"},
-		{`^(?:FSEVENTWRAP|STATWATCHER)$`, "a watcher of files"},
+		{`^(?:FSEVENTWRAP|STATWATCHER)$`, "a file watcher"},
 	} {
 		if regexp.MustCompile(x.pattern).MatchString(kind) {
 			return x.what + " (" + kind + ")"

@@ -16,7 +16,7 @@ type HangSigns struct {
 	Over   string        // pattern of the line with which it has told how all its tests ended; empty: it says that only when it exits
 	Linger time.Duration // how long it may be silent after that; 0: for ever
 	Told   string        // pattern of a line that tells how one test ended, for a runner without Over
-	Quiet  time.Duration // how long such a runner may be silent once it told of a test; 0: for ever
+	Quiet  time.Duration // how long such a runner may be silent once it told about a test; 0: for ever
 }
 
 // ErrHung is the cause with which a runner is ended that hangs.
@@ -93,7 +93,7 @@ func (w *HangWatch) look(line []byte) {
 	}
 }
 
-// rest begins to wait anew: something was said.
+// rest begins to wait again: something was said.
 func (w *HangWatch) rest() {
 	var long time.Duration
 	switch {

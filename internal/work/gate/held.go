@@ -63,7 +63,7 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 		left = limit - res.Duration
 	}
 	if res.TimedOut {
-		why = fmt.Sprintf("it did not exit until its %s were over", limit)
+		why = fmt.Sprintf("it did not exit within its limit of %s", limit)
 	}
 	other, again, err := r.hold(ctx, t, g, limit, left)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 		return res, read, nil
 	default:
 		res.Stdout, res.Stderr, read = append(res.Stdout, other.Stdout...), append(res.Stderr, other.Stderr...), kept(again)
-		why = fmt.Sprintf("it did not exit: it was silent for %s, and ended when it was made to", signs(g, r.limit(g)).Quiet)
+		why = fmt.Sprintf("it did not exit: it printed nothing for %s, and ended when it was forced to", signs(g, r.limit(g)).Quiet)
 	}
 	if read.State == nexus.Environmental {
 		read.Why = "every test passed, and " + why
@@ -95,7 +95,7 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 	}
 	res.Exit, res.TimedOut = -1, false
 	if len(open) == 0 {
-		open = []nexus.Finding{{Code: raw.CodeHang, Message: "the runner told how its tests ended, and something keeps it from exiting: a server, a timer, a thread or a child process"}}
+		open = []nexus.Finding{{Code: raw.CodeHang, Message: "the runner reported all its tests, but something keeps it from exiting: a server, a timer, a thread or a child process"}}
 	}
 	for i := range open {
 		open[i].Gate, open[i].Advice = g.Name, "Close it when the tests are done"+force(g)+"."
@@ -125,7 +125,7 @@ func force(g Gate) string {
 	if g.Hold.Flag == "" {
 		return ""
 	}
-	return ", or, if that is not to be, let the command of the gate end it with " + g.Hold.Flag
+	return ", or make the gate's command force an exit with " + g.Hold.Flag
 }
 
 // underway names the test that ran when the time was up.
@@ -139,7 +139,7 @@ func underway(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus
 		f, _, _ := stack.Formats().Recognise(in)
 		format = f.Name
 	}
-	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was under way when the time was up"}
+	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was running when the time was up"}
 	f.Test, f.File = RunningTest(format, in)
 	if f.File = in.Place(f.File); f.Test == "" && f.File == "" {
 		return nil

@@ -1,11 +1,13 @@
 package gate_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -39,5 +41,70 @@ func TestARunnerMayTakeLongToTellWhatIsOpen(t *testing.T) {
 	}
 	if len(e.Findings) != 1 || e.Findings[0].File != "a.test.js" || e.Findings[0].Line != 3 {
 		t.Errorf("%s, %s: %+v", e.State, e.Why, e.Findings)
+	}
+}
+
+// TestARunnerThatIsHeld runs its tests a second time, made to exit, and says of
+// it what both runs told: what is red stays red, and a pass it is not.
+func TestARunnerThatIsHeld(t *testing.T) {
+	const linger, limit = 50 * time.Millisecond, 3 * time.Second
+	const passed, failed = "echo 1..1; echo ok 1 - it; ", "echo 1..1; echo not ok 1 - it; "
+	const over = "echo '# duration_ms 3'; "
+	for name, c := range map[string]struct {
+		first, second string // what both runs do; no second: there is no way to hold it
+		flag          string
+		state         nexus.GateState
+		why           string
+		open          string // what the last finding says of what is open; empty: nothing is said of it
+		counts        nexus.Counts
+	}{
+		"told how all ended":            {passed + over + "exec sleep 60", passed + over, "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Passed: 1}},
+		"and failed":                    {failed + over + "exec sleep 60", failed + over + "exit 1", "--exit", nexus.Fail, "its tests ended, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Failed: 1}},
+		"told, and cannot be held":      {passed + over + "exec sleep 60", "", "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Passed: 1}},
+		"told, and hangs again":         {passed + over + "exec sleep 60", passed + over + "exec sleep 60", "", nexus.Environmental, "every test passed, and it did not exit", "something keeps it from exiting", nexus.Counts{Passed: 1}},
+		"was silent, and ended":         {passed + "exec sleep 60", passed, "--exit", nexus.Environmental, "every test passed, and it did not exit: it was silent for 300ms, and ended when it was made to", "something keeps it from exiting", nexus.Counts{Passed: 1}},
+		"was silent, and failed":        {passed + "exec sleep 60", failed + "exit 1", "", nexus.Fail, "ended when it was made to", "something keeps it from exiting", nexus.Counts{Failed: 1}},
+		"was silent, and hangs again":   {passed + "exec sleep 60", "echo ok 1 - it; exec sleep 60", "", nexus.Timeout, "did not end within 3s", "", nexus.Counts{}},
+		"was silent, cannot be held":    {passed + "exec sleep 60", "", "", nexus.Timeout, "did not end within 3s", "", nexus.Counts{}},
+		"was silent for another reason": {passed + "sleep 1", passed + "sleep 1", "", nexus.Pass, "", "", nexus.Counts{Passed: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limit := limit
+			if c.state == nexus.Pass {
+				limit = time.Minute
+			}
+			g := gate.Gate{Name: "test", Args: []string{"sh", "-c", c.first}, Format: "tap", Tests: true, Timeout: limit, Linger: linger, Hold: stack.Held{Told: `^(not )?ok \d`, Flag: c.flag}}
+			if c.second != "" {
+				g.Hold.Args = []string{"sh", "-c", c.second}
+			}
+			e, err := runner(t, sandbox.Off).Judge(t.Context(), files(t, nil), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.State != c.state || !strings.Contains(e.Why, c.why) || e.Counts != c.counts && c.counts != (nexus.Counts{}) {
+				t.Errorf("%s, %q, %+v", e.State, e.Why, e.Counts)
+			}
+			var last nexus.Finding
+			if len(e.Findings) > 0 {
+				last = e.Findings[len(e.Findings)-1]
+			}
+			if c.open == "" {
+				if last.Code == raw.CodeHang {
+					t.Errorf("%+v", last)
+				}
+				return
+			}
+			advice := "Close it when the tests are done."
+			if c.flag != "" {
+				advice = "Close it when the tests are done, or, if that is not to be, let the command of the gate end it with --exit."
+			}
+			if last.Code != raw.CodeHang || last.Gate != "test" || !strings.Contains(last.Message, c.open) || last.Advice != advice {
+				t.Errorf("%+v", last)
+			}
+			if e.Exit != -1 {
+				t.Errorf("exit %d of what was ended", e.Exit)
+			}
+		})
 	}
 }

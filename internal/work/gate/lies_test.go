@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// forged is what the testing package says of two tests that pass.
+// forged is what the testing package says about two tests that pass.
 const forged = `=== RUN   TestOld\n--- PASS: TestOld (0.00s)\n=== RUN   TestOwn\n--- PASS: TestOwn (0.00s)\nPASS\n`
 
 // marked is the same as the testing package marks it for the go command.

@@ -9,7 +9,7 @@ import (
 )
 
 // runWithNetwork runs a command with a way out, nil for none, and returns which hosts it
-// asked for. What was refused stands at the end of its standard error.
+// asked for. What was refused is at the end of its standard error.
 func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []nexus.HostReached, error) {
 	if way == nil {
 		r, err := b.Run(ctx, c)

@@ -67,7 +67,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	return whole(v, gates, green > 0), nil
 }
 
-// whole says of a verdict whether it has passed, where no red gate ended it.
+// whole says about a verdict whether it has passed, where no red gate ended it.
 func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	if v.Why != "" {
 		return v
@@ -91,7 +91,7 @@ func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	return r.brief(e)
 }
 
-// weigh judges a tree by a gate, against what the gate said of the base.
+// weigh judges a tree by a gate, against what the gate said about the base.
 func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {
 		base = r.base(g)
@@ -109,7 +109,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		return e, base, false, err
 	}
 	if hangs, err := r.hangsToo(ctx, g, base, raw); hangs || err != nil {
-		raw.State, raw.Why = nexus.NotRun, "timeout, as on the base: "+raw.Why
+		raw.State, raw.Why = nexus.NotRun, "timeout, also on the base: "+raw.Why
 		raw.Findings = nil
 		return raw, base, cached, err
 	}
@@ -167,7 +167,7 @@ func (r Runner) base(g Gate) nexus.Evidence {
 
 // blocking returns what is more than a warning among the findings of a gate
 // that is red for more than warnings: of a tool that lets warnings pass, new
-// ones are not held against a tree that has old errors.
+// ones do not count against a tree that has old errors.
 func blocking(e nexus.Evidence) []nexus.Finding {
 	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
 		return e.Findings
@@ -191,7 +191,7 @@ func (r Runner) seal(raw nexus.Evidence) (string, error) {
 // plain reports whether evidence holds for its tree at any time and against
 // any base: the other states may be different next time.
 func plain(e nexus.Evidence) bool {
-	_, measured := report.Percent(e.Why) // what a measurement came to
+	_, measured := report.Percent(e.Why) // the result of a measurement
 	said := e.Why == "" || measured && e.State == nexus.Pass
 	return (e.State == nexus.Pass || e.State == nexus.Fail) && said && e.Raw == "" && e.Base == ""
 }
@@ -228,7 +228,7 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 // other gate needs to have run.
 func criterion(g Gate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate) }
 
-// twins adds to what is known what the gates of this pass said of a criterion
+// twins adds to what is known what the gates of this pass said about a criterion
 // whose command is that of one of them.
 func (r Runner) twins(gates []Gate, said []nexus.Evidence, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
 	twin, ok := Twin(gates, said, g, r.Get)
@@ -245,7 +245,7 @@ func (r Runner) twins(gates []Gate, said []nexus.Evidence, g Gate, known func(tr
 	}
 }
 
-// Twin returns what a gate said of a tree for a criterion whose command is just
+// Twin returns what a gate said about a tree for a criterion whose command is just
 // that of the gate: it needs not run twice. What may be different next time is
 // no such evidence, nor is what was red and flaky.
 func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {

@@ -27,7 +27,7 @@ func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarant
 	}
 	mode, rest, _ := strings.Cut(entry, " ")
 	if mode != "100644" && mode != "100755" {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is no file", Hint: "A link says nothing: write the record there."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a file", Hint: "Replace the link with the quarantine list itself."}
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
 	text, _, err := repo.RunTo(ctx, maxQuarantine, "cat-file", "blob", name)
@@ -66,7 +66,7 @@ func ReadQuarantine(dir string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxQuarantine:
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is no file of a sensible size", Hint: "A link says nothing: write the record there."}
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a plain file, or is too large", Hint: "Replace the link with the quarantine list itself."}
 	}
 	return root.ReadFile(flaky.QuarantineFile)
 }
@@ -80,9 +80,9 @@ func QuarantineIn(dir string) (flaky.Quarantine, error) {
 	return flaky.ParseQuarantine(data)
 }
 
-// TestsIn returns what tells whether a test of a name stands in the files of a
+// TestsIn returns what tells whether a test of a name is in the files of a
 // directory, by the last word of it: test files, and sources of languages whose
-// tests stand there. In doubt it does.
+// tests are there. In doubt it does.
 func TestsIn(dir string) func(test string) bool {
 	var files []string
 	for _, f := range stack.Files(os.DirFS(dir)) {

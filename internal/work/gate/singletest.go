@@ -78,7 +78,7 @@ func TouchesTest(l stack.Lone, base, now string, changed []string, test, file st
 			return text == "" || strings.Contains(text, last)
 		}
 		if l.Name == stack.NameCTest && hasMain.MatchString(text) {
-			return true // nothing says of which test it is the program
+			return true // nothing says about which test it is the program
 		}
 		return strings.Contains(text, leaf)
 	})
@@ -100,7 +100,7 @@ func NamesTest(test string, texts []string) bool {
 	})
 }
 
-// leafName returns the last part of a test's name as it stands in the code, and
+// leafName returns the last part of a test's name as it is in the code, and
 // the last word of that.
 func leafName(test string) (name, last string) {
 	name = test

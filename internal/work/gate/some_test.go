@@ -59,7 +59,7 @@ func TestSomeTestsFirst(t *testing.T) {
 			if tt.base.Tree != "" {
 				r.Base = func(name string) (nexus.Evidence, bool) { return tt.base, name == "test" }
 			}
-			if len(tt.base.Findings) > 0 { // what the tool says of it, to the letter
+			if len(tt.base.Findings) > 0 { // what the tool says about it, to the letter
 				e, err := r.Judge(t.Context(), tree, run("test", "all", ""))
 				if err != nil {
 					t.Fatal(err)

@@ -33,7 +33,7 @@ func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) 
 	return hangs, err
 }
 
-// some returns what a gate that runs some of another's tests says of them: it is
+// some returns what a gate that runs some of another's tests says about them: it is
 // idle where they told nothing. That they could not be loaded tells something
 // where the other's tests ran on the base.
 func some(g Gate, base, raw nexus.Evidence) nexus.Evidence {
@@ -53,7 +53,7 @@ func some(g Gate, base, raw nexus.Evidence) nexus.Evidence {
 }
 
 // touched returns the evidence before it was weighed where a gate hangs, as on
-// the base, and that is held against the work: in a file that it changed, in
+// the base, and that counts against the work: in a file that it changed, in
 // some tests of which the base did not say so, or in no test at all.
 func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	ours := r.Origin != nil && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool {

@@ -121,7 +121,7 @@ func TestHangsForTheWork(t *testing.T) {
 	}
 }
 
-// TestVain says of which tests nobody measures what they go through.
+// TestVain says about which tests nobody measures what they go through.
 func TestVain(t *testing.T) {
 	hang := []nexus.Finding{{Code: "hang"}}
 	for name, tt := range map[string]struct {

@@ -20,7 +20,7 @@ func Home(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 	git := s.Trees.Git()
 	base, err := git.Run(ctx, "merge-base", "--end-of-options", m.Base, tip)
 	if err != nil {
-		return nil, fmt.Errorf("find where the target and the run part: %w", err)
+		return nil, fmt.Errorf("find the common ancestor of the target and the run: %w", err)
 	}
 	base = strings.TrimSpace(base)
 	tree, err := git.Tree(ctx, tip)

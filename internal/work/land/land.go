@@ -99,7 +99,7 @@ func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	return []nexus.Fact{f}, nil
 }
 
-// read returns what a commit on the branch says of itself.
+// read returns what a commit on the branch says about itself.
 func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
 	out, err := l.Worker.Trees.Git().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
 	if err != nil {

@@ -24,10 +24,16 @@ import (
 type desk struct {
 	facts []nexus.Fact
 	known map[string]nexus.Evidence // by tree and gate
+	heard func(nexus.Fact)
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.facts = append(d.facts, facts...)
+	for _, f := range facts {
+		if d.heard != nil {
+			d.heard(f)
+		}
+	}
 	return nil
 }
 
@@ -368,7 +374,7 @@ func TestALandingIsReadBack(t *testing.T) {
 	}
 }
 
-// TestAGraftedParentDoesNotLand lets git say of the commit of the landing that it
+// TestAGraftedParentDoesNotLand lets git say about the commit of the landing that it
 // stands on something else than the tip.
 func TestAGraftedParentDoesNotLand(t *testing.T) {
 	r := newTrain(t)

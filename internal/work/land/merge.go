@@ -203,7 +203,7 @@ func (l *landing) compared(ctx context.Context, tree string, lost []nexus.Findin
 	open := tamper.Unexplained(lost)
 	switch {
 	case len(open) > 0:
-		e.State, e.Exit, e.Why = nexus.Fail, 1, "the result lacks what the merger does not explain"
+		e.State, e.Exit, e.Why = nexus.Fail, 1, "the result lacks parts of the two sides, and the merger does not explain why"
 	case len(lost) > 0:
 		e.Why = "explained: " + strings.Join(names(lost), "; ")
 	}
@@ -221,7 +221,7 @@ func names(found []nexus.Finding) []string {
 	return all
 }
 
-// fewer returns what gates say of tests that ran on the tip and not now, unless
+// fewer returns what gates say about tests that ran on the tip and not now, unless
 // the change itself was found to run fewer.
 func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
 	if r := l.a.Last(); r != nil && r.Suspect != nil && len(change.Fewer([]nexus.Evidence{{State: nexus.Pass, Tree: l.a.Tree, Findings: r.Suspect.Findings}})) > 0 {
@@ -268,7 +268,7 @@ func (l *landing) unsolved(ctx context.Context, submitted tool.Submission, tree 
 			return "", err
 		}
 		if was == is && !strings.Contains(said(submitted), file) {
-			return file + " is as it was, and the merger does not say why it should stay so", nil
+			return file + " is unchanged, and the merger does not say why", nil
 		}
 	}
 	return "", nil
@@ -322,10 +322,10 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 	}
 	switch {
 	case !given.Reviewed:
-		return &wrong{Repair: prompt.Repair{Gate: "review", Why: "what the merger made of it is not reviewed: " + given.Summary}, final: true}, nil
+		return &wrong{Repair: prompt.Repair{Gate: "review", Why: "the merged result was not reviewed: " + given.Summary}, final: true}, nil
 	case repair.Rejects(given, l.view.Limits.MajorsBlock):
 		return &wrong{Repair: prompt.Repair{
-			Gate: "review", Why: "the reviewer rejects what the merger made of it: " + given.Summary, Findings: given.Findings,
+			Gate: "review", Why: "the reviewer rejects the merged result: " + given.Summary, Findings: given.Findings,
 		}}, nil
 	}
 	return nil, nil

@@ -33,7 +33,7 @@ func (r *train) conflicted() state.View {
 	return v
 }
 
-// resolved lets a merger have handed in files on top of both sides in its n-th
+// resolved lets a merger have submitted files on top of both sides in its n-th
 // round, and a reviewer have read them.
 func (r *train) resolved(v state.View, n int, files map[string]string, o nexus.Outcome, reviewed any) {
 	r.t.Helper()
@@ -76,11 +76,11 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 	}{
 		{"resolved", both, nexus.Accepted, fine, 1, lint("exit 0"), ""},
 		{"not finished", both, nexus.Exhausted, fine, 1, lint("exit 0"), "the merger did not finish"},
-		{"rejected", both, nexus.Accepted, given{Summary: "it drops one", Findings: []map[string]string{{"severity": "critical", "message": "no"}}}, 3, lint("exit 0"), "did not succeed in 3 rounds: the reviewer rejects what the merger made of it: it drops one"},
-		{"not reviewed", both, nexus.Accepted, "nonsense", 1, lint("exit 0"), "is not reviewed"},
+		{"rejected", both, nexus.Accepted, given{Summary: "it drops one", Findings: []map[string]string{{"severity": "critical", "message": "no"}}}, 3, lint("exit 0"), "did not succeed in 3 rounds: the reviewer rejects the merged result: it drops one"},
+		{"not reviewed", both, nexus.Accepted, "nonsense", 1, lint("exit 0"), "was not reviewed"},
 		{"red", both, nexus.Accepted, fine, 3, lint(`grep -q mine bad && grep -q theirs bad && echo "bad:1:1: no" && exit 1; exit 0`), "did not succeed in 3 rounds: the merged tree does not pass: gate lint"},
 		{"marks left", map[string]string{"bad": "<<<<<<< a\nmine\n=======\ntheirs\n>>>>>>> b\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "bad still has conflict markers"},
-		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "the result lacks what the merger does not explain"},
+		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "the result lacks parts of the two sides, and the merger does not explain why"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t, c.gate)
@@ -144,7 +144,7 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 		if f := r.land(v); agreed {
 			r.landed(v, f, "bad", "one", "two")
 		} else {
-			r.refused(v, f, "the reviewer rejects what the merger made of it")
+			r.refused(v, f, "the reviewer rejects the merged result")
 		}
 	}
 }

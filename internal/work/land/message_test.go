@@ -25,6 +25,7 @@ func TestMessage(t *testing.T) {
 		{"said twice", tool.Submission{Subject: "Mark entries", Summary: " Mark entries\n"}, "Mark entries\n"},
 		{"one long word", tool.Submission{Subject: strings.Repeat("x", 80), Summary: "y"}, strings.Repeat("x", 69) + "...\n\ny\n"},
 		{"hidden text", tool.Submission{Subject: "Add\u202e a\nb", Summary: "c\x1b[2J"}, "Add<U+202E> a b\n\nc<U+001B>[2J\n"},
+		{"long lines", tool.Submission{Subject: "Add", Summary: strings.Repeat("x", 35) + " " + strings.Repeat("y", 36) + " z\n" + strings.Repeat("x", 36) + "  " + strings.Repeat("y", 36) + "\n" + strings.Repeat("w", 80) + " v u"}, "Add\n\n" + strings.Repeat("x", 35) + " " + strings.Repeat("y", 36) + "\nz\n" + strings.Repeat("x", 36) + "\n" + strings.Repeat("y", 36) + "\n" + strings.Repeat("w", 80) + "\nv u\n"},
 		{"a trailer of another", tool.Submission{Subject: "Add", Summary: "Nexus-Attempt: r/T2.1"}, "Add\n\nNexus-Attempt: r/T2.1\n"},
 	}
 	for _, c := range cases {

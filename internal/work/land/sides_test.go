@@ -163,7 +163,7 @@ func TestAFileThatIsAsItWas(t *testing.T) {
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 			t.Fatal(err)
 		}
-		left := err == nil && strings.Contains(r.refused(v, facts[0], "").Why, "bad is as it was")
+		left := err == nil && strings.Contains(r.refused(v, facts[0], "").Why, "bad is unchanged")
 		if left == decided {
 			t.Errorf("%s: %+v, %v", summary, facts, err)
 		}
@@ -193,5 +193,151 @@ func TestSubjects(t *testing.T) {
 	}
 	if len(theirs) != 1 || theirs[0].Title != "theirs" || !strings.HasPrefix(v.Merge.Base, string(theirs[0].ID)) || theirs[0].ID == "" {
 		t.Errorf("%+v", theirs)
+	}
+}
+
+// cast is a merger and a reviewer, with what each does in its turns: files that
+// the merger writes, and what is handed in.
+type cast struct {
+	dir  string
+	does map[nexus.Role][]func() (files map[string]string, handin any)
+	told map[nexus.Role][]string
+}
+
+func (r *train) plays(v state.View, does map[nexus.Role][]func() (map[string]string, any)) *cast {
+	r.t.Helper()
+	c := &cast{dir: filepath.Join(r.Site.State, "trees", "r", string(v.Merge.ID), "tree"), does: does, told: map[nexus.Role][]string{}}
+	r.scripted(func(q llm.Request) (llm.Response, error) {
+		role := nexus.Merger
+		if strings.Contains(q.Messages[0].Text(), "/"+string(nexus.Reviewer)+".") {
+			role = nexus.Reviewer
+		}
+		n := len(c.told[role])
+		c.told[role] = append(c.told[role], q.Messages[len(q.Messages)-1].Text())
+		if n >= len(c.does[role]) {
+			return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: errors.New("no turn is left for the " + string(role))}
+		}
+		files, handin := c.does[role][n]()
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+				return llm.Response{}, err
+			}
+		}
+		data, err := json.Marshal(handin)
+		return llm.Response{
+			Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: data}}}},
+			Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
+		}, err
+	})
+	return c
+}
+
+// submits is a turn that writes files and submits.
+func submits(files map[string]string, summary string, explains ...map[string]string) func() (map[string]string, any) {
+	return func() (map[string]string, any) {
+		return files, map[string]any{"summary": summary, "status": "done", "explains": append([]map[string]string{}, explains...)}
+	}
+}
+
+// reviews is a turn of a reviewer.
+func reviews(g any) func() (map[string]string, any) {
+	return func() (map[string]string, any) { return nil, g }
+}
+
+// TestAMergerGoesOnUntilItIsRight: it hears what is wrong each time, and each
+// result has a reader of its own, who sees both sides.
+func TestAMergerGoesOnUntilItIsRight(t *testing.T) {
+	r := newTrain(t, lint("test -e one && test -e two || exit 0; grep -q '^both$' bad || { echo bad:1:1: say both; exit 1; }"))
+	v := r.conflicted()
+	v.Limits.ReviewRounds = 4
+	no := given{Summary: "not yet", Findings: []map[string]string{{"severity": "major", "message": "the order is wrong", "file": "bad", "quote": "both"}}}
+	c := r.plays(v, map[nexus.Role][]func() (map[string]string, any){
+		nexus.Merger: {
+			submits(nil, "Both."),
+			submits(map[string]string{"bad": "mine\ntheirs\n"}, "Both."),
+			submits(map[string]string{"bad": "mine\ntheirs\nboth\n"}, "Both."),
+			submits(map[string]string{"bad": "both\ntheirs\nmine\n"}, "Both."),
+		},
+		nexus.Reviewer: {reviews(no), reviews(given{Approved: true, Summary: "fine"})},
+	})
+	got := r.land(v)
+	r.landed(v, got, "bad", "one", "two")
+	if text, err := r.Trees.Git().Run(t.Context(), "cat-file", "blob", r.tip()+":bad"); err != nil || text != "both\ntheirs\nmine\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for i, want := range [][]string{{"Conversation: ", "bad", "+mine", "+theirs"}, {"bad still has conflict markers"}, {"say both", "gate lint"}, {"the order is wrong", "the reviewer rejects what the merger made of it: not yet"}} {
+		for _, w := range want {
+			if i >= len(c.told[nexus.Merger]) || !strings.Contains(c.told[nexus.Merger][i], w) {
+				t.Fatalf("round %d: the merger was not told %q: %q", i+1, w, c.told[nexus.Merger])
+			}
+		}
+	}
+	for i, want := range [][]string{{"/reviewer.3\n", "Landed side", "+theirs", "This task's side", "+mine", "+both"}, {"/reviewer.4\n"}} {
+		for _, w := range want {
+			if !strings.Contains(c.told[nexus.Reviewer][i], w) {
+				t.Errorf("the reviewer was not told %q: %s", w, c.told[nexus.Reviewer][i])
+			}
+		}
+	}
+	var causes []string
+	for _, round := range v.Merge.Rounds {
+		causes = append(causes, round.Cause)
+	}
+	if diff := cmp.Diff([]string{"", tamper.MergeGate, "lint", "review"}, causes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatAMergerExplainedOnceIsExplained in the rounds after that, too.
+func TestWhatAMergerExplainedOnceIsExplained(t *testing.T) {
+	r := newTrain(t, lint("exit 0"))
+	v := r.conflicted()
+	var names []string
+	r.desk.heard = func(f nexus.Fact) {
+		if f, ok := f.(nexus.GateJudged); ok && f.Evidence.Gate == tamper.MergeGate && names == nil {
+			for _, f := range f.Evidence.Findings {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	explains := func() (map[string]string, any) {
+		var all []map[string]string
+		for _, name := range names {
+			all = append(all, map[string]string{"name": name, "why": "mine is right"})
+		}
+		return submits(nil, "Mine, in bad.", all...)()
+	}
+	c := r.plays(v, map[nexus.Role][]func() (map[string]string, any){
+		nexus.Merger: {submits(map[string]string{"bad": "mine\n"}, "Mine, in bad."), explains, submits(nil, "Mine, still, in bad.")},
+		nexus.Reviewer: {
+			reviews(given{Approved: true, Summary: "fine, but I agree to nothing"}),
+			func() (map[string]string, any) { return nil, given{Approved: true, Summary: "fine", Agreed: names} },
+		},
+	})
+	r.landed(v, r.land(v), "bad", "one", "two")
+	if len(names) == 0 || len(c.told[nexus.Merger]) != 3 || !strings.Contains(c.told[nexus.Merger][1], "the result lacks what the merger does not explain") || !strings.Contains(c.told[nexus.Reviewer][1], "mine is right") {
+		t.Errorf("%q: %q", names, c.told)
+	}
+}
+
+// TestWhatNoMergerCanFix goes to a person at once.
+func TestWhatNoMergerCanFix(t *testing.T) {
+	both := submits(map[string]string{"bad": "mine\ntheirs\n"}, "Both.")
+	for name, c := range map[string]struct {
+		lint   string
+		review any
+		why    string
+	}{
+		"a gate whose tool is not there": {"test -e one && test -e two || exit 0; no-such-program-at-all", nil, "gate lint"},
+		"a review that cannot be read":   {"exit 0", given{Approved: true, Summary: "fine", Findings: []map[string]string{{"severity": "major", "message": "and yet"}}}, ""},
+	} {
+		r := newTrain(t, lint(c.lint))
+		v := r.conflicted()
+		v.Limits.ReviewRounds = 1
+		p := r.plays(v, map[nexus.Role][]func() (map[string]string, any){nexus.Merger: {both}, nexus.Reviewer: {reviews(c.review)}})
+		got := r.refused(v, r.land(v), c.why)
+		if !got.Conflict || got.Onto != v.Tip || !strings.Contains(got.Why, "bad conflict with what landed meanwhile") || len(p.told[nexus.Merger]) != 1 || r.tip() != v.Tip {
+			t.Errorf("%s: %+v, %q", name, got, p.told)
+		}
 	}
 }

@@ -28,7 +28,7 @@ const (
 	faulty    = 3 // exit code of the audit where it found something
 )
 
-// ofTests begins the names of the gates that measure what tests go through by
+// ofTests begins the names of the gates that measure what tests run by
 // the row of their stack. No gate of a project is called so.
 const ofTests = coverGate + ": "
 
@@ -66,7 +66,7 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 }
 
 // Last puts what measures a tree behind the gates that judge it. Rows are the
-// gates of the tree, among which are its tests. What measures already goes on.
+// gates of the tree, among which are its tests. What measures already continues.
 func (m *Meter) Last(gates, rows []gate.Gate, run bool) []gate.Gate {
 	own := m.gates(rows, run)
 	if len(own) == 0 {
@@ -117,12 +117,12 @@ func (m *Meter) Take(gates []gate.Gate, all []nexus.Evidence, base func(string) 
 				t.Audit = audited(rest[at])
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
-			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "another gate was red before"}
+			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
 			switch {
 			case at >= 0:
 				e = rest[at]
 			case g.Vain(nexus.EvidenceOf(all, g.Again)):
-				e.Why = "they do not end"
+				e.Why = "the tests do not end"
 			}
 			t.cover(g, e, base)
 		default:

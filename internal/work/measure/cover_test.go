@@ -102,7 +102,7 @@ func TestSeveralReports(t *testing.T) {
 		"one lacks a tool":   {of(lacks, measured("test-web", first)), nil, "the coverage of gate test is unknown: c8: not there; lines 50.0 %", nexus.Unverifiable},
 		"another lacks one":  {of(measured("test-web", first), lacks), nil, "the coverage of gate test is unknown: c8: not there; lines 50.0 %", nexus.Unverifiable},
 		"one is red":         {of(red), nil, "the tool of test: fail", nexus.Unverifiable},
-		"tests alone":        {of(measured("test-web", tests)), nil, "tells of no file of the tree but of tests: the tool of test-web", nexus.Unverifiable},
+		"tests alone":        {of(measured("test-web", tests)), nil, "the coverage report names no file of the tree except tests: the tool of test-web", nexus.Unverifiable},
 	} {
 		m := meter(nexus.BoundBlock)
 		m.Rules.Minimum, m.Rules.Target = 0, 0

@@ -15,7 +15,7 @@ type AddedLine struct {
 	Text   string
 }
 
-// CoverAdded says of the lines that a change adds to a file how many of those that
+// CoverAdded says about the lines that a change adds to a file how many of those that
 // can be run were, and which were not: rows of new lines without one between
 // them that was.
 func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.Share, missed []nexus.Uncovered) {

@@ -43,7 +43,7 @@ func PlaceCover(r CoverReport, tree []string, modules map[string]string) PlacedC
 	return at
 }
 
-// Lines returns what is said of the lines of a file, nil where nothing is.
+// Lines returns what is said about the lines of a file, nil where nothing is.
 func (p PlacedCover) Lines(file string) map[int]int {
 	if f := p.files[file]; f != nil {
 		return f.Lines
@@ -81,7 +81,7 @@ func (p PlacedCover) join(o PlacedCover) {
 	}
 }
 
-// put adds what is said of a file. Of one that several reports tell of, the
+// put adds what is said about a file. Of one that several reports tell of, the
 // branches are those of the first.
 func (p PlacedCover) put(name string, f *CoveredFile) {
 	had := p.files[name]
@@ -144,7 +144,7 @@ func parted(r CoverReport) (parts map[CoverPart][]*CoveredFile, owner func(file 
 	}
 }
 
-// prefixes returns for each part of a report what may stand before names of the
+// prefixes returns for each part of a report what may be before names of the
 // tree in absolute names of the part, and before names of the part in those of
 // the tree: the one of each that most files agree on. A module whose directory
 // is known may have its files in several.
@@ -167,7 +167,7 @@ func prefixes(parts map[CoverPart][]*CoveredFile, tree []string, there map[strin
 	return all
 }
 
-// countAround counts what stands before names of the tree in absolute names of files,
+// countAround counts what is before names of the tree in absolute names of files,
 // and before names of files in those of the tree that may be theirs.
 func countAround(files []*CoveredFile, byBase map[string][]string, there map[string]bool, theirs func(p string) bool) (above, below map[string]int) {
 	above, below = map[string]int{}, map[string]int{}

@@ -22,7 +22,7 @@ type CoverReport struct {
 	Files []*CoveredFile
 }
 
-// CoverSums is what tests go through in several files. What no file tells of is
+// CoverSums is what tests run in several files. What no file tells of is
 // unknown.
 type CoverSums struct {
 	Lines, Branches, Functions, Statements nexus.Share
@@ -36,7 +36,7 @@ type CoverPart struct {
 	Dir    string // of the module; empty where nobody says
 }
 
-// CoveredFile is what it says of one file.
+// CoveredFile is what it says about one file.
 type CoveredFile struct {
 	Of    CoverPart
 	Names []string    // paths that it may have, as the tool writes them, the likeliest first
@@ -45,7 +45,7 @@ type CoveredFile struct {
 	Branches, Functions, Statements nexus.Share
 }
 
-// ReadCover reads a report, as far as it goes. What else stands in the text is
+// ReadCover reads a report, as far as it goes. What else is in the text is
 // passed over.
 func ReadCover(format, text string) CoverReport {
 	var r CoverReport

@@ -90,7 +90,7 @@ func (x *document) open(b *builder, e xml.StartElement) {
 	case "line":
 		hits := parseCount(xmlAttr(e, "hits"))
 		switch {
-		case x.method: // it stands in the class once more
+		case x.method: // it is in the class once more
 			x.ran = x.ran || hits > 0
 			x.lines++
 		case x.file != nil:
@@ -158,7 +158,7 @@ func jacoco(text string) CoverReport {
 	return b.report
 }
 
-// jacoco adds what an element says of a file; nil is none.
+// jacoco adds what an element says about a file; nil is none.
 func (f *CoveredFile) jacoco(e xml.StartElement) {
 	switch {
 	case f == nil:

@@ -36,7 +36,7 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 	found.Cover = &to
 	all := now.Sum(judged)
 	if all.Lines.Total == 0 {
-		to.Why = "the report of coverage tells of no file of the tree but of tests: " + cmp.Or(to.Command, strings.Join(to.How, ", "))
+		to.Why = "the coverage report names no file of the tree except tests: " + cmp.Or(to.Command, strings.Join(to.How, ", "))
 		return nil
 	}
 	k := &nexus.Coverage{

@@ -37,7 +37,7 @@ type Change struct {
 	Base  string   // commit; empty: there is none, and only the tree itself is held to bounds
 	Tree  string   // git tree
 	Files []string // that the task's plan names; nil: there is no plan
-	Run   bool     // it is what a run came to
+	Run   bool     // it is the result of a run
 
 	Task   *bounds.Task // whose work it is, and what it explains; nil: nobody's
 	Agreed bool         // what it takes away was agreed to before
@@ -90,7 +90,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	return all, decides, nil
 }
 
-// before says of files how many lines they had and which were only moved, where
+// before says about files how many lines they had and which were only moved, where
 // the bound of deletions asks for it.
 func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error {
 	mode := m.Rules.Modes[nexus.DeletionBound]

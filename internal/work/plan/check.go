@@ -60,11 +60,11 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	case len(p.Tasks) == 0:
 		c.invalid("it has no tasks")
 	case len(p.Tasks) > maxTasks:
-		c.invalid("it has %d tasks, the most is %d", len(p.Tasks), maxTasks)
+		c.invalid("it has %d tasks, the maximum is %d", len(p.Tasks), maxTasks)
 		return c.problems
 	}
 	if len(p.Goal) > maxGoal {
-		c.invalid("its goal has %d bytes, the most is %d", len(p.Goal), maxGoal)
+		c.invalid("its goal has %d bytes, the maximum is %d", len(p.Goal), maxGoal)
 	}
 	c.ids(p.Tasks)
 	for _, t := range p.Tasks {
@@ -103,9 +103,9 @@ func (c *checker) ids(tasks []nexus.Task) {
 		case !fit.MatchString(string(t.ID)):
 			c.invalid("the id %s is not a letter followed by at most 31 letters, digits, - or _", quote(string(t.ID)))
 		case lower == "plan" || lower == "train" || lower == "result":
-			c.invalid("the id %q means something else here; choose another", t.ID)
+			c.invalid("the id %q is reserved; choose another", t.ID)
 		case twice && twin == t.ID:
-			c.invalid("the id %q is there twice", t.ID)
+			c.invalid("the id %q is used twice", t.ID)
 		case twice:
 			c.invalid("the ids %q and %q differ only in case", twin, t.ID)
 		}
@@ -122,7 +122,7 @@ func (c *checker) ids(tasks []nexus.Task) {
 	}
 }
 
-// task checks one task for what no split would mend.
+// task checks one task for what no split would fix.
 func (c *checker) task(t nexus.Task) {
 	switch {
 	case t.Title == "":
@@ -130,7 +130,7 @@ func (c *checker) task(t nexus.Task) {
 	case utf8.RuneCountInString(t.Title) > maxTitle:
 		c.invalid("%s: its title has more than %d characters", name(t), maxTitle)
 	case strings.ContainsFunc(t.Title, hidden):
-		c.invalid("%s: its title has a character that cannot be seen", name(t))
+		c.invalid("%s: its title has an invisible character", name(t))
 	}
 	for _, f := range t.Files {
 		if why := badPath(f); why != "" {
@@ -138,25 +138,25 @@ func (c *checker) task(t nexus.Task) {
 		}
 	}
 	if !slices.Contains([]nexus.TaskKind{"", nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
-		c.invalid("%s: kind %s is none of code, test, docs", name(t), quote(string(t.Kind)))
+		c.invalid("%s: kind %s is not one of code, test, docs", name(t), quote(string(t.Kind)))
 	}
 	if t.Complexity != "" && !t.Complexity.Known() {
-		c.invalid("%s: complexity %s is none of simple, medium, complex, expert", name(t), quote(string(t.Complexity)))
+		c.invalid("%s: complexity %s is not one of simple, medium, complex, expert", name(t), quote(string(t.Complexity)))
 	}
 	if t.Tier != "" && !t.Tier.Known() {
-		c.invalid("%s: tier %s is none of fast, balanced, strong", name(t), quote(string(t.Tier)))
+		c.invalid("%s: tier %s is not one of fast, balanced, strong", name(t), quote(string(t.Tier)))
 	}
 	if provider, model, ok := strings.Cut(t.Model, "/"); t.Model != "" && (!ok || provider == "" || model == "") {
 		c.invalid("%s: model %s is not provider/model", name(t), quote(t.Model))
 	}
 	switch {
 	case t.Strategy != "" && !t.Strategy.Known():
-		c.invalid("%s: strategy %s is none of %s", name(t), quote(string(t.Strategy)), nexus.Join(nexus.Strategies()))
+		c.invalid("%s: strategy %s is not one of %s", name(t), quote(string(t.Strategy)), nexus.Join(nexus.Strategies()))
 	case t.Strategy == nexus.NoTest && t.Reason == "":
 		c.invalid("%s: strategy no-test needs a reason", name(t))
 	}
 	if t.Minutes < 0 || t.Depth < 0 || t.Depth > maxDepth {
-		c.invalid("%s: minutes must not be below 0, nor depth outside 0 to %d", name(t), maxDepth)
+		c.invalid("%s: minutes must be 0 or more, and depth from 0 to %d", name(t), maxDepth)
 	}
 	c.criteria(t)
 }
@@ -184,7 +184,7 @@ func (c *checker) criteria(t nexus.Task) {
 	}
 }
 
-// size checks what a split would mend.
+// size checks what a split would fix.
 func (c *checker) size(t nexus.Task) {
 	text := utf8.RuneCountInString(t.Brief)
 	for _, k := range t.Criteria {
@@ -200,7 +200,7 @@ func (c *checker) size(t nexus.Task) {
 		{text, c.most.Characters, "characters of brief and criteria"},
 	} {
 		if m.have > m.most {
-			c.large("%s is too large: %d %s, the most is %d", name(t), m.have, m.unit, m.most)
+			c.large("%s is too large: %d %s, the maximum is %d", name(t), m.have, m.unit, m.most)
 		}
 	}
 }
@@ -238,9 +238,9 @@ func refuse(code nexus.Code, problems ...string) *nexus.Error {
 func hint(code nexus.Code) string {
 	switch code {
 	case nexus.CodeCycle:
-		return "Take one of these needs out."
+		return "Remove one of these needs."
 	case nexus.CodeNothingProposed:
-		return "Say more exactly what you want, or bring a plan file; see docs/plan.md."
+		return "Describe the goal in more detail, or write a plan file; see docs/plan.md."
 	default:
 		return "Correct the plan; docs/plan.md describes it."
 	}

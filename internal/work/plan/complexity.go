@@ -18,7 +18,7 @@ var complexitySchema []byte
 // maxWhy is the most characters of a reason that are kept.
 const maxWhy = 300
 
-// ComplexitySchema returns the JSON Schema of what a router hands in.
+// ComplexitySchema returns the JSON Schema of what a router submits.
 func ComplexitySchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, complexitySchema) != nil { // a test reads it
@@ -27,11 +27,11 @@ func ComplexitySchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// ParseComplexity reads what a router handed in of the tasks. What it says of
-// others is left out, and so is what it says of a task a second time.
+// ParseComplexity reads what a router submitted of the tasks. What it says about
+// others is left out, and so is what it says about a task a second time.
 func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	if len(data) > maxHandin {
-		return nil, unusable(fmt.Sprintf("it has %d bytes, the most is %d", len(data), maxHandin))
+		return nil, unusable(fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h struct {
 		Routes []nexus.Route `json:"routes"`
@@ -43,7 +43,7 @@ func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	seen := map[nexus.TaskID]bool{}
 	for _, r := range h.Routes {
 		if !r.Complexity.Known() {
-			return nil, unusable(fmt.Sprintf("complexity %s is none of simple, medium, complex, expert", quote(string(r.Complexity))))
+			return nil, unusable(fmt.Sprintf("complexity %s is not one of simple, medium, complex, expert", quote(string(r.Complexity))))
 		}
 		if seen[r.Task] || !slices.Contains(tasks, r.Task) {
 			continue
@@ -59,5 +59,5 @@ func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 }
 
 func unusable(why string) error {
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "what the router said cannot be used: " + why}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the router's answer cannot be used: " + why}
 }

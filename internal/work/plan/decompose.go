@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// maxTries is how often a planner may hand in.
+// maxTries is how often a planner may submit.
 const maxTries = 3
 
 // splitOnce is how a planner is asked to split, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// Talk says something to the planner, who answers with a hand-in that fits
-// [Schema], and returns what came of it. An empty message goes on where the
+// Talk says something to the planner, who answers with a submission that fits
+// [Schema], and returns what came of it. An empty message continues where the
 // session stopped.
 type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
@@ -39,7 +39,7 @@ type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 // plan goes back to it in the same session, twice at most, and tasks that are
 // too large once; after that the error lists what is still wrong. Checks that do
 // not fit go back twice, too; after that the plan is taken, with what came of
-// them. A session that has begun goes on with the tries that it had.
+// them. A session that has started continues with the tries that it had.
 func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Try) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
@@ -57,7 +57,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 			return "", err
 		}
 		if wrong := tried.Wrong(); len(wrong) > 0 && sentBack(out.Messages) < maxBack {
-			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks do not fit")
+			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.Mark(p.Tasks)
 		return "", nil
@@ -68,9 +68,9 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 	return p, err
 }
 
-// settle talks with the planner until what it hands in is read without an
-// error. Where one comes with a message, the planner hears that and hands in
-// again; begun goes on with a conversation that is open.
+// settle talks with the planner until what it submits is read without an
+// error. Where one comes with a message, the planner hears that and submits
+// again; begun continues with a conversation that is open.
 func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(agent.Outcome) (again string, err error)) error {
 	next, why := brief, "brief"
 	if begun {
@@ -121,10 +121,10 @@ func sentBack(messages []llm.Message) int {
 	return n
 }
 
-// unfit says of checks why they do not fit, a line each.
+// unfit says about checks why they do not fit, a line each.
 func unfit(wrong accept.Trials) string {
 	var b strings.Builder
-	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These do not fit:\n")
+	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These are wrong:\n")
 	for _, r := range wrong {
 		fmt.Fprintf(&b, "- %s\n", r)
 	}

@@ -59,7 +59,7 @@ func (p *planner) try(_ context.Context, made nexus.Plan) (accept.Trials, error)
 	return p.tries(made), nil
 }
 
-// talk goes on from what is recorded.
+// talk continues from what is recorded.
 func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	b := agent.Brief{
 		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
@@ -122,7 +122,7 @@ func TestDecompose(t *testing.T) {
 		{name: "mended, then split", turns: []llmtest.Turn{hand(lost), hand(large), expecting(hand(fine), split)}, tasks: 1},
 		{name: "not after the schema", turns: []llmtest.Turn{
 			{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"plan": "do it"}}}},
-			expecting(hand(fine), "not right"),
+			expecting(hand(fine), "not valid"),
 		}, tasks: 1},
 		{
 			name: "nothing to do", code: nexus.CodeNothingProposed, want: "no task: it is there already",
@@ -194,7 +194,7 @@ func TestDecomposeTries(t *testing.T) {
 	}
 }
 
-// TestDecomposeGoesOn stops after every append and goes on with the tries and
+// TestDecomposeGoesOn stops after every append and continues with the tries and
 // the one split request that there were.
 func TestDecomposeGoesOn(t *testing.T) {
 	large := task("B", map[string]any{"minutes": 45})

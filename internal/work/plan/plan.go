@@ -22,7 +22,7 @@ const Version = 1
 
 const (
 	maxFile   = 16 << 20  // bytes of a plan file
-	maxHandin = 1 << 20   // bytes of what a planner hands in
+	maxHandin = 1 << 20   // bytes of what a planner submits
 	maxGoal   = 100 << 10 // bytes of a goal
 )
 
@@ -35,7 +35,7 @@ var handinSchema []byte
 // FileSchema returns the JSON Schema of a plan file.
 func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
 
-// Schema returns the JSON Schema of what a planner hands in.
+// Schema returns the JSON Schema of what a planner submits.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, handinSchema) != nil { // a test reads it
@@ -48,7 +48,7 @@ func Schema() json.RawMessage {
 // [Check] found wrong, so that it can be shown.
 func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if len(data) > maxFile {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the most is %d", len(data), maxFile))
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
 	}
 	var p nexus.Plan
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
@@ -65,13 +65,13 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return p, Check(p, most)
 }
 
-// handin is what a planner hands in.
+// handin is what a planner submits.
 type handin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
 }
 
-// Parse reads what a planner handed in and checks it. The plan has no goal
+// Parse reads what a planner submitted and checks it. The plan has no goal
 // yet. It is also returned with what [Check] found wrong.
 func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
 	p, err := read(data)
@@ -81,11 +81,11 @@ func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return p, Check(p, most)
 }
 
-// read reads what a planner handed in.
+// read reads what a planner submitted.
 func read(data []byte) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
-		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the most is %d", len(data), maxHandin))
+		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h handin
 	if problems := agent.Decode(data, handinSchema, &h); len(problems) > 0 {
@@ -130,7 +130,7 @@ func CheckGoal(text string) error {
 		}
 	case len(text) > maxGoal:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the most is %d", len(text), maxGoal),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the maximum is %d", len(text), maxGoal),
 			Hint: "Say in a few sentences what you want, and commit long material to the repository, where the agents can read it.",
 		}
 	default:
@@ -210,7 +210,7 @@ func badPath(file string) string {
 	case strings.Contains(file, `\`):
 		return "has a backslash; paths have slashes"
 	case strings.ContainsFunc(file, hidden):
-		return "has a character that cannot be seen"
+		return "has an invisible character"
 	case len(file) > 1_000:
 		return "is too long"
 	case path.Clean(file) == ".":
@@ -221,7 +221,7 @@ func badPath(file string) string {
 		case part == "..":
 			return "leaves the repository"
 		case name == ".git" || strings.HasPrefix(name, "git~"):
-			return "is git's own"
+			return "belongs to git"
 		}
 	}
 	return ""

@@ -123,31 +123,31 @@ func TestBadPlansAreRefused(t *testing.T) {
 		{"no tasks", file(), nexus.CodeInvalidPlan, "it has no tasks"},
 		{"no title", file(`{"criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "T1 has no title"},
 		{"long title", file(`{"title":"` + strings.Repeat("x", 121) + `","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "more than 120"},
-		{"title with an escape", file(`{"title":"a\u001b[2Jb","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "cannot be seen"},
+		{"title with an escape", file(`{"title":"a\u001b[2Jb","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "invisible character"},
 		{"no criteria", file(`{"title":"x"}`), nexus.CodeInvalidPlan, "T1 has no criteria"},
 		{"no check", file(`{"title":"x","criteria":[{"text":"nice"}]}`), nexus.CodeInvalidPlan, "can be checked by a machine"},
 		{"check of two lines", file(`{"title":"x","criteria":[{"text":"x","check":"a\nb"}]}`), nexus.CodeInvalidPlan, "not one line"},
 		{"id", file(with(`,"id":"../x"`)), nexus.CodeInvalidPlan, `the id "../x" is not`},
-		{"id of ours", file(with(`,"id":"Plan"`)), nexus.CodeInvalidPlan, "means something else"},
-		{"id twice", file(with(`,"id":"A"`), with(`,"id":"A"`)), nexus.CodeInvalidPlan, `"A" is there twice`},
+		{"id of ours", file(with(`,"id":"Plan"`)), nexus.CodeInvalidPlan, "is reserved"},
+		{"id twice", file(with(`,"id":"A"`), with(`,"id":"A"`)), nexus.CodeInvalidPlan, `"A" is used twice`},
 		{"id by case", file(with(`,"id":"A"`), with(`,"id":"a"`)), nexus.CodeInvalidPlan, "differ only in case"},
 		{"needs nobody", file(with(`,"needs":["T9"]`)), nexus.CodeInvalidPlan, `T1 needs "T9", which is not in the plan`},
 		{"needs itself", file(with(`,"needs":["T1"]`)), nexus.CodeInvalidPlan, "T1 needs itself"},
-		{"kind", file(with(`,"kind":"magic"`)), nexus.CodeInvalidPlan, "none of code, test, docs"},
-		{"tier", file(with(`,"tier":"best"`)), nexus.CodeInvalidPlan, "none of fast, balanced, strong"},
+		{"kind", file(with(`,"kind":"magic"`)), nexus.CodeInvalidPlan, "not one of code, test, docs"},
+		{"tier", file(with(`,"tier":"best"`)), nexus.CodeInvalidPlan, "not one of fast, balanced, strong"},
 		{"model", file(with(`,"model":"best"`)), nexus.CodeInvalidPlan, "is not provider/model"},
-		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "none of three-session-tdd, tdd-lite, tdd-simple, test-after, no-test"},
+		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "not one of three-session-tdd, tdd-lite, tdd-simple, test-after, no-test"},
 		{"no reason", file(with(`,"strategy":"no-test"`)), nexus.CodeInvalidPlan, "needs a reason"},
-		{"minutes", file(with(`,"minutes":-1`)), nexus.CodeInvalidPlan, "below 0"},
-		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "outside 0 to 3"},
+		{"minutes", file(with(`,"minutes":-1`)), nexus.CodeInvalidPlan, "0 or more"},
+		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "depth from 0 to 3"},
 		{"type", file(with(`,"minutes":"5"`)), nexus.CodeInvalidPlan, `"tasks.minutes" is a string`},
 		{"long goal", `{"version":1,"goal":"` + strings.Repeat("x", 103_000) + `","tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "its goal has 103000 bytes"},
 		{"too many tasks", file(many(10_001, with(""))), nexus.CodeInvalidPlan, "10001 tasks"},
-		{"large file", strings.Repeat(" ", 17<<20), nexus.CodeInvalidPlan, "the most is"},
+		{"large file", strings.Repeat(" ", 17<<20), nexus.CodeInvalidPlan, "the maximum is"},
 
-		{"31 minutes", file(with(`,"minutes":31`)), nexus.CodeOversize, "T1 is too large: 31 minutes, the most is 30"},
-		{"6 files", file(with(`,"files":["a","b","c","d","e","f"]`)), nexus.CodeOversize, "6 files, the most is 5"},
-		{"7 criteria", file(`{"title":"x","criteria":[` + many(7, `{"text":"x","check":"test"}`) + `]}`), nexus.CodeOversize, "7 criteria, the most is 6"},
+		{"31 minutes", file(with(`,"minutes":31`)), nexus.CodeOversize, "T1 is too large: 31 minutes, the maximum is 30"},
+		{"6 files", file(with(`,"files":["a","b","c","d","e","f"]`)), nexus.CodeOversize, "6 files, the maximum is 5"},
+		{"7 criteria", file(`{"title":"x","criteria":[` + many(7, `{"text":"x","check":"test"}`) + `]}`), nexus.CodeOversize, "7 criteria, the maximum is 6"},
 		{"long brief", file(with(`,"brief":"` + strings.Repeat("\u00e4", 1_997) + `"`)), nexus.CodeOversize, "2001 characters"},
 
 		{"invalid before large", file(with(`,"minutes":31,"kind":"magic"`)), nexus.CodeInvalidPlan, "for 2 reasons:\n- T1: kind"},
@@ -253,10 +253,10 @@ func TestSize(t *testing.T) {
 		most nexus.Size
 		want string // each unit that is too large
 	}{
-		{nexus.Size{}, "40 minutes, the most is 30; 6 files, the most is 5"},
-		{nexus.Size{Minutes: 40}, "6 files, the most is 5"},
+		{nexus.Size{}, "40 minutes, the maximum is 30; 6 files, the maximum is 5"},
+		{nexus.Size{Minutes: 40}, "6 files, the maximum is 5"},
 		{nexus.Size{Minutes: 40, Files: 6, Criteria: 1, Characters: 99}, ""},
-		{nexus.Size{Minutes: 39, Files: 6, Characters: 98}, "40 minutes, the most is 39; 99 characters of brief and criteria, the most is 98"},
+		{nexus.Size{Minutes: 39, Files: 6, Characters: 98}, "40 minutes, the maximum is 39; 99 characters of brief and criteria, the maximum is 98"},
 	} {
 		var got []string
 		for _, f := range plan.Problems(p, tt.most) {
@@ -266,9 +266,9 @@ func TestSize(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", tt.most, got, tt.want)
 		}
 	}
-	for most, want := range map[nexus.Size]string{{}: "", {Minutes: 60}: "Here a task takes at most 60 minutes, 5 files, 6 criteria and 2000 characters."} {
+	for most, want := range map[nexus.Size]string{{}: "", {Minutes: 60}: "In this project a task takes at most 60 minutes, 5 files, 6 criteria and 2000 characters."} {
 		for _, said := range []string{prompt.Goal{Text: "x", Size: most}.Message(), prompt.Stuck{Task: task, Size: most}.Message()} {
-			if strings.Contains(said, "Here a task takes") != (want != "") || !strings.Contains(said, want) {
+			if strings.Contains(said, "In this project a task takes") != (want != "") || !strings.Contains(said, want) {
 				t.Errorf("%+v: %s", most, said)
 			}
 		}

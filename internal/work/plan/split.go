@@ -27,7 +27,7 @@ func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool
 	return parts, err
 }
 
-// Parts reads what a planner handed in for a task that is to be split, and
+// Parts reads what a planner submitted for a task that is to be split, and
 // checks it. What the task needed, how it is done, and each of its criteria
 // that no part has goes over to them.
 func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, error) {
@@ -48,7 +48,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 	}
 	switch n := len(p.Tasks); {
 	case n < least || n > q.Parts:
-		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d parts, and %d to %d are asked for; submit none and the reason where no cut would help", n, least, q.Parts))
+		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d tasks, not %d to %d; if splitting would not help, submit none and the reason", n, least, q.Parts))
 	case n == 1 && p.Tasks[0].Brief == whole.Brief && slices.Equal(p.Tasks[0].Files, whole.Files):
 		return nil, refuse(nexus.CodeInvalidPlan, "it is the same task again")
 	}
@@ -132,7 +132,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 	}
 }
 
-// inherit gives a part what people or the plan said of the whole.
+// inherit gives a part what people or the plan said about the whole.
 func inherit(t *nexus.Task, whole nexus.Task) {
 	t.Group, t.Tags, t.Keep, t.Depth = whole.Group, whole.Tags, whole.Keep, whole.Depth+1
 	t.Tier, t.Model = whole.Tier, whole.Model

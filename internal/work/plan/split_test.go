@@ -78,10 +78,10 @@ func TestPartsRefused(t *testing.T) {
 		tasks []map[string]any
 		want  string
 	}{
-		{"one", whole(), []map[string]any{task("A", nil)}, "it has 1 parts, and 2 to 3 are asked for"},
+		{"one", whole(), []map[string]any{task("A", nil)}, "it has 1 tasks, not 2 to 3"},
 		{"one of another plan", rescope, []map[string]any{task("A", nil)}, ""},
 		{"the same again", rescope, []map[string]any{task("A", map[string]any{"brief": "Do all of it.", "files": []any{"a.go", "b.go"}})}, "the same task again"},
-		{"too many", whole(), []map[string]any{task("A", nil), task("B", nil), task("C", nil), task("D", nil)}, "it has 4 parts"},
+		{"too many", whole(), []map[string]any{task("A", nil), task("B", nil), task("C", nil), task("D", nil)}, "it has 4 tasks"},
 		{"none", whole(), nil, "proposed no task"},
 		{"too large", whole(), []map[string]any{task("A", nil), task("B", map[string]any{"minutes": 45})}, "B is too large: 45 minutes"},
 		{"too much is left over", whole(), []map[string]any{task("A", nil), full}, "T1-3 is too large: 8 criteria"},
@@ -108,7 +108,7 @@ func TestSplit(t *testing.T) {
 		parts int
 	}{
 		{"at once", []llmtest.Turn{hand(two...)}, "", 2},
-		{"mended", []llmtest.Turn{hand(two[0]), expecting(hand(two...), "it has 1 parts", "submit all parts again")}, "", 2},
+		{"mended", []llmtest.Turn{hand(two[0]), expecting(hand(two...), "it has 1 tasks", "submit all parts again")}, "", 2},
 		{"never mended", []llmtest.Turn{hand(two[0]), hand(two[0]), hand(two[0])}, nexus.CodeInvalidPlan, 0},
 		{"no cut helps", []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "one line"}}}}}, nexus.CodeNothingProposed, 0},
 	} {
@@ -122,7 +122,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzParts lets no hand-in lose a criterion, or make a plan that cannot be
+// FuzzParts lets no submission lose a criterion, or make a plan that cannot be
 // worked on.
 func FuzzParts(f *testing.F) {
 	for _, tasks := range [][]map[string]any{

@@ -43,7 +43,7 @@ func Diff(diff string, bytes int) string {
 	return b.String()
 }
 
-// splitDiff returns the parts of a diff, one a file. What stands before the
+// splitDiff returns the parts of a diff, one a file. What is before the
 // first file belongs to it.
 func splitDiff(diff string) []string {
 	const mark = "diff --git "

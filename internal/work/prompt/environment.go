@@ -28,7 +28,7 @@ type Environment struct {
 	Command  time.Duration // that a command may take, unless more is asked for
 }
 
-// Gate is a gate as a role is told of it.
+// Gate is a gate as a role is told about it.
 type Gate struct {
 	Name, Command string        // without a command it looks for secrets
 	Dir           string        // where it runs, below the root; empty is the root
@@ -55,7 +55,7 @@ func (e Environment) Text() string {
 	if e.System != "" {
 		where := e.System + ", " + e.Date + "."
 		if e.Tmp != "" {
-			where += " Scratch files go to " + e.Tmp + ": it is yours alone and no part of the change."
+			where += " Scratch files go to " + e.Tmp + ": only you use it, and it is not part of the change."
 		}
 		say("%s", where)
 	}
@@ -97,7 +97,7 @@ func (e Environment) Text() string {
 func (g Gate) text() string {
 	text := Line(g.Name)
 	if g.Command == "" {
-		return text + ": no key or password in what is added"
+		return text + ": no key or password in added lines"
 	}
 	text += ": " + code(g.Command)
 	if g.Dir != "" && g.Dir != "." {
@@ -116,9 +116,9 @@ func (e Environment) measured() string {
 	var all []string
 	switch e.Mutation {
 	case "warn":
-		all = append(all, "When the gates are green, small faults are put into new lines of code, and each that no test notices is reported.")
+		all = append(all, "When the gates pass, small faults are put into new lines of code, and each that no test catches is reported.")
 	case "block":
-		all = append(all, "When the gates are green, small faults are put into new lines of code, and a test must notice each.")
+		all = append(all, "When the gates pass, small faults are put into new lines of code, and a test must catch each.")
 	}
 	if e.Coverage != "" {
 		all = append(all, e.Coverage)

@@ -53,10 +53,10 @@ func fitParts(sections []Section, tokens int64) []Part {
 		p := Part{Title: s.Title, Text: s.text()}
 		p.Tokens = Tokens(p.Text)
 		if s.Whole > len(s.Body) {
-			p.Of, p.Why = Tokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown of it"
+			p.Of, p.Why = Tokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown"
 		}
 		if slices.Contains(cut, s.Title) {
-			p.Why = fmt.Sprintf("everything together is to stay within %d tokens, and this is cut before what stands above it", tokens)
+			p.Why = fmt.Sprintf("everything together must stay within %d tokens, and this is cut before what is above it", tokens)
 			p.Of = max(p.Of, Tokens(s.full().text()))
 		}
 		parts = append(parts, p)

@@ -25,11 +25,11 @@ func start(base string, k Kept) string {
 	text := "Commit " + Line(base) + "."
 	switch {
 	case k.From != "" && k.Merged:
-		text += fmt.Sprintf(" Your worktree holds what %s came to, merged onto it. Before that, %s. Keep what is right of it and continue from there.", k.From, k.Reach)
+		text += fmt.Sprintf(" Your worktree holds the result of %s, merged onto it. Before the merge, %s. Keep what is right and continue from there.", k.From, k.Reach)
 	case k.From != "":
-		text += fmt.Sprintf(" Your worktree holds what %s came to: %s. Keep what is right of it and continue from there.", k.From, k.Reach)
+		text += fmt.Sprintf(" Your worktree holds the result of %s: %s. Keep what is right and continue from there.", k.From, k.Reach)
 	case k.Forgone != "":
-		text += " Nothing of earlier attempts is in your worktree: " + Line(k.Forgone) + "."
+		text += " Your worktree holds nothing from earlier attempts: " + Line(k.Forgone) + "."
 	}
 	return text
 }
@@ -54,15 +54,15 @@ func dead(ends []state.Ending) string {
 func fault(f state.Cause) string {
 	switch f {
 	case state.CauseIdea:
-		return "the idea failed. Do not try it again"
+		return "the approach failed. Do not try it again"
 	case state.CauseCheck:
-		return "a check could not tell, which says nothing against the work"
+		return "a check gave no result, which does not count against the work"
 	case state.CauseMachine:
 		return "the machine failed, not the work"
 	case state.CauseTests:
-		return "the tests that were to come first failed"
+		return "no usable tests were written first"
 	case state.CauseJudge:
-		return "nobody judged it, which says nothing against the work"
+		return "it was not judged, which does not count against the work"
 	case state.CauseBlocked:
 		return "its author was blocked"
 	case state.CauseDispute:
@@ -70,12 +70,12 @@ func fault(f state.Cause) string {
 	case state.CauseConflict:
 		return "it did not merge with what landed"
 	case state.CauseTrain:
-		return "it was green alone, and red with what landed"
+		return "it passed alone, and failed with what landed"
 	case state.CauseNothing:
-		return "nothing came of it"
+		return "it changed nothing"
 	case state.CauseUnfinished:
 	}
-	return "it was not finished, which says nothing against the approach"
+	return "it was not finished, which does not count against the approach"
 }
 
 // before lists findings, each with what its author answered.
@@ -105,5 +105,5 @@ func disputed(replies []string) string {
 	if !slices.ContainsFunc(replies, func(s string) bool { return s != "" }) {
 		return ""
 	}
-	return " Their author answers below some. Judge what is disputed on its reason: drop it if the author is right, and say why it stands if not."
+	return " Below some of them is an answer of their author. Judge a disputed finding by the reason given: drop it if the author is right, or say why it still applies."
 }

@@ -15,12 +15,12 @@ import (
 func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 	switch {
 	case s == nexus.TDDSimple && role == nexus.Coder:
-		return "Write the tests first: " + cases + ". Run them and see them fail for what is missing, then write the code. " +
+		return "Write the tests first: " + cases + ". Run them and check that they fail because the code is missing, then write the code. " +
 			"When you submit, your tests are run without your code, and must fail there."
 	case s == nexus.TestAfter && role == nexus.Coder:
 		return "Write the code, then test what you add: " + cases + "."
 	case !s.Sessions() && role == nexus.Tester:
-		return "The code is written. Run your tests. For the most important one, break the code and run the test in one shell command, and see it fail. " + testsOnly
+		return "The code is written. Run your tests. For the most important one, break the code and run the test in one shell command, to see it fail. " + testsOnly
 	case !s.Sessions():
 		return ""
 	case role == nexus.Tester:
@@ -38,7 +38,7 @@ func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 		b.WriteString("The tests are written, and fail. Write the code that makes them pass. You cannot change a test file: any change to one is undone. " +
 			"If a test contradicts the task, submit with status blocked and say which and why.\n")
 	default:
-		b.WriteString("The tests are written, and fail. Write the code that makes them pass. Change a test only where it contradicts the task: a verifier reads each such change.\n")
+		b.WriteString("The tests are written, and fail. Write the code that makes them pass. Change a test only if it contradicts the task: a verifier reads each such change.\n")
 	}
 	b.WriteString("\nTest files:\n" + list(p.Files))
 	if len(p.Tests) > 0 {
@@ -49,15 +49,15 @@ func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 
 const (
 	cases     = "the usual case, the edges and the error"
-	testsOnly = "Change test files only: whatever else a command changes is undone after it."
+	testsOnly = "Change test files only: any other change is undone."
 )
 
 func first(s nexus.Strategy) string {
-	text := "The tests come first: the code is not there yet, and another agent writes it after you, from your tests and the task. " +
-		"They must fail now, on an assertion or because what they call is missing, and not on a fault of their own. " +
+	text := "The tests come first: the code does not exist yet, and another agent writes it after you, from your tests and the task. " +
+		"They must fail now, on an assertion or because what they call is missing, not because of a mistake in the tests. " +
 		"Use the names that the task gives."
 	if s == nexus.TDDStrict {
-		return text + " Change tests and their data only; a line in a file that only passes names on, such as index.ts, is allowed where a test needs it. Write no stubs."
+		return text + " Change only tests and their data. A line in a file that only re-exports names, such as index.ts, is allowed if a test needs it. Write no stubs."
 	}
 	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }

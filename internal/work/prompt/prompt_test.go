@@ -63,7 +63,7 @@ func environment() prompt.Environment {
 			{Name: "secrets"},
 		},
 		One: []string{"go test -run '^NAME$' ./PACKAGE", "cd web && npx vitest run FILE"}, Fixers: []string{"gofmt -w", "npx eslint --fix"},
-		Mutation: "warn", Coverage: "Tests must go through 70 % of the new lines that can run.",
+		Mutation: "warn", Coverage: "Tests must run 70 % of the new lines that can run.",
 		Scripts: []prompt.Scripts{{Run: "make", Names: []string{"check", "docs", "test"}, More: 2}},
 		Turns:   60, Rounds: 50, Time: time.Hour, Output: 16_000, Command: 5 * time.Minute,
 	}
@@ -110,7 +110,7 @@ func TestBriefs(t *testing.T) {
 	quick.Brief = "Weeks are missing. " + strings.Repeat("Read the weeks, too. ", 30)
 	for _, text := range []string{strings.TrimSpace(quick.Brief), strings.TrimSpace(quick.Brief)[:500] + "..."} {
 		quick.Criteria = []nexus.Criterion{{Text: text, Check: "test"}}
-		if got := (prompt.Brief{Session: "T1.1/coder.1", Task: quick}).Text(); strings.Count(got, "Weeks are missing") != 1 || !strings.Contains(got, "1. All that is asked for above is done (checked by `test`)") {
+		if got := (prompt.Brief{Session: "T1.1/coder.1", Task: quick}).Text(); strings.Count(got, "Weeks are missing") != 1 || !strings.Contains(got, "1. Everything asked for above is done (checked by `test`)") {
 			t.Errorf("the task is told more than once:\n%s", got)
 		}
 	}
@@ -195,7 +195,7 @@ func TestRepairsAreBounded(t *testing.T) {
 	}
 	long := prompt.Repair{Gate: "lint", Findings: many, Told: many[:250], Output: strings.Repeat("x", 1<<20), Why: strings.Repeat("y", 1<<20)}
 	text := long.Text()
-	if len(text) > 32_000 || !strings.Contains(text, "Not shown: 470 more.") || strings.Contains(text, "told before") {
+	if len(text) > 32_000 || !strings.Contains(text, "Not shown: 470 more.") || strings.Contains(text, "reported before") {
 		t.Errorf("%d bytes:\n%.2000s", len(text), text)
 	}
 	long.Round, long.Places = 10, []prompt.Place{{File: "a.go", From: 1, Lines: strings.Split(strings.Repeat("line\n", 5_000), "\n")}}
@@ -295,7 +295,7 @@ func TestPartsAreWhatIsSent(t *testing.T) {
 	whole := b
 	whole.Limit = 1_000_000
 	for _, p := range whole.Parts() {
-		if was := int64(len(b.Diff)) / 3; p.Title == "Change" && (p.Of < was || p.Of > was+100 || p.Why != "the most that is shown of it") {
+		if was := int64(len(b.Diff)) / 3; p.Title == "Change" && (p.Of < was || p.Of > was+100 || p.Why != "the most that is shown") {
 			t.Errorf("%d of %d tokens, %q", p.Tokens, p.Of, p.Why)
 		} else if p.Title != "Change" && p.Of != 0 {
 			t.Errorf("%s: of %d tokens", p.Title, p.Of)

@@ -62,7 +62,7 @@ func (r Repair) Text() string {
 	var b strings.Builder
 	b.WriteString(r.headline())
 	if r.Round > 0 {
-		fmt.Fprintf(&b, "This is the task's round %d, and nothing tried so far was enough. Read the places below and what they call again, and look for another way before you change anything.\n", r.Round)
+		fmt.Fprintf(&b, "This is round %d of the task, and nothing tried so far was enough. Read the places below and what they call again, and look for a different solution before you change anything.\n", r.Round)
 	}
 	if r.Command != "" {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", code(r.Command), r.Exit)
@@ -71,7 +71,7 @@ func (r Repair) Text() string {
 		b.WriteString("\n" + Fence("text", head(r.Why, 2*findingBytes)) + "\n")
 	}
 	r.section(&b, "Must be fixed, new", take(fresh))
-	r.section(&b, "Must be fixed, told before", take(old))
+	r.section(&b, "Must be fixed, reported before", take(old))
 	r.section(&b, "Optional", take(optional))
 	if hidden > 0 {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", hidden)
@@ -133,22 +133,22 @@ func (r Repair) headline() string {
 	switch r.Gate {
 	case "review", "verify":
 		if r.TestsOnly {
-			return "The code stands, and these findings are about its tests. Change tests only, and only what they name. Where a finding is wrong, dispute it.\n"
+			return "The code stays as it is; these findings are about its tests. Change tests only, and only what the findings name. If a finding is wrong, dispute it.\n"
 		}
 	case "blocked":
-		return "The author of the code is blocked by a test. See whether it is right: fix a test that contradicts the task, and leave one that does not. Change tests only.\n"
+		return "A test blocks the author of the code. Check whether the test is right: fix it if it contradicts the task, and leave it if it does not. Change tests only.\n"
 	}
 	switch r.Gate {
 	case "review":
 		return "The review rejected the change.\n"
 	case "proof":
-		return "Your tests prove nothing yet: they ran without the work that they are to judge.\n"
+		return "Your tests prove nothing yet. They were run without the code that they test.\n"
 	case "verify":
 		return "The gates are green, and the verifier rejected the change.\n"
 	case "train":
 		return "The change was accepted alone, but is red on top of what landed meanwhile. Your worktree now holds the merged state.\n"
 	case "merge":
-		return "The result of the merge was compared with both sides. It lacks what is named below, or does what neither side did.\n"
+		return "The result of the merge was compared with both sides. It lacks what is named below, or has something that neither side has.\n"
 	default:
 		return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
 	}
@@ -162,8 +162,8 @@ func (r Repair) ask() string {
 	if !r.answered() || len(r.Findings) == 0 {
 		return ""
 	}
-	return " Answer each by its number, as in answers: [{\"finding\": 1, \"status\": \"fixed\", \"why\": \"\"}]. " +
-		"Status disputed, with why, is for one that is wrong: its judge sees the reason and decides. Status not_mine, with why, is for what you may not change."
+	return " Answer each by its number, for example answers: [{\"finding\": 1, \"status\": \"fixed\", \"why\": \"\"}]. " +
+		"Use status disputed, with why, if a finding is wrong: its judge reads the reason and decides. Use status not_mine, with why, if you may not change what it is about."
 }
 
 // sort returns the findings without repetitions, worst first: those that must
@@ -204,7 +204,7 @@ func (r Repair) must() func(nexus.Finding) bool {
 	return grave
 }
 
-// beside reports whether a finding of a bound is none of what is to be done:
+// beside reports whether a finding of a bound is no part of what is to be done:
 // those are told in full to people.
 func (r Repair) beside(f nexus.Finding) bool {
 	return strings.HasPrefix(r.Gate, nexus.DonePrefix) && f.Severity == nexus.Suggestion
@@ -239,7 +239,7 @@ func (r Repair) section(b *strings.Builder, title string, findings []nexus.Findi
 			body.WriteString(replied(r.Replies[i]))
 		}
 		if slices.Contains(r.Stood, f) {
-			body.WriteString("  it was disputed, judged again, and stands: fix it, or say what was overlooked. If it stands once more, people decide\n")
+			body.WriteString("  it was disputed, and its judge reported it again: fix it, or say what was overlooked. If it is reported once more, a person decides\n")
 		}
 	}
 	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), Fence("text", body.String()))
@@ -276,7 +276,7 @@ func finding(f nexus.Finding) string {
 		b.WriteString("\n  advice: " + indent(f.Advice))
 	}
 	if f.Name != "" && f.Explained == "" && f.Category == "" {
-		b.WriteString("\n  undo it, or explain it in explains of finish by this name: " + Line(f.Name))
+		b.WriteString("\n  undo it, or call finish with an explanation in explains, under this name: " + Line(f.Name))
 	}
 	return b.String()
 }

@@ -16,21 +16,21 @@ type Stuck struct {
 	Parts   int    // most parts
 	Size    nexus.Size
 	Dead    []string // why its attempts ended, oldest first
-	Diff    string   // what its last attempt came to, which is not in the tree
+	Diff    string   // the result of its last attempt, which is not in the tree
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
 // Message returns it as the first message of its conversation.
 func (s Stuck) Message() string {
 	about := header(s.Session, string(s.Task.ID), "Split: "+s.Task.Title)
-	ask := fmt.Sprintf("Several attempts at this task failed. Cut it into 2 to %d smaller tasks that can land one by one and together are all of it: "+
-		"what is done already in one attempt and hard in the next belongs to two tasks.", s.Parts)
+	ask := fmt.Sprintf("Several attempts at this task failed. Split it into 2 to %d smaller tasks that can land one by one and together cover all of it. "+
+		"Put what the attempts solved and what they failed at into separate tasks.", s.Parts)
 	if s.Rescope {
-		ask = fmt.Sprintf("This task needs another plan. Submit 1 to %d tasks that replace it and together are all of it.", s.Parts)
+		ask = fmt.Sprintf("This task needs another plan. Submit 1 to %d tasks that replace it and together cover all of it.", s.Parts)
 	}
-	ask += " The coders of your tasks do not see this task, so each brief says all that its coder needs, what was learned here included. " +
-		"Each of its criteria stands, with its check word for word, in one of your tasks; those that are true only when all is there stand in the last. " +
-		"Name only your own tasks in needs. Where splitting would not help, submit no tasks and the reason." + large(" ", s.Size)
+	ask += " The coders of your tasks do not see this task, so write into each brief all that its coder needs, including what was learned here. " +
+		"Copy each of its criteria, with its check word for word, into one of your tasks; put those that are true only when all is done into the last. " +
+		"Name only your own tasks in needs. If splitting would not help, submit no tasks and the reason." + large(" ", s.Size)
 	text, _ := Fit([]Section{
 		{Body: about},
 		{Title: "What to do", Body: ask},

@@ -74,7 +74,7 @@ func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
 		r.Approved = false
 		r.Findings = append(slices.Clip(r.Findings), nexus.Finding{
 			Gate: Gate, File: f.File, Severity: nexus.Major, Category: "scope", Name: f.Name,
-			Message: fmt.Sprintf("the review does not agree to %s, which the change explains so: %s", f.Name, f.Explained),
+			Message: fmt.Sprintf("the review does not agree to %s, for which the author gives this reason: %s", f.Name, f.Explained),
 			Advice:  "Put it back, or explain it better.",
 		})
 	}
@@ -94,7 +94,7 @@ func name(r nexus.Reader) string {
 }
 
 // add adds a finding unless it is among those of the others, who come first:
-// then the worse severity holds, what stands in the tree wins over what does
+// then the worse severity holds, what is in the tree wins over what does
 // not, and both found it.
 func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.Same(a, f) })
@@ -115,7 +115,7 @@ func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// rank orders findings, the worst first, what stands in no tree behind the rest.
+// rank orders findings, the worst first, what is in no tree behind the rest.
 func rank(f nexus.Finding) int {
 	n := slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
 	if f.Unverified != "" {

@@ -106,17 +106,17 @@ func (s Reader) Is(r nexus.Reader) bool {
 	return r.Persona == s.Name && r.Part == s.Part && r.Parts == s.Parts
 }
 
-// Brief returns what the reader is told of its part; empty for one who reads
+// Brief returns what the reader is told about its part; empty for one who reads
 // everything for everything.
 func (s Reader) Brief() string {
 	var b strings.Builder
 	if s.Charge != "" {
-		fmt.Fprintf(&b, "Others read the same change for other things. You are the reader for %s. %s Use the categories %s.\n",
+		fmt.Fprintf(&b, "Other reviewers read this change for other kinds of problems. You are the reviewer for %s. %s Use the categories %s.\n",
 			s.Name, strings.TrimSpace(s.Charge), strings.Join(s.Categories, ", "))
 	}
 	if s.Part > 0 {
-		fmt.Fprintf(&b, "The change is large, and cut into %d parts, which are read apart. Below is part %d: report on that one. "+
-			"The files that you can read hold all of it.\n", s.Parts, s.Part)
+		fmt.Fprintf(&b, "The change is large, so it is split into %d parts, and each part is reviewed separately. Below is part %d: report on this part only. "+
+			"The files that you can read contain the whole change.\n", s.Parts, s.Part)
 	}
 	return b.String()
 }

@@ -106,7 +106,7 @@ func TestSeats(t *testing.T) {
 	var ids []nexus.SessionID
 	for _, s := range review.Readers(people, big) {
 		ids = append(ids, s.Session("T1.2", 3))
-		if b := s.Brief(); !strings.Contains(b, "reader for "+s.Name) || !strings.Contains(b, fmt.Sprintf("cut into %d parts", s.Parts)) {
+		if b := s.Brief(); !strings.Contains(b, "reviewer for "+s.Name) || !strings.Contains(b, fmt.Sprintf("split into %d parts", s.Parts)) {
 			t.Error(b)
 		}
 	}

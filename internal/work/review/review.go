@@ -37,7 +37,7 @@ const (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of what a reviewer hands in.
+// Schema returns the JSON Schema of what a reviewer submits.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test reads it
@@ -63,7 +63,7 @@ type finding struct {
 	Advice   string         `json:"advice"`
 }
 
-// Parse reads a hand-in. With an error the review does not count: Reviewed
+// Parse reads a submission. With an error the review does not count: Reviewed
 // is false, and Summary says why.
 func Parse(data []byte) (nexus.ReviewGiven, error) {
 	r, err := parse(data)
@@ -76,7 +76,7 @@ func Parse(data []byte) (nexus.ReviewGiven, error) {
 func parse(data []byte) (nexus.ReviewGiven, error) {
 	var none nexus.ReviewGiven
 	if len(data) > maxHandin {
-		return none, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxHandin)
+		return none, fmt.Errorf("it has %d bytes, the maximum is %d", len(data), maxHandin)
 	}
 	var h handin
 	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
@@ -86,7 +86,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 		return none, errors.New("approved is missing")
 	}
 	if len(h.Findings) > maxFindings {
-		return none, fmt.Errorf("it has %d findings, the most is %d", len(h.Findings), maxFindings)
+		return none, fmt.Errorf("it has %d findings, the maximum is %d", len(h.Findings), maxFindings)
 	}
 	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cutText(h.Summary), Agreed: h.Agreed}
 	for i, f := range h.Findings {
@@ -110,7 +110,7 @@ func (f finding) check() (nexus.Finding, error) {
 	switch f.Severity {
 	case nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion:
 	default:
-		return nexus.Finding{}, fmt.Errorf("severity %q is none of critical, major, minor, suggestion", f.Severity)
+		return nexus.Finding{}, fmt.Errorf("severity %q is not one of critical, major, minor, suggestion", f.Severity)
 	}
 	switch {
 	case message == "":

@@ -35,14 +35,14 @@ func TestWhatCannotBeReadIsNoReview(t *testing.T) {
 		`{"approved":null,"summary":"x","findings":[]}`:                                                               "approved is missing",
 		`{"approved":"yes","summary":"x","findings":[]}`:                                                              `"approved" is a string`,
 		`{"Approved":true,"summary":"x","findings":[]}`:                                                               `unknown field "Approved"`,
-		`{"approved":false,"approved":true,"summary":"x","findings":[]}`:                                              `"approved" is there twice`,
+		`{"approved":false,"approved":true,"summary":"x","findings":[]}`:                                              `"approved" is given twice`,
 		`{"approved":false,"summary":"x","findings":[]}`:                                                              "no finding says why",
-		`{"approved":true,"summary":"x","findings":[{"severity":"bad","message":"m"}]}`:                               `severity "bad" is none of`,
+		`{"approved":true,"summary":"x","findings":[{"severity":"bad","message":"m"}]}`:                               `severity "bad" is not one of`,
 		`{"approved":true,"summary":"x","findings":[{"severity":"minor"}]}`:                                           "message is missing",
 		`{"approved":true,"summary":"x","findings":[{"severity":"minor","message":"m","line":-1}]}`:                   "line -1 is below 0",
 		`{"approved":true,"summary":"x","findings":[` + strings.Repeat(`{},`, 100) + `{}]}`:                           "101 findings",
-		`{"approved":true,"summary":"` + strings.Repeat("x", 1<<20) + `","findings":[]}`:                              "the most is 1048576",
-		`{"approved":true,"summary":"x","findings":[]} {"approved":false}`:                                            "something follows",
+		`{"approved":true,"summary":"` + strings.Repeat("x", 1<<20) + `","findings":[]}`:                              "the maximum is 1048576",
+		`{"approved":true,"summary":"x","findings":[]} {"approved":false}`:                                            "text after the end",
 		`{"approved":true,"summary":"x","findings":[{"severity":"minor","message":"m","line":99999999999999999999}]}`: "number",
 	}
 	for in, want := range cases {
@@ -90,7 +90,7 @@ func TestFindingsAreHeldAgainstTheTree(t *testing.T) {
 		{"quoted as the diff has it", given(false, at("a.go", 4, "+\tclose(x)")), true, true, []string{"4"}},
 		{"two lines", given(false, at("a.go", 1, "close(x)\n}\nfunc B")), true, true, []string{"4"}},
 		{"a line that the file does not have, but the quote", given(false, at("a.go", 400, "// end")), true, true, []string{"10"}},
-		{"quoted, and not there", given(false, at("a.go", 4, "open(x)")), false, true, []string{"4 what it quotes does not stand in the file"}},
+		{"quoted, and not there", given(false, at("a.go", 4, "open(x)")), false, true, []string{"4 what it quotes is not in the file"}},
 		{"what was deleted", given(false, at("a.go", 2, "-var gone int")), true, true, []string{"2"}},
 		{"a deleted file", given(false, at("old.go", 2, "")), true, true, []string{"2"}},
 	}

@@ -77,7 +77,7 @@ func ParseVerdict(data []byte, a VerifierTask) (nexus.WorkVerified, error) {
 func readVerdict(data []byte, criteria int) (verdict, error) {
 	var v verdict
 	if len(data) > maxHandin {
-		return v, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxHandin)
+		return v, fmt.Errorf("it has %d bytes, the maximum is %d", len(data), maxHandin)
 	}
 	if problems := agent.Decode(data, verdictSchema, &v); len(problems) > 0 {
 		return v, errors.New(strings.Join(problems, "; "))
@@ -91,14 +91,14 @@ func readVerdict(data []byte, criteria int) (verdict, error) {
 			return v, fmt.Errorf("there is no criterion %d; the task has %d", c.Number, criteria)
 		}
 		if seen[c.Number] {
-			return v, fmt.Errorf("criterion %d is there twice", c.Number)
+			return v, fmt.Errorf("criterion %d is given twice", c.Number)
 		}
 		seen[c.Number] = true
 	}
 	switch v.Quality.Rating {
 	case "good", "acceptable", "poor":
 	default:
-		return v, fmt.Errorf("the rating %q is none of good, acceptable, poor", v.Quality.Rating)
+		return v, fmt.Errorf("the rating %q is not one of good, acceptable, poor", v.Quality.Rating)
 	}
 	return v, nil
 }
@@ -130,7 +130,7 @@ func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
 	return f
 }
 
-// criteria returns what the verdict says of each criterion of the task. One
+// criteria returns what the verdict says about each criterion of the task. One
 // that it leaves out is not met.
 func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
 	all := make([]nexus.CriterionMet, len(of))

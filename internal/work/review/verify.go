@@ -15,8 +15,8 @@ import (
 type Text func(file string) (now, before []string, ok bool)
 
 // Verify holds findings against the tree. One that names a file or a line that
-// is not there, or quotes what does not stand there, is kept and says so, and
-// does not block. A quote that stands at another line moves the finding there.
+// is not there, or quotes what is not there, is kept and says so, and
+// does not block. A quote that is at another line moves the finding there.
 // A rejection that stood on nothing but such findings does not count as a
 // review.
 func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
@@ -39,7 +39,7 @@ func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
 	r.Findings = findings
 	if !r.Approved && lost > 0 && grounds == 0 {
 		r.Reviewed = false
-		r.Summary = "not reviewed: every finding that rejects the change names what is not there: " + r.Summary
+		r.Summary = "not reviewed: every finding that rejects the change points at something that does not exist: " + r.Summary
 	}
 	return r
 }
@@ -61,7 +61,7 @@ func held(f nexus.Finding, text Text) nexus.Finding {
 			if _, was := find(before, f.Quote, f.Line); was {
 				return f // the change deleted it
 			}
-			f.Unverified = "what it quotes does not stand in the file"
+			f.Unverified = "what it quotes is not in the file"
 			return f
 		}
 		f.Line = at
@@ -89,7 +89,7 @@ func find(lines []string, quote string, line int) (int, bool) {
 	return best, best > 0
 }
 
-// begins reports whether the wanted lines stand at the beginning of others,
+// begins reports whether the wanted lines are at the beginning of others,
 // empty ones left out. The first and the last may be parts of a line.
 func begins(lines, want []string) bool {
 	for n, w := range want {
@@ -125,7 +125,7 @@ func weighs(f nexus.Finding) bool {
 // Nits is how many reviews may bring new lesser findings.
 const Nits = 2
 
-// Late is the code of a lesser finding that comes too late to be mended.
+// Late is the code of a lesser finding that comes too late to be fixed.
 const Late = "late"
 
 // Settle marks what a review brings up late: from the third on, lesser findings
@@ -154,7 +154,7 @@ func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file str
 	return r
 }
 
-// Told returns the findings that whoever wrote the change is told of: all but
+// Told returns the findings that whoever wrote the change is told about: all but
 // those that came too late.
 func Told(all []nexus.Finding) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })

@@ -45,7 +45,7 @@ func cutMiddle(text string, most int, more string) string {
 	fmt.Fprintf(&b, "[lines %d-%d of %d left out, %d bytes", first, last, all, to-from)
 	b.WriteString(quoteTrouble(text[from:to], first))
 	if more != "" {
-		fmt.Fprintf(&b, "\n%s, offset %d reads on]\n", more, first)
+		fmt.Fprintf(&b, "\n%s, offset %d continues]\n", more, first)
 	} else {
 		b.WriteString("; ask for less at a time]\n")
 	}
@@ -73,5 +73,5 @@ func quoteTrouble(text string, first int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of them look like trouble, the first:%s", n, strings.Join(told, ""))
+	return fmt.Sprintf("; %d of them look like errors, the first:%s", n, strings.Join(told, ""))
 }

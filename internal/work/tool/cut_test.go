@@ -18,7 +18,7 @@ func TestMiddle(t *testing.T) {
 		}
 	}
 	got := cutMiddle(b.String(), 200, "all of it: read @x")
-	want := "[lines 14-1991 of 2000 left out, 18726 bytes; 2 of them look like trouble, the first:\n1000: line 1000: FAIL it\n1200: line 1200: FAIL it\nall of it: read @x, offset 14 reads on]\n"
+	want := "[lines 14-1991 of 2000 left out, 18726 bytes; 2 of them look like errors, the first:\n1000: line 1000: FAIL it\n1200: line 1200: FAIL it\nall of it: read @x, offset 14 continues]\n"
 	if !strings.HasPrefix(got, "line 1\nline 2\n") || !strings.HasSuffix(got, "line 1999\nline 2000\n") || !strings.Contains(got, want) {
 		t.Errorf("got:\n%s", got)
 	}

@@ -57,7 +57,7 @@ func TestStale(t *testing.T) {
 	b.good(t, "read_file", m{"path": "a", "limit": 1})
 	b.write(t, "a", strings.Replace(text, "2\n", "two\n", 1))
 	// Far from the change it is made, and the agent is told.
-	if got := b.good(t, "edit_file", edit("8", "eight")); !strings.Contains(got, "had changed since you read it:\nlines 2-2 are other than before:\ntwo\n]") {
+	if got := b.good(t, "edit_file", edit("8", "eight")); !strings.Contains(got, "had changed since you read it:\nlines 2-2 changed:\ntwo\n]") {
 		t.Errorf("got %q", got)
 	}
 	// Once told, it is known.

@@ -50,7 +50,7 @@ func readFile(e Env) Tool {
 func writeFile(e Env) Tool {
 	return Tool{
 		Name:        "write_file",
-		Description: "Create a file or replace all of it; directories are made.",
+		Description: "Create a file or replace all of it; directories are created.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),
 		Take: func(_ context.Context, in map[string]any) (Output, error) {
@@ -69,7 +69,7 @@ func writeFile(e Env) Tool {
 func editFile(e Env) Tool {
 	return Tool{
 		Name: "edit_file",
-		Description: "Replace exact text. old must be there once (give enough lines around it), or set all. " +
+		Description: "Replace exact text. old must occur once (give enough lines around it), or set all. " +
 			"Edits apply in order, all or none.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","minItems":1,"maxItems":100,` +
 			`"items":{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +

@@ -59,7 +59,7 @@ func named(a string) string {
 	return path.Clean(strings.TrimPrefix(a, ":(literal)"))
 }
 
-// commitLine begins what git says of the next commit.
+// commitLine begins what git says about the next commit.
 const commitLine = `^commit [0-9a-f]{7,}`
 
 // cut leaves out of what git shows the changes of files that agents are not

@@ -20,7 +20,7 @@ func IgnoreRule(root *os.Root) func(name string) error {
 	}
 	return func(name string) error {
 		if path.Base(name) == files.IgnoreFile || files.Ignored(root, name) {
-			return fmt.Errorf("%s is refused (path.ignored): .nexusignore keeps it from agents", name)
+			return fmt.Errorf("%s is refused (path.ignored): .nexusignore hides it from agents", name)
 		}
 		return nil
 	}

@@ -27,13 +27,13 @@ func TestNexusignore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"fixtures/a", "x/fixtures/b/c", "key.pem", "docs/a.md", "sub/own", "way/a", "x/../key.pem"} {
-		b.bad(t, "read_file", m{"path": name}, ".nexusignore keeps it")
-		b.bad(t, "write_file", m{"path": name, "content": "x"}, ".nexusignore keeps it")
-		b.bad(t, "edit_file", m{"path": name, "edits": []m{{"old": "needle", "new": "x"}}}, ".nexusignore keeps it")
-		b.bad(t, "search_code", m{"path": name, "pattern": "needle"}, ".nexusignore keeps it")
+		b.bad(t, "read_file", m{"path": name}, ".nexusignore hides it")
+		b.bad(t, "write_file", m{"path": name, "content": "x"}, ".nexusignore hides it")
+		b.bad(t, "edit_file", m{"path": name, "edits": []m{{"old": "needle", "new": "x"}}}, ".nexusignore hides it")
+		b.bad(t, "search_code", m{"path": name, "pattern": "needle"}, ".nexusignore hides it")
 	}
-	b.bad(t, "write_file", m{"path": "fixtures/new/file", "content": "x"}, ".nexusignore keeps it")
-	b.bad(t, "list_files", m{"path": "fixtures"}, ".nexusignore keeps it")
+	b.bad(t, "write_file", m{"path": "fixtures/new/file", "content": "x"}, ".nexusignore hides it")
+	b.bad(t, "list_files", m{"path": "fixtures"}, ".nexusignore hides it")
 	if got := b.good(t, "search_code", m{"pattern": "needle"}); strings.Count(got, "needle") != 5 {
 		t.Errorf("got %q", got)
 	}

@@ -54,6 +54,17 @@ func check(tool string, schema *jsonschema.Resolved, input json.RawMessage) (map
 	return object, input, nil
 }
 
+// Fit returns an input with the names that the schema has, if it fits the
+// schema of what a session submits. An error says what does not fit, for a model.
+func Fit(schema, input json.RawMessage) (json.RawMessage, error) {
+	s, err := resolve(schema)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	_, fits, err := check("finish", s, input)
+	return fits, err
+}
+
 // plain returns the end of a validation error, which is what a model can act
 // on.
 func plain(err error) string {
@@ -65,7 +76,7 @@ func plain(err error) string {
 // parse reads one JSON object strictly.
 func parse(input []byte) (map[string]any, error) {
 	if len(input) > maxInput {
-		return nil, fmt.Errorf("it has %d bytes, the most is %d", len(input), maxInput)
+		return nil, fmt.Errorf("it has %d bytes, the maximum is %d", len(input), maxInput)
 	}
 	if !utf8.Valid(input) {
 		return nil, errors.New("it is not UTF-8")

@@ -38,7 +38,7 @@ func jobTool(e Env) Tool {
 			}
 			j := e.jobs.Find(in.ID)
 			if j == nil {
-				return Output{}, fmt.Errorf("no command %s runs or ran in the background; one from before a restart is gone, start it again", in.ID)
+				return Output{}, fmt.Errorf("there is no command %s in the background; one from before a restart is gone, start it again", in.ID)
 			}
 			if in.Stop {
 				if err := j.Stop(ctx); err != nil {

@@ -54,17 +54,17 @@ func (r *reader) take(c byte) error {
 	return nil
 }
 
-// odd says what stands at the next byte.
+// odd says what is at the next byte.
 func (r *reader) odd(wants string) error {
 	if r.at >= len(r.text) {
 		return io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("%q at byte %d, which %s", r.text[r.at], r.at, wants)
+	return fmt.Errorf("%q at byte %d %s", r.text[r.at], r.at, wants)
 }
 
 func (r *reader) value(depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, errors.New("it is nested too deep")
+		return nil, errors.New("it is nested too deeply")
 	}
 	switch r.next() {
 	case '{':
@@ -82,7 +82,7 @@ func (r *reader) object(depth int) (any, error) {
 	object, folded := map[string]any{}, map[string]bool{}
 	err := r.members('}', func() error {
 		if r.next() != '"' {
-			return r.odd("is no key")
+			return r.odd("is not a key")
 		}
 		key, err := r.string()
 		if err != nil {
@@ -90,7 +90,7 @@ func (r *reader) object(depth int) (any, error) {
 		}
 		fold := strings.ToLower(strings.ToUpper(key)) // as a reader would that ignores case
 		if folded[fold] {
-			return fmt.Errorf("the key %q is there twice", key)
+			return fmt.Errorf("the key %q is given twice", key)
 		}
 		folded[fold] = true
 		if err = r.take(':'); err == nil {
@@ -111,7 +111,7 @@ func (r *reader) list(depth int) (any, error) {
 	return list, err
 }
 
-// members reads what stands between an opening byte and its closing one.
+// members reads what is between an opening byte and its closing one.
 func (r *reader) members(end byte, member func() error) error {
 	r.at++
 	if r.next() == end {
@@ -145,7 +145,7 @@ func (r *reader) string() (string, error) {
 			end++ // what follows it is not the end
 		case c < ' ':
 			r.at = end
-			return "", r.odd("a string writes as an escape")
+			return "", r.odd("must be written as an escape")
 		}
 	}
 	if end >= len(r.text) {
@@ -191,7 +191,7 @@ func (r *reader) escape() (rune, error) {
 	}
 	c, ok := r.unit(r.at)
 	if !ok {
-		return 0, r.odd("begins no escape")
+		return 0, r.odd("is not an escape")
 	}
 	r.at += 5
 	if !utf16.IsSurrogate(c) {
@@ -231,7 +231,7 @@ func (r *reader) plain() (any, error) {
 	}
 	var v any
 	if n == 0 {
-		return nil, r.odd("begins no value")
+		return nil, r.odd("is not a value")
 	}
 	if err := json.Unmarshal(r.text[r.at:r.at+n], &v); err != nil {
 		return nil, err

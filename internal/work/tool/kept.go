@@ -26,7 +26,7 @@ func (e Env) kept(path string) (text string, ok bool, err error) {
 	}
 	data, err := e.Blob.Get(hash)
 	if err != nil {
-		return "", true, fmt.Errorf("%s is not kept any more; run what printed it again", path)
+		return "", true, fmt.Errorf("%s is no longer stored; run the command again", path)
 	}
 	return string(data), true, nil
 }
@@ -44,7 +44,7 @@ func (s *Set) fit(text string, most int) string {
 	return cutMiddle(text, most, more)
 }
 
-// Keep keeps something that the model is only told of, and returns its handle,
+// Keep keeps something that the model is only told about, and returns its handle,
 // empty where it could not be kept.
 func (s *Set) Keep(data []byte) string {
 	hash, err := s.env.Blob.Put(data)

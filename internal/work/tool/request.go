@@ -33,7 +33,7 @@ func requestContext(e Env) Tool {
 	given := e.Given
 	return Tool{
 		Name:        "request_context",
-		Description: "Be shown code at once: kind definition, symbol or usages of a name, search for words, a file by its path.",
+		Description: "Get code at once: kind definition, symbol or usages of a name, search for words, a file by its path.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"kind":{"enum":["definition","symbol","usages","search","file"]},` +
 			`"query":{"type":"string","minLength":1,"maxLength":300},"reason":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"required":["kind","query","reason"],"additionalProperties":false}`),
@@ -46,7 +46,7 @@ func requestContext(e Env) Tool {
 			defer mu.Unlock()
 			left := allContext - given
 			if left <= 0 {
-				return Output{}, errors.New("what you may request is used up: use read_file and search_code")
+				return Output{}, errors.New("no requests are left in this session: use read_file and search_code")
 			}
 			text, err := e.find(ctx, in.Kind, in.Query)
 			if err != nil {
@@ -63,7 +63,7 @@ func requestContext(e Env) Tool {
 }
 
 // Given counts what was shown at an agent's request in a conversation, in
-// bytes, so that one that goes on in another process has no more than another.
+// bytes, so that one that continues in another process has no more than another.
 func Given(messages []llm.Message) int {
 	asked, n := map[string]bool{}, 0
 	for _, m := range messages {
@@ -198,7 +198,7 @@ func body(tree *files.Tree, name string, line int) (string, error) {
 func requestReplan(e Env) Tool {
 	return Tool{
 		Name:        "request_replan",
-		Description: "Hand the task back because its plan is wrong. Ends the session.",
+		Description: "Return the task because its plan is wrong. Ends the session.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","minLength":1,"maxLength":2000},"suggestion":{"type":"string","maxLength":2000},` +
 			`"blockers":{"type":"array","maxItems":10,"description":"what only a person can give","items":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"files":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":500}}},"required":["reason"],"additionalProperties":false}`),
@@ -211,17 +211,17 @@ func requestReplan(e Env) Tool {
 				return Output{}, err
 			}
 			if e.Replan == nil {
-				return Output{}, errors.New("there is no plan here: say what is wrong with finish, status blocked")
+				return Output{}, errors.New("there is no plan here: call finish with status blocked and say what is wrong")
 			}
 			if err := e.Replan(ctx, nexus.ReplanAsked{Reason: in.Reason, Suggestion: in.Suggestion, Blockers: in.Blockers, Files: in.Files}); err != nil {
 				return Output{}, err
 			}
-			return Output{Text: "given back", Finished: blocked(in.Reason)}, nil
+			return Output{Text: "returned", Finished: blocked(in.Reason)}, nil
 		},
 	}
 }
 
-// blocked is what finish would hand in.
+// blocked is what finish would submit.
 func blocked(reason string) json.RawMessage {
 	data, err := json.Marshal(map[string]string{"summary": reason, "status": "blocked", "reason": "it asks for another plan: " + reason})
 	if err != nil {
@@ -230,8 +230,8 @@ func blocked(reason string) json.RawMessage {
 	return data
 }
 
-// HandsIn returns what a call hands in if its tool takes it, and whether it is
-// one that hands in at all.
+// HandsIn returns what a call submits if its tool takes it, and whether it is
+// one that submits at all.
 func HandsIn(c llm.Call) (json.RawMessage, bool) {
 	switch c.Tool {
 	case "finish":

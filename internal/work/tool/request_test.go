@@ -47,7 +47,7 @@ func TestRequestContext(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	b.bad(t, "request_context", ask("file", "../x"), "")
-	b.bad(t, "request_context", ask("file", "hidden.go"), ".nexusignore keeps it")
+	b.bad(t, "request_context", ask("file", "hidden.go"), ".nexusignore hides it")
 	b.bad(t, "request_context", ask("file", ".git/config"), "")
 	b.bad(t, "request_context", m{"kind": "file", "query": "a.go"}, "reason")
 	b.bad(t, "request_context", ask("all", "x"), "kind")
@@ -61,7 +61,7 @@ func TestRequestContextIsBounded(t *testing.T) {
 	for i := range 1000 {
 		a := b.call(t, "request_context", ask)
 		if a.Result.Failed {
-			if !strings.Contains(a.Result.Text, "used up") || i < allContext/mostContext {
+			if !strings.Contains(a.Result.Text, "no requests are left") || i < allContext/mostContext {
 				t.Errorf("after %d calls: %s", i, a.Result.Text)
 			}
 			break
@@ -79,7 +79,7 @@ func TestRequestContextIsBounded(t *testing.T) {
 		{Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: strings.Repeat("x", allContext)}}, {Result: &llm.Result{ID: "2", Text: "yy"}}}},
 	}
 	b = newBench(t, func(e *Env) { e.Given = Given(messages) })
-	b.bad(t, "request_context", ask, "used up")
+	b.bad(t, "request_context", ask, "no requests are left")
 }
 
 func TestRequestReplan(t *testing.T) {

@@ -67,7 +67,7 @@ func network(e Env) string {
 	if e.Net == nil {
 		return "no network"
 	}
-	return "no network but some hosts, through the proxy of its environment"
+	return "no network except some hosts, through the proxy in its environment"
 }
 
 // limits returns how long a command may run, and how long it may be silent. A
@@ -99,7 +99,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	}
 	judged, err := e.leave(ctx, o.Command)
 	if err != nil {
-		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w\n[nothing of the command was run]", err)
+		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w\n[no part of the command was run]", err)
 	}
 	if o.Background {
 		return e.start(ctx, o.Command, judged)
@@ -143,9 +143,9 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 		named := strings.Join(files[:min(len(files), maxUndone)], ", ")
 		out.Text = strings.TrimSuffix(out.Text, "\n")
 		if e.Breaks {
-			out.Text += fmt.Sprintf("\n[undone after the command, as only test files may stay changed: %s]", named)
+			out.Text += fmt.Sprintf("\n[undone after the command, because you may change only test files: %s]", named)
 		} else {
-			out.Text += fmt.Sprintf("\n[undone, for this role may not write them: %s]", named)
+			out.Text += fmt.Sprintf("\n[undone, because this role may not write them: %s]", named)
 			if why := e.Rule(files[0]); why != nil {
 				out.Text += "\n" + why.Error()
 			}
@@ -164,7 +164,7 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 func ended(r sandbox.Result, err error, total, idle time.Duration) (note string, failed bool) {
 	switch {
 	case errors.Is(err, errIdle):
-		return fmt.Sprintf("[killed after %s without output; what never ends runs with background, what takes long with timeout_seconds up to %d]", idle, int(shellTimes.Seconds())), true
+		return fmt.Sprintf("[killed after %s without output; run what never ends with background, and what takes long with timeout_seconds up to %d]", idle, int(shellTimes.Seconds())), true
 	case errors.Is(err, errTotal) || err == nil && r.TimedOut:
 		return fmt.Sprintf("[killed after %s, its limit; timeout_seconds may be up to %d]", total, int(shellTimes.Seconds())), true
 	case err == nil && r.Exit != 0:
@@ -221,7 +221,7 @@ func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error)
 	if e.Git != nil {
 		rules.Undoes = func(word, file string) bool { return e.undoes(ctx, word, file) }
 	}
-	rules.Open = e.Box.Name() == string(sandbox.Off)
+	rules.Open, rules.Locked = e.Box.Name() == string(sandbox.Off), e.Theirs
 	return e.Leave(ctx, command, policy.Rule(command, rules))
 }
 

@@ -14,7 +14,7 @@ func TestLongOutputOfCommands(t *testing.T) {
 	b := newBench(t, func(e *Env) { e.Box = box(t) })
 	got := b.good(t, "shell", m{"command": "seq 1 20000; echo 'x.go:7: error: no'; seq 1 20000"})
 	if !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "19999\n20000\n") || len(got) > shellShown+600 ||
-		!strings.Contains(got, "1 of them look like trouble, the first:\n20001: x.go:7: error: no\n") {
+		!strings.Contains(got, "1 of them look like errors, the first:\n20001: x.go:7: error: no\n") {
 		t.Fatalf("%d bytes: %.300s", len(got), got)
 	}
 	_, rest, _ := strings.Cut(got, "with path ")
@@ -26,7 +26,7 @@ func TestLongOutputOfCommands(t *testing.T) {
 
 func TestTimeouts(t *testing.T) {
 	b := newBench(t, func(e *Env) { e.Box = box(t) })
-	if a := b.call(t, "shell", m{"command": "echo on; sleep 100", "idle_seconds": 1}); !a.Result.Failed || a.Result.Text != "on\n[killed after 1s without output; what never ends runs with background, what takes long with timeout_seconds up to 600]" {
+	if a := b.call(t, "shell", m{"command": "echo on; sleep 100", "idle_seconds": 1}); !a.Result.Failed || a.Result.Text != "on\n[killed after 1s without output; run what never ends with background, and what takes long with timeout_seconds up to 600]" {
 		t.Errorf("got %+v", a.Result)
 	}
 	if a := b.call(t, "shell", m{"command": "while :; do echo on; sleep 0.1; done", "timeout_seconds": 1, "idle_seconds": 600}); !a.Result.Failed || !strings.Contains(a.Result.Text, "[killed after 1s, its limit") {
@@ -99,7 +99,7 @@ func TestJobs(t *testing.T) {
 	newBench(t, nil).bad(t, "job", m{"id": "j1"}, "no sandbox")
 }
 
-// TestJudged says of each call who let it through, or did not, and why.
+// TestJudged says about each call who let it through, or did not, and why.
 func TestJudged(t *testing.T) {
 	b := newBench(t, func(e *Env) {
 		e.Box = box(t)

@@ -12,7 +12,7 @@ import (
 type Subagents interface {
 	// Send sends one more, and returns at once.
 	Send(question string) (string, error)
-	// Show returns what a scout came to, or what it does, after waiting for its
+	// Show returns the result of a scout, or what it does, after waiting for its
 	// report; without an ID it names them all, after waiting for the next.
 	Show(ctx context.Context, id string, wait time.Duration) (string, error)
 	// Stop calls one back.
@@ -26,8 +26,8 @@ const SubagentTool = "scout"
 func subagentTool(e Env) Tool {
 	return Tool{
 		Name: SubagentTool,
-		Description: "Let a scout, who only reads, look into a question while you continue. You are told when it reports; " +
-			"id shows the report, after wait_seconds at most; no id waits for the next; stop calls one back.",
+		Description: "Send a scout, which only reads, to look into a question while you continue. You are told when it reports; " +
+			"id shows the report, after wait_seconds at most; no id waits for the next; stop ends one.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","maxLength":2000},"id":{"type":"string"},` +
 			`"wait_seconds":{"type":"integer","minimum":0,"maximum":300},"stop":{"type":"boolean"}},"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
@@ -42,7 +42,7 @@ func subagentTool(e Env) Tool {
 			var text string
 			switch {
 			case e.Scouts == nil:
-				return Output{}, errors.New("no scouts can be sent from here: look for yourself")
+				return Output{}, errors.New("no scouts can be sent from here: look yourself")
 			case in.Question != "" && in.ID != "":
 				return Output{}, errors.New("a question sends a new scout, id asks for one that was sent: not both")
 			case in.Question != "":

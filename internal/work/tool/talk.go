@@ -13,7 +13,7 @@ import (
 func ask(e Env) Tool {
 	return Tool{
 		Name:        "ask",
-		Description: "Ask a person, only when you cannot go on otherwise. fallback: what you will assume without an answer.",
+		Description: "Ask a person, only if you cannot continue otherwise. fallback: what you will assume without an answer.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":2000},` +
 			`"fallback":{"type":"string","minLength":1,"maxLength":1000}},"required":["question","fallback"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
@@ -22,7 +22,7 @@ func ask(e Env) Tool {
 				return Output{}, err
 			}
 			if e.Ask == nil {
-				return Output{Text: "Nobody is there to answer. Go on with: " + in.Fallback}, nil
+				return Output{Text: "Nobody answered. Continue with: " + in.Fallback}, nil
 			}
 			text, err := e.Ask(ctx, in.Question, in.Fallback)
 			if err != nil {
@@ -38,7 +38,7 @@ func ask(e Env) Tool {
 const message = `,"subject":{"type":"string","maxLength":%[1]d,"description":"of the commit: imperative, %[1]d characters"}`
 
 // claims is what finish takes where tests of criteria are named.
-const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion that the brief asks a check of","items":{"type":"object","properties":{` +
+const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion for which the brief asks for a check","items":{"type":"object","properties":{` +
 	`"criterion":{"type":"integer","minimum":1},"test":{"type":"string","maxLength":200},"file":{"type":"string","maxLength":500},` +
 	`"command":{"type":"string","maxLength":500,"description":"runs that test alone"},"why":{"type":"string","maxLength":500,"description":"why no machine can check it"}},` +
 	`"required":["criterion"],"additionalProperties":false}}`
@@ -63,7 +63,7 @@ type Submission struct {
 	Explains []nexus.Explanation `json:"explains"`
 }
 
-// Answers returns what a hand-in answers to findings. It forgives how that is
+// Answers returns what a submission answers to findings. It forgives how that is
 // written.
 func Answers(handin []byte) []nexus.Answer {
 	var h struct {

@@ -64,7 +64,7 @@ type Env struct {
 	Breaks   bool        // the role is told that it may break what the rule keeps from it, which is undone
 	Net      *egress.Way // out of the box, for commands; nil: there is none
 
-	// Replan records that the agent wants its task planned anew; nil: there is
+	// Replan records that the agent wants its task planned again; nil: there is
 	// no plan. Given is how many bytes it was shown at its request before.
 	Replan func(ctx context.Context, f nexus.ReplanAsked) error
 	Given  int
@@ -110,7 +110,7 @@ type Output struct {
 	Text     string
 	Failed   bool            // it did what was asked, and that failed
 	Changed  bool            // the tree may be different now
-	Finished json.RawMessage // what the agent hands in, when it is done
+	Finished json.RawMessage // what the agent submits, when it is done
 	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
 	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
 	Reached  []egress.Tally  // hosts that were asked for, where the set does not know
@@ -225,7 +225,7 @@ func (s *Set) put(t Tool, foreign bool) {
 	s.tools = append(s.tools, c)
 }
 
-// Specs returns what the model is told of the tools, always in the same order.
+// Specs returns what the model is told about the tools, always in the same order.
 func (s *Set) Specs() []llm.Tool {
 	specs := make([]llm.Tool, 0, len(s.tools))
 	for _, t := range s.tools {
@@ -322,7 +322,7 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	}
 	object, input, err := check(t.Name, schema, c.Input)
 	if err != nil {
-		return Output{}, fmt.Errorf("the input of %s is not right, nothing was done: %w", t.Name, err)
+		return Output{}, fmt.Errorf("the input of %s is not valid, nothing was done: %w", t.Name, err)
 	}
 	if t.Take != nil {
 		return t.Take(ctx, object)

@@ -175,7 +175,7 @@ func TestInput(t *testing.T) {
 		``:                                       "JSON",
 		strings.Repeat("[", 100_000):             "deep",
 		`{"path":"` + "\xff" + `"}`:              "UTF-8",
-		`{"path":"` + strings.Repeat("a", 9<<20): "most",
+		`{"path":"` + strings.Repeat("a", 9<<20): "maximum",
 	} {
 		b.bad(t, "read_file", input, says)
 	}
@@ -242,7 +242,7 @@ func TestReadFile(t *testing.T) {
 }
 
 // unsearched is said where a tree has a .env.
-const unsearched = "\n[not searched, secret by their names: 1]"
+const unsearched = "\n[not searched, because their names suggest secrets: 1]"
 
 func TestPaths(t *testing.T) {
 	outside := t.TempDir()
@@ -608,7 +608,7 @@ func TestLongResultsAreKept(t *testing.T) {
 	}})
 	a := b.call(t, "long", `{}`)
 	text := a.Result.Text
-	if !strings.Contains(text, "1 of them look like trouble, the first:\n10001: it failed: error 7\n") || len(text) > files.MaxAnswer+400 || a.Duration != time.Second {
+	if !strings.Contains(text, "1 of them look like errors, the first:\n10001: it failed: error 7\n") || len(text) > files.MaxAnswer+400 || a.Duration != time.Second {
 		t.Errorf("%d shown, %v: %s", len(text), a.Duration, text[len(text)/2-200:len(text)/2+200])
 	}
 	if n := len(b.Specs()); n != len(Names())+1 {
@@ -636,7 +636,7 @@ func TestLongResultsAreKept(t *testing.T) {
 	if got := b.good(t, "search_code", m{"path": handle, "pattern": "fail"}); got != "10001:it failed: error 7\n" {
 		t.Errorf("got %q", got)
 	}
-	b.bad(t, "read_file", m{"path": "@" + strings.Repeat("a", 64)}, "not kept any more")
+	b.bad(t, "read_file", m{"path": "@" + strings.Repeat("a", 64)}, "no longer stored")
 	b.bad(t, "read_file", m{"path": "@nobody"}, "does not exist")
 }
 

@@ -194,7 +194,7 @@ func alike(in map[string]any) error {
 		case !both:
 			first[bare(key)] = key
 		case !reflect.DeepEqual(in[key], in[other]):
-			return fmt.Errorf("%s and %s are one name and say different things; give it once", other, key)
+			return fmt.Errorf("%s and %s mean the same and differ; give one of them", other, key)
 		default:
 			delete(in, key)
 		}
@@ -215,7 +215,7 @@ func (h habits) rename(tool string, in map[string]any) error {
 			continue
 		}
 		if other, both := in[field]; both && !reflect.DeepEqual(other, value) {
-			return fmt.Errorf("%s and another name for it say different things; give %s alone", field, field)
+			return fmt.Errorf("%s and another name for it differ; give only %s", field, field)
 		}
 		in[field] = value
 	}
@@ -280,7 +280,7 @@ func spoken(tool string, in map[string]any) error {
 		if key := at("timeout_ms"); key != "" {
 			ms, ok := number(in[key]).(float64)
 			if !ok || at("timeout_seconds") != "" {
-				return errors.New("give timeout_seconds alone, a number")
+				return errors.New("give only timeout_seconds, a number")
 			}
 			delete(in, key)
 			in["timeout_seconds"] = math.Ceil(ms / 1000)
@@ -297,7 +297,7 @@ func ranged(in map[string]any, pair, end, start string) error {
 	if pair != "" {
 		list, _ := in[pair].([]any)
 		if len(list) != 2 || end != "" || start != "" {
-			return fmt.Errorf("%s holds the first and the last line alone; give offset and limit", pair)
+			return fmt.Errorf("%s must be the first and the last line only; give offset and limit", pair)
 		}
 		delete(in, pair)
 		start, end = "offset", "end_line"
@@ -317,7 +317,7 @@ func ranged(in map[string]any, pair, end, start string) error {
 	case ok && last == -1 && !also: // the end of the file
 		delete(in, end)
 	case !ok || also || last < first:
-		return fmt.Errorf("the lines cannot be told from %s; give offset, the first line from 1, and limit, how many", end)
+		return fmt.Errorf("%s does not say which lines; give offset, the first line from 1, and limit, how many", end)
 	default:
 		delete(in, end)
 		in["limit"] = last - first + 1

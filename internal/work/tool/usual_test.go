@@ -45,8 +45,8 @@ func TestUsualNames(t *testing.T) {
 	}
 	// What could mean two things, or nothing, is refused, and the right names are said.
 	for _, c := range []struct{ tool, input, says string }{
-		{"read_file", `{"path":"a.go","file_path":"b.txt"}`, "path and another name for it say different things"},
-		{"search_code", `{"pattern":"two","case_sensitive":true,"caseSensitive":false}`, "caseSensitive and case_sensitive are one name and say different things"},
+		{"read_file", `{"path":"a.go","file_path":"b.txt"}`, "path and another name for it differ"},
+		{"search_code", `{"pattern":"two","case_sensitive":true,"caseSensitive":false}`, "caseSensitive and case_sensitive mean the same and differ"},
 		{"read_file", `{"path":"a.go","encoding":"utf8"}`, `there is no "encoding"; read_file takes path (optional: limit, numbers, offset)`},
 		{"read_file", `{}`, "path is missing; read_file takes path"},
 		{"read_file", `{"path":"a.go","view_range":[3,4],"offset":2}`, "give offset and limit"},
@@ -64,7 +64,7 @@ func TestUsualNames(t *testing.T) {
 		{"read_file", `{"path":"a.go","start_line":2,"end_line":3,"limit":1}`, "limit, how many"},
 		{"search_code", `{"pattern":"x","case_sensitive":false,"ignore_case":false}`, `there is no "case_sensitive"`},
 		{"list_files", `{"depth":2,"recursive":false}`, `there is no "recursive"`},
-		{"shell", `{"command":"echo","timeout_ms":5000,"timeout_seconds":5}`, "give timeout_seconds alone"},
+		{"shell", `{"command":"echo","timeout_ms":5000,"timeout_seconds":5}`, "give only timeout_seconds"},
 		{"nothing", `{}`, "use one of read_file"},
 		{"read_file", `{"path":"src/helper.go"}`, "there is internal/deep/helper.go"},
 		{"read_file", `{"path":"internal/deep/helpr.go"}`, "internal/deep/helper.go"},

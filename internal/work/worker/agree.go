@@ -14,7 +14,7 @@ import (
 
 // agree returns what asks a person about a command, nil where the run's level
 // of approval asks nobody. Where nobody answers, the session is halted before
-// the call: it has no answer then, and is made again when the task goes on.
+// the call: it has no answer then, and is made again when the task continues.
 func (s *Sessions) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
 	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
 		return nil
@@ -54,7 +54,7 @@ func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, 
 	if err == nil && answer == nexus.Unapproved {
 		err = &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: text,
-			Hint: "Nobody was there to agree. nexus status names the question; nexus approve agrees to it, at any time.",
+			Hint: "Nobody answered. nexus status shows the question; nexus approve agrees to it at any time.",
 		}
 	}
 	return answer, err

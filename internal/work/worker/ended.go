@@ -26,7 +26,7 @@ func (j *Judge) Ended(e nexus.Evidence) map[string]string {
 	return all
 }
 
-// Miss says of evidence which of the tests its gates do not name as passed,
+// Miss says about evidence which of the tests its gates do not name as passed,
 // where they name those that do.
 func (j *Judge) Miss(all []nexus.Evidence, tests []string) {
 	for i, e := range all {

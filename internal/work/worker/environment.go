@@ -189,9 +189,9 @@ func (j *Judge) coverage() string {
 	r := j.Meter.Rules
 	switch r.Modes[nexus.CoverageBound] {
 	case nexus.BoundBlock:
-		return fmt.Sprintf("Tests must go through %d %% of the new lines that can run.", r.NewMinimum)
+		return fmt.Sprintf("Tests must run %d %% of the new lines that can run.", r.NewMinimum)
 	case nexus.BoundWarn:
-		return fmt.Sprintf("It is reported when tests go through less than %d %% of the new lines that can run.", r.NewMinimum)
+		return fmt.Sprintf("It is reported if tests run less than %d %% of the new lines that can run.", r.NewMinimum)
 	default:
 		return ""
 	}

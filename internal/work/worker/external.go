@@ -2,7 +2,9 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +24,7 @@ import (
 // ExternalAgent is another maker's agent that does the sessions of a role.
 type ExternalAgent struct {
 	Program agentcli.Program
+	Why     string        // it and no other does the role's sessions, for people
 	File    string        // its program
 	Seen    []string      // directories that have to be seen so that it runs
 	User    string        // the user's home, from which its login is copied
@@ -43,7 +46,7 @@ func (h ExternalAgent) model() string {
 // externalAgent returns the agent that does a session in place of our own loop,
 // nil where none does. A session continues with the one that started it.
 func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
-	if s.External == nil || t.Handin != nil {
+	if s.External == nil {
 		return nil
 	}
 	h := s.External(t.Role)
@@ -53,13 +56,35 @@ func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
 	return h
 }
 
-// guide is what another maker's agent is told of where it works.
-const guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
-Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say of them.
+// What another maker's agent is told about where it works, and how it submits.
+const (
+	guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
+Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say about them.
 - Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.
 - Build and test before you end. Do not commit, stash, switch branches or change git's configuration. Files that git ignores are not kept.
-- There is no network but your own provider. Work in this directory only.
+- There is no network except your own provider. Work in this directory only.
 - Where the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
+	readGuide = `You work in a git worktree, alone: nobody answers questions, so decide yourself. Read and search as you like.
+Change nothing: no change of yours is kept.
+There is no network except your own provider. Your own tools stand in for those that are named below.`
+	submitGuide = "Where this says to submit or to call finish, end with one message that holds nothing but a JSON object\n" +
+		"in a ```json block. It has to fit this JSON Schema:\n\n%s"
+)
+
+// guide returns what a new conversation of a session starts with.
+func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env) string {
+	parts := []string{guide}
+	if !e.Writes {
+		parts = []string{readGuide}
+	}
+	if t.Role != nexus.Coder && t.Role != nexus.Tester { // whose briefs say enough
+		parts = append(parts, role.Prompt)
+	}
+	if t.Handin != nil {
+		parts = append(parts, fmt.Sprintf(submitGuide, t.Handin))
+	}
+	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, s.Rules), "\n\n")))
+}
 
 // runExternal has a stretch of a conversation done by another maker's agent.
 func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, d Desk) (agent.Outcome, error) {
@@ -79,7 +104,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	old := t.Attempt.Session(t.Session)
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
-		Guide: s.Site.masked(strings.TrimSpace(guide + "\n\n" + s.Rules)), Next: t.Next, Why: t.Why, Old: old,
+		Guide: s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.tidyTree(t, e, &undone),
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
@@ -88,6 +113,16 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	if h.Program.Metered {
 		b.Money = h.Money
+	}
+	if t.Handin != nil {
+		b.Submit = func(text string) (json.RawMessage, error) {
+			return external.Object(text, func(one json.RawMessage) (json.RawMessage, error) { return tool.Fit(t.Handin, one) })
+		}
+	}
+	if f := (nexus.RoleRouted{Role: t.Role, Model: h.model(), Author: t.Author, Why: h.Why}); t.Author != "" && s.Readers.news(f, t.Readers) {
+		if err := t.Record(ctx, f); err != nil {
+			return agent.Outcome{}, err
+		}
 	}
 	o, err := external.Run(ctx, program{l}, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs)
 	if err != nil || len(undone.Files()) == 0 {
@@ -108,7 +143,7 @@ func (h program) Resumes() bool { return h.Program.Resumes() }
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
 func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (agentcli.Launch, *egress.Way, func(), error) {
-	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name)
+	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session))) // it holds its conversation
 	secrets, err := h.Program.Home(home, h.User)
 	if err != nil {
 		return agentcli.Launch{}, nil, nil, err

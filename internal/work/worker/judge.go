@@ -23,8 +23,8 @@ import (
 // Case is a tree to be judged.
 type Case struct {
 	Tree   *worktree.Tree
-	Hash   string // git tree that stands in it
-	Base   string // commit whose failures are not held against it; empty for none
+	Hash   string // git tree that is in it
+	Base   string // commit whose failures do not count against it; empty for none
 	Task   nexus.Task
 	Paid   bool                                    // work that was accepted waits for it
 	Wanted []string                                // tests, by their names, that must pass whatever they were on the base
@@ -73,7 +73,7 @@ func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	return evidence, err
 }
 
-// measure adds what the meter says of a tree that the gates judged.
+// measure adds what the meter says about a tree that the gates judged.
 func (j *Judge) measure(ctx context.Context, c Case, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
 	evidence, taken := j.Meter.Take(gates, evidence, base)
 	done, err := j.done(ctx, c, evidence, taken, d)
@@ -402,7 +402,7 @@ func (b *Bases) look(ctx context.Context, s *Judge, of Base, dir string, d Desk)
 	return nil
 }
 
-// Known returns what was said of a base, by the names of the gates. It judges
+// Known returns what was said about a base, by the names of the gates. It judges
 // nothing.
 func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
 	done, err := b.wait(ctx)
@@ -427,7 +427,7 @@ func union(base, now []gate.Gate) []gate.Gate {
 	return base
 }
 
-// one returns what a gate says of a base: what is known, if that fits, and
+// one returns what a gate says about a base: what is known, if that fits, and
 // else what it says now. The first that runs takes what the warm-up took.
 func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)

@@ -79,7 +79,7 @@ func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (wo
 }
 
 // TestOldFailuresAreNeverTheNextTasks lets one task land on a base that is
-// red, and another start from there: what was red before both is held against
+// red, and another start from there: what was red before both counts against
 // neither.
 func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 	s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})

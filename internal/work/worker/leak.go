@@ -70,7 +70,7 @@ func (j *Judge) done(ctx context.Context, c Case, judged []nexus.Evidence, taken
 		Task: c.about(), Agreed: c.Agreed,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("hold the change to the definition of done: %w", err)
+		return nil, fmt.Errorf("check the change against the definition of done: %w", err)
 	}
 	for _, e := range all {
 		if err := d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e})); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // opening returns what a new conversation begins with: the system prompt, and
-// the first message with what is said of where it is.
+// the first message with what is said about where it is.
 func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model) (system, first string, err error) {
 	e, err := s.environment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 }
 
 // here returns the map for a role, as the smallest of the models holds it that
-// its session may go on with. It shows the commit that the session starts from.
+// its session may continue with. It shows the commit that the session starts from.
 func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (prompt.Here, error) {
 	if !role.Map || s.Maps == nil {
 		return prompt.Here{}, nil

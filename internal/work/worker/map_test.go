@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
-// listener hands in at once, and keeps what it was sent.
+// listener submits at once, and keeps what it was sent.
 type listener struct {
 	mu   sync.Mutex // guards sent
 	sent []llm.Request
@@ -100,7 +100,7 @@ func first(r llm.Request) string { return r.Messages[0].Text() }
 
 // TestSiblingsBeginAlike holds for every role that two workers begin alike,
 // byte by byte, also when the second one starts from what landed meanwhile, and
-// in another process. The map, which differs, stands behind the brief, and
+// in another process. The map, which differs, follows the brief, and
 // shows the tree that the session starts from.
 func TestSiblingsBeginAlike(t *testing.T) {
 	f, base := newFloor(t)
@@ -175,7 +175,7 @@ func TestEnvironment(t *testing.T) {
 	for _, want := range []string{
 		"2026-11-24. Scratch files go to $TMPDIR", "- No network", "  - build: `true`\n", "  - lint: `no-such-linter run`, cannot run here: no-such-linter is not installed\n",
 		"  - test: `true test` in web, usually 3 minutes\n", "One test: `cd web && true --only=NAME FILE`.", "what they changed: `true -w`.",
-		"a test must notice each.", "65 % of the new lines", "- `make`: docs.", "60 answers a session, 50 submissions, 60 minutes for the task",
+		"a test must catch each.", "65 % of the new lines", "- `make`: docs.", "60 answers a session, 50 submissions, 60 minutes for the task",
 	} {
 		if !strings.Contains(coder, want) {
 			t.Errorf("%q is missing in:\n%s", want, coder)
@@ -191,7 +191,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 // TestMapsAreAsLargeAsModels leaves room in small models, and none where it
-// is switched off.
+// is turned off.
 func TestMapsAreAsLargeAsModels(t *testing.T) {
 	f, begun := newFloor(t)
 	c, _ := change(t, f.shop, "T0.1", begun)
@@ -215,7 +215,7 @@ func TestMapsAreAsLargeAsModels(t *testing.T) {
 		{4_000, 200_000, 0, 12_000, 1_800},
 		{400, 200_000, 0, 1_200, 700},
 		{4_000, 8_192, 0, 1_536, 700},
-		{4_000, 200_000, 8_192, 1_536, 700}, // the session may go on with less
+		{4_000, 200_000, 8_192, 1_536, 700}, // the session may continue with less
 		{4_000, 2_048, 0, 0, 0},
 		{0, 200_000, 0, 0, 0},
 	} {

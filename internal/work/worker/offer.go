@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Offer is what stands before the first message of a conversation and what this one ends with.
+// Offer is what is before the first message of a conversation and what this one ends with.
 type Offer struct {
 	Model   string // provider/model
-	Context int64  // most tokens that it holds; 0 where nobody knows
+	Context int64  // most tokens that it holds; 0 if unknown
 	Tier    nexus.Tier
 	System  []prompt.Part
 	Here    []prompt.Part // what the first message ends with

@@ -14,7 +14,7 @@ import (
 )
 
 // NoMoney is the error of a worker that the budget stopped. Its work is kept,
-// and goes on when there is money again.
+// and continues when there is money again.
 func NoMoney(why string) error {
 	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
 }
@@ -32,7 +32,7 @@ func (j *Judge) Submission(of *state.Session) (tool.Submission, error) {
 	return tool.Submitted(data), nil
 }
 
-// Opinion returns what a reviewer's session came to about a change from base
+// Opinion returns the result of a reviewer's session about a change from base
 // to the tree. What cannot be read, and a reviewer that did not finish, is no
 // review.
 func (j *Judge) Opinion(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {

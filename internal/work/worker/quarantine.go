@@ -46,8 +46,8 @@ func (j *Judge) spared(ctx context.Context, c Case) (r flaky.QuarantineOn, e nex
 				Gate: flaky.QuarantineGate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
 				Findings: []nexus.Finding{{
 					Gate: flaky.QuarantineGate, File: flaky.QuarantineFile, Severity: nexus.Critical, Code: flaky.QuarantineGate + ".written",
-					Message: "the change writes the record of tests whose failure does not count: only people may",
-					Advice:  "Put the file back as it was. A test that is not to be trusted is for a person to look at: say so in finish.",
+					Message: "the change edits the quarantine list, which only people may edit",
+					Advice:  "Restore the file. If a test is unreliable, say so in finish: a person decides about it.",
 				}},
 			}, true, nil
 		}

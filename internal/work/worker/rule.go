@@ -34,6 +34,6 @@ func kept(files []string) func(file string) error {
 		if !slices.Contains(files, file) {
 			return nil
 		}
-		return fmt.Errorf("%s is refused (task.keep): it judges this work, and is not changed by it", file)
+		return fmt.Errorf("%s is refused (task.keep): it judges this work, which may not change it", file)
 	}
 }

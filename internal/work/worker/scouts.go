@@ -34,7 +34,7 @@ type party struct {
 
 // scouts returns who a session may send, nil where it may send nobody: its
 // role cannot, or its model costs no more than a scout's. Those that were out
-// when another process had the session go on.
+// when another process had the session continue.
 func (s *Sessions) scouts(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) *party {
 	if !s.sends(role, tier) {
 		return nil
@@ -87,7 +87,7 @@ func (p *party) look(ctx context.Context, n int, question string, again bool) (j
 	old := a.Session(t.Session)
 	switch {
 	case again:
-		t.Next, t.Why = "Your report says nothing that answers the question. Submit what you found, or where you looked and did not find it.", "repair"
+		t.Next, t.Why = "Your report does not answer the question. Submit what you found, or where you looked without finding it.", "repair"
 	case old == nil || len(old.Messages) == 0:
 		t.Next = prompt.Brief{Session: t.Session, Task: nexus.Task{ID: t.Task.ID, Title: t.Task.Title, Brief: question}}.Text()
 	}
@@ -114,7 +114,7 @@ func (p *party) attempt(id nexus.SessionID) *state.Attempt {
 	return p.went[id]
 }
 
-// came returns what a scout that is back handed in, or why it did not. Places
+// came returns what a scout that is back submitted, or why it did not. Places
 // that it names and that are not there are said to be.
 func (p *party) came(old *state.Session) (json.RawMessage, string) {
 	if old.Outcome != nexus.Accepted || old.Result == "" {
@@ -142,11 +142,11 @@ func (p *party) came(old *state.Session) (json.RawMessage, string) {
 	return data, ""
 }
 
-// errHeld is why scouts stop that go on with their sender.
+// errHeld is why scouts stop that continue with their sender.
 var errHeld = errors.New("its sender was stopped")
 
 // leave ends the stretch of those who are out as their sender's ended, and
-// takes over what they did: they are called back where it handed in or gave up.
+// takes over what they did: they are called back where it submitted or gave up.
 func (p *party) leave(o agent.Outcome, err error) {
 	switch {
 	case err != nil:

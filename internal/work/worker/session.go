@@ -41,7 +41,7 @@ type Talk struct {
 	Tree    *worktree.Tree
 	Base    string // commit that the run began with
 	Goal    string // what the run is for
-	Next    string // what we say next; empty to go on where it stopped
+	Next    string // what we say next; empty to continue where it stopped
 	Why     string // brief, repair
 	Handin  json.RawMessage
 	Limits  nexus.Limits
@@ -107,7 +107,7 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 		b.Messages = said
 		opened, err := agent.Reopen(s.Site.Blobs, old.Prompt)
 		if err != nil {
-			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
+			return agent.Outcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
 		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
 
-// ponderous hands in at once, after a long thought.
+// ponderous submits at once, after a long thought.
 type ponderous struct{ thought time.Duration }
 
 func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
@@ -31,7 +31,7 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 	}, nil
 }
 
-// TestSessionTimeIsOfAllRounds lets a session go on after a repair: it has
+// TestSessionTimeIsOfAllRounds lets a session continue after a repair: it has
 // what is left of its time, and not all of it again.
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s, base, _ := workertest.New(t)
@@ -74,7 +74,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	})
 }
 
-// curious asks a person, and hands in when that has answered.
+// curious asks a person, and submits when that has answered.
 type curious struct{}
 
 func (curious) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
@@ -94,7 +94,7 @@ func (*slow) Ask(context.Context, nexus.QuestionAsked) (string, error) {
 }
 
 // TestAPersonTakesNoneOfTheTasksTime lets a task that has ten minutes wait an
-// hour for an answer: it goes on.
+// hour for an answer: it continues.
 func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	c, _ := change(t, s, "T1.1", base)

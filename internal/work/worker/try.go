@@ -15,7 +15,7 @@ import (
 
 // Try lets commands judge a base, one after the other, each for at most as long
 // as a gate may take, and as each says. None begins after the time for all. Told
-// hears what each came to. Nobody has agreed to them yet: where nothing confines
+// hears the result of each. Nobody has agreed to them yet: where nothing confines
 // them, only those run that the policy allows a planner to run.
 func (b *Bases) Try(ctx context.Context, s *Judge, of Base, gates []gate.Gate, each, all time.Duration, told func(nexus.Evidence) error, d Desk) error {
 	done, err := b.wait(ctx)

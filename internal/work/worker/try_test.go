@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
@@ -56,7 +58,7 @@ func TestTryEndsInTime(t *testing.T) {
 	}
 }
 
-// TestTryStops when nobody can be told what a check came to.
+// TestTryStops when nobody can be told the result of a check.
 func TestTryStops(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	full := errors.New("no space")
@@ -67,5 +69,30 @@ func TestTryStops(t *testing.T) {
 	}
 	if err := s.Judge.Bases.Try(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); !errors.Is(err, full) || heard != 1 {
 		t.Errorf("%v, heard %d times", err, heard)
+	}
+}
+
+// TestTryLeavesTheBaseAsItWas for the check after it, and tries none twice whose
+// tests pass.
+func TestTryLeavesTheBaseAsItWas(t *testing.T) {
+	s, base, _ := workertest.New(t)
+	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Site.Box = box; box.Name() == string(sandbox.Off) {
+		testenv.NeedMachine(t, "a sandbox", errors.New("without one, what nobody has agreed to does not write"))
+	}
+	var gates []gate.Gate
+	for _, name := range []string{"x", "y"} {
+		gates = append(gates, gate.Gate{Name: nexus.AcceptGate + name, Args: []string{"sh", "-c", "test ! -e dirt && grep -q bad bad && echo x > dirt && echo good > bad"}})
+	}
+	var tried []nexus.GateState
+	told := func(e nexus.Evidence) error { tried = append(tried, e.State); return nil }
+	if err := s.Judge.Bases.Try(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []nexus.GateState{nexus.Pass, nexus.Pass}; !slices.Equal(tried, want) {
+		t.Errorf("%v, want %v", tried, want)
 	}
 }

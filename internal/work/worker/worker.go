@@ -40,7 +40,7 @@ type Desk interface {
 	Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error)
 	// Ask puts a question to a person and waits for the answer.
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
-	// Known returns what a gate already said of exactly this tree.
+	// Known returns what a gate already said about exactly this tree.
 	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
 	// Spare bounds what costs nothing to do again, a gate or a wait: its
 	// context ends with ctx, and once the run lets its workers go. Where paid
@@ -53,7 +53,7 @@ type Model struct {
 	llm.Model
 	Name    string // provider/model
 	Wire    string // as the provider itself names it
-	Context int64  // most tokens that it holds; 0 where nobody knows
+	Context int64  // most tokens that it holds; 0 if unknown
 	Price   func(nexus.Usage, llm.Terms) nexus.Money
 	Worst   func(llm.Request) nexus.Money
 	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
@@ -134,7 +134,7 @@ type Sessions struct {
 	Personas   []review.Persona                // who reads a change; none: one for everything
 	Checks     string                          // when testers write checks for criteria without one: auto, always, off; empty is off
 	Rules      string                          // standing rules for agents, may be empty
-	Pace       *Pace                           // how long gates take and which cannot run; nil: nobody knows
+	Pace       *Pace                           // how long gates take and which cannot run; nil: unknown
 	Maps       *codemap.Maps                   // of the repository, for the roles that are shown one; nil for none
 	Foreign    *mcptools.Servers               // whose tools agents may use; nil for none
 	Code       *code.Kit                       // whom agents may ask what code means; nil for nobody
@@ -153,7 +153,7 @@ type Sessions struct {
 }
 
 // Worker is what the attempts of a run work with. It is read only once the run
-// has begun, and shared by all of them.
+// has started, and shared by all of them.
 type Worker struct {
 	Site     *Site
 	Trees    *worktree.Store

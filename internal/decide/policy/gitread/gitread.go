@@ -20,7 +20,7 @@ var verbs = map[string][]string{ //nolint:gochecknoglobals // a table that is ne
 	"ls-files": {"--others", "-o", "--modified", "-m", "--deleted", "-d", "--cached", "-c", "--stage", "-s", "--exclude-standard", "--full-name", "-t", "-z", "--ignored", "-i", "--error-unmatch", "--eol", "--deduplicate", "--unmerged", "--directory"},
 }
 
-// diffOptions may stand behind diff, log and show. An option with a value
+// diffOptions may be behind diff, log and show. An option with a value
 // must have it behind an equals sign or at once behind its letter.
 var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never written
 	"--stat", "--numstat", "--shortstat", "--summary", "--name-only", "--name-status", "--patch", "-p", "-u", "--no-patch", "-s", "--raw",

@@ -16,7 +16,7 @@ var variables string
 //go:embed commands.txt
 var commands string
 
-// Entry is what the table says of a program.
+// Entry is what the table says about a program.
 type Entry struct {
 	Answer   string // allow, ask or deny
 	Rule     string
@@ -51,7 +51,7 @@ func Find(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// variable reports whether a name stands in one of the lists of variables.
+// variable reports whether a name is in one of the lists of variables.
 func variable(list, name string) bool {
 	if list != "allow" {
 		name = strings.ToUpper(name)

@@ -12,7 +12,7 @@ import (
 //go:embed verbs.txt
 var verbs string
 
-// Verbs is what the table says of a program whose first word says what it
+// Verbs is what the table says about a program whose first word says what it
 // does.
 type Verbs struct {
 	Operands string // write, each or text
@@ -60,7 +60,7 @@ func (v Verbs) Does(verb, next string) bool {
 // Brings reports whether operands of the verb would be new dependencies.
 func (v Verbs) Brings(verb string) bool { return slices.Contains(v.verbs, verb+"*") }
 
-// Runs reports how many words, the verb among them, stand before the program
+// Runs reports how many words, the verb among them, are before the program
 // that is run, 0 for one that stands by itself; -1 is for a verb that runs none.
 func (v Verbs) Runs(verb, next string) int {
 	switch {

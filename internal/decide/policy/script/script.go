@@ -104,7 +104,7 @@ func Awk(s string) bool {
 
 // plainAwk returns a program without what its texts and patterns hold, or the
 // program as it is where a comment or an odd quote makes that uncertain. A
-// slash begins a pattern only where no operand can stand before it.
+// slash begins a pattern only where no operand can be before it.
 func plainAwk(s string) string {
 	if strings.Contains(s, "#") {
 		return s
@@ -136,7 +136,7 @@ func plainAwk(s string) string {
 	return b.String()
 }
 
-// awkCompares reports whether every > compares: it stands in brackets, or where
+// awkCompares reports whether every > compares: it is in brackets, or where
 // a pattern stands. Where a pattern between slashes holds brackets it is not told.
 func awkCompares(s string) bool {
 	for i, between := range strings.Split(s, "/") {

@@ -11,7 +11,7 @@ import (
 )
 
 // stretch is a part of the command line that runs in a directory of the tree:
-// what stands behind "cd sub &&" runs only where that worked.
+// what follows "cd sub &&" runs only where that worked.
 type stretch struct {
 	name     string
 	from, to syntax.Pos

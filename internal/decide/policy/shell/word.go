@@ -15,7 +15,7 @@ type Word struct {
 	Listed  bool   // it stands for names that a command lists, below where it looks
 	Each    bool   // it stands for each of several names, in turn
 	Fixed   bool   // it begins with something literal, so it does not become an option
-	Said    string // how it stands in the command line; empty where it does not
+	Said    string // how it is in the command line; empty where it does not
 }
 
 // Literal returns a word that is just that text.

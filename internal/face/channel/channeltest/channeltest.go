@@ -32,7 +32,7 @@ type Journal struct {
 	away   bool // nobody conducts the run
 }
 
-// New returns the journal of a run that goes on.
+// New returns the journal of a run that continues.
 func New(now func() time.Time) *Journal {
 	j := &Journal{now: now, grown: make(chan struct{}), state: state.New(Run)}
 	j.Append(

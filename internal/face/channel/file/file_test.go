@@ -93,16 +93,16 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("what the agent wrote is not quoted:\n%s", text)
 	}
 	m.put("r1-q1.md", text[:len(text)-1]+" perhaps\n")
-	m.until("r1-q1.md", "- Not taken: \"perhaps\" is none of the choices")
+	m.until("r1-q1.md", "- Not accepted: \"perhaps\" is not one of the choices")
 	m.put("r1-q1.md", "nothing of it left\n")
-	m.until("r1-q1.md", "- Not taken: the first line of the file was changed")
+	m.until("r1-q1.md", "- Not accepted: the first line of the file was changed")
 	m.put("r1-q1.answer", `{"answer": "no", "who": "ada"}`+"\n")
-	m.until("r1-q1.md", "- Not taken: it is no JSON object with an answer")
+	m.until("r1-q1.md", "- Not accepted: it is not a JSON object with an answer")
 	m.until("r1-q1.answer", "")
 	m.put("r1-q1.answer", "no\x00\n")
-	m.until("r1-q1.md", "- Not taken: it is not text")
+	m.until("r1-q1.md", "- Not accepted: it is not UTF-8 text")
 	m.put("r1-q1.answer", strings.Repeat("y", maxFile+1))
-	m.until("r1-q1.md", "- Not taken: it is not text") // and not read to its end
+	m.until("r1-q1.md", "- Not accepted: it is not UTF-8 text") // and not read to its end
 	m.until("r1-q1.answer", "")
 	m.put("r1-q1.answer", `{"answer": "no: later", "by": "ada"}`+"\n")
 	m.until("r1-q1.md", "")

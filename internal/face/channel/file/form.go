@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-// These frame what a form says: what somebody else wrote stands between, and
+// These frame what a form says: what somebody else wrote is between, and
 // each line of it is quoted, so that it cannot look like them.
 const (
 	head  = "<!-- nexus "
@@ -26,21 +26,21 @@ const (
 // answer before.
 func form(i people.Item, note string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s %s -->\n# %s: a person is wanted\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
+	fmt.Fprintf(&b, "%s%s %s -->\n# %s: an answer is needed\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
 	fmt.Fprintf(&b, "- Run: %s\n- Why: %s (%s)\n- Without an answer: %s\n", i.Run, i.Trigger, i.Severity, line(i.Fallback))
 	if !i.Deadline.IsZero() {
 		fmt.Fprintf(&b, "- Until: %s\n", i.Deadline.UTC().Format(time.RFC3339))
 	}
 	if note != "" {
-		fmt.Fprintf(&b, "- Not taken: %s\n", line(note))
+		fmt.Fprintf(&b, "- Not accepted: %s\n", line(note))
 	}
-	fmt.Fprintf(&b, "\n%s Write it behind the colon and save the file.\n\n%s\n", i.Wants(), entry)
+	fmt.Fprintf(&b, "\n%s Write it after the colon and save the file.\n\n%s\n", i.Wants(), entry)
 	return []byte(b.String())
 }
 
 // late writes what people see who answered something that does not wait.
 func late(run nexus.RunID, id, why string) []byte {
-	return fmt.Appendf(nil, "%s%s %s -->\n# %s: nobody is wanted any more\n\n%s.\n", head, run, id, line(id), line(why))
+	return fmt.Appendf(nil, "%s%s %s -->\n# %s: no answer is needed any more\n\n%s.\n", head, run, id, line(id), line(why))
 }
 
 func quoted(text string) string {
@@ -73,7 +73,7 @@ type said struct {
 }
 
 // errWriting says that an answer is not finished.
-var errWriting = errors.New("it is still written")
+var errWriting = errors.New("it is still being written")
 
 // read reads an answer from a form. An empty one is none yet.
 func read(data []byte) (said, error) {
@@ -123,7 +123,7 @@ func readBeside(data []byte) (said, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
-		return said{}, fmt.Errorf("it is no JSON object with an answer: %w", err)
+		return said{}, fmt.Errorf("it is not a JSON object with an answer: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return said{}, errors.New("it holds more than one JSON object")
@@ -136,7 +136,7 @@ func readBeside(data []byte) (said, error) {
 
 func plain(data []byte) (string, error) {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return "", errors.New("it is not text in UTF-8")
+		return "", errors.New("it is not UTF-8 text")
 	}
 	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }

@@ -71,7 +71,7 @@ func (c *client) call(ctx context.Context, method string, params, dest any) erro
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/bot"+c.token+"/"+method, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("channels.telegram.base_url or the token cannot be part of an address")
+		return errors.New("channels.telegram.base_url or the token is not valid in an address")
 	}
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(r)

@@ -63,13 +63,13 @@ func Check(o Options) error {
 	case o.Token == "":
 		return bad("there is no token of a bot", "Set channels.telegram.token_env to the name of a variable that holds what @BotFather gave you.")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(o.Token):
-		return bad("what the variable holds is no token of a bot", "It looks like 123456:ABC-DEF, as @BotFather gives it.")
+		return bad("the variable does not hold the token of a bot", "It looks like 123456:ABC-DEF, as @BotFather gives it.")
 	case o.Chat == 0:
 		return bad("there is no chat to ask", "Set channels.telegram.chat to its number.")
 	case o.Chat < 0 && len(o.Users) == 0:
-		return bad("the chat is a group, and everybody in it could answer", "Name who may in channels.telegram.users, by their numbers.")
+		return bad("the chat is a group, so everybody in it could answer", "List who may answer in channels.telegram.users, by their numbers.")
 	case err != nil || o.Base != "" && u.Scheme != "https" && !loopback(u.Hostname()):
-		return bad("the token would go to "+o.Base+" where everybody on the way can read it", "Use an https address.")
+		return bad("the token would go to "+o.Base+" , where others on the way can read it", "Use an https address.")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (c *chat) tell(ctx context.Context, feed <-chan []people.Item) {
 			b.n = 0
 		} else if ctx.Err() == nil {
 			if b.n == 0 {
-				c.Complain(fmt.Errorf("channel telegram: %w; it is tried again", err))
+				c.Complain(fmt.Errorf("channel telegram: %w; trying again", err))
 			}
 			again = time.After(b.next(err))
 		}
@@ -289,7 +289,7 @@ func (c *chat) settle(ctx context.Context, mark string) error {
 	run, id, _ := strings.Cut(key, "/")
 	_, why := c.inbox.Find(nexus.RunID(run), id)
 	if n := noteOf(was); n.message != 0 {
-		text := id + " of run " + run + ": nobody is asked any more"
+		text := id + " of run " + run + ": no answer is needed any more"
 		if why != nil {
 			text = id + " of run " + run + ": " + why.Error()
 		}
@@ -312,7 +312,7 @@ func cut(text string) string {
 }
 
 // listen takes what people send until the context ends. The error is one that
-// no other try would mend.
+// no other try would fix.
 func (c *chat) listen(ctx context.Context) error {
 	b := backoff{unit: c.Wait}
 	var offset int64
@@ -323,7 +323,7 @@ func (c *chat) listen(ctx context.Context) error {
 		}
 		if err != nil {
 			if b.n == 0 && ctx.Err() == nil {
-				c.Complain(fmt.Errorf("channel telegram: %w; it is tried again", err))
+				c.Complain(fmt.Errorf("channel telegram: %w; trying again", err))
 			}
 			select {
 			case <-time.After(b.next(err)):
@@ -427,7 +427,7 @@ func (c *chat) replied(ctx context.Context, m *message) meant {
 
 func (c *chat) answer(ctx context.Context, m meant, from user) (string, error) {
 	if !m.known {
-		return "", errors.New("this does not wait for an answer any more")
+		return "", errors.New("this no longer waits for an answer")
 	}
 	if text, _ := write(m.item, ""); !strings.Contains(text, m.item.Text) {
 		return "", errors.New("the question was too long to be shown here: answer it with nexus answer")

@@ -111,9 +111,9 @@ func TestAnswer(t *testing.T) {
 	r.s.Say(eve, q2.ID, "rm -rf", ada)    // from another chat
 	r.s.Say(-100, 0, "hello, nexus", ada) // to nobody
 	r.s.Press(m, "made up:0", ada)        // not a button of it
-	r.told(1, "does not wait for an answer any more")
+	r.told(1, "no longer waits for an answer")
 	r.s.Say(-100, m.ID, "sure", ada) // a reply that is no choice
-	if no := r.until("none of the choices"); no.ReplyTo != 5000 || no.Chat != -100 {
+	if no := r.until("not one of the choices"); no.ReplyTo != 5000 || no.Chat != -100 {
 		t.Errorf("%+v", no)
 	}
 	if got := r.j.Answers(); got != nil {
@@ -125,7 +125,7 @@ func TestAnswer(t *testing.T) {
 	r.until("q1 of run r1: already answered by telegram:7/ada7: no")
 	r.until("q2 of run r1: already answered by telegram:7/ada7: the second of them")
 	r.s.Press(m, "yes", ada)
-	r.told(3, "does not wait")
+	r.told(3, "no longer waits")
 	if d := cmp.Diff([]string{"q1 by telegram:7/ada7: no", "q2 by telegram:7/ada7: the second\nof them"}, r.j.Answers()); d != "" {
 		t.Error(d)
 	}
@@ -170,7 +170,7 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// TestFaults goes on when the server is in trouble, each time it is told once,
+// TestFaults continues when the server is in trouble, each time it is told once,
 // and never says the token.
 func TestFaults(t *testing.T) {
 	r := enter(t)
@@ -313,12 +313,12 @@ func TestRepliesAtOnce(t *testing.T) {
 func TestCheck(t *testing.T) {
 	good := Options{Token: telegramtest.Token, Chat: 7}
 	for want, change := range map[string]func(*Options){
-		"":                             func(*Options) {},
-		"there is no token":            func(o *Options) { o.Token = "" },
-		"is no token of a bot":         func(o *Options) { o.Token = "a/../b" },
-		"there is no chat":             func(o *Options) { o.Chat = 0 },
-		"everybody in it could answer": func(o *Options) { o.Chat = -7 },
-		"where everybody on the way":   func(o *Options) { o.Base = "http://example.com" },
+		"":                                 func(*Options) {},
+		"there is no token":                func(o *Options) { o.Token = "" },
+		"does not hold the token of a bot": func(o *Options) { o.Token = "a/../b" },
+		"there is no chat":                 func(o *Options) { o.Chat = 0 },
+		"everybody in it could answer":     func(o *Options) { o.Chat = -7 },
+		"where others on the way":          func(o *Options) { o.Base = "http://example.com" },
 	} {
 		o := good
 		change(&o)

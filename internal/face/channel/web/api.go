@@ -34,7 +34,7 @@ func parse(body io.Reader) (answer, error) {
 		return answer{}, err
 	}
 	if a.Run == "" || a.ID == "" || a.Answer == "" {
-		return answer{}, errors.New("run, id and answer are wanted")
+		return answer{}, errors.New("run, id and answer are required")
 	}
 	return a, nil
 }
@@ -68,7 +68,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		fail(w, r, http.StatusUnsupportedMediaType, "the body has to be application/json")
+		fail(w, r, http.StatusUnsupportedMediaType, "the body must be application/json")
 		return
 	}
 	a, err := parse(r.Body)

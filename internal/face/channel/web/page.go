@@ -63,7 +63,7 @@ func (p page) draw(v view) {
 		p.item(i, v.CSRF)
 	}
 	p.print(`</main>
-<footer>The first answer counts, whoever gives it and however: here, by nexus answer, or by another channel.</footer>
+<footer>The first answer counts, whether given here, with nexus answer, or through another channel.</footer>
 </body>
 </html>
 `)

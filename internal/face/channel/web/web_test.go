@@ -106,7 +106,7 @@ func TestPage(t *testing.T) {
 	s.want(http.StatusForbidden, "POST", "/answer", fields.Encode(), form)
 	fields.Set("csrf", csrf)
 	fields.Set("answer", "always")
-	if page = s.want(http.StatusUnprocessableEntity, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "is none of the choices") {
+	if page = s.want(http.StatusUnprocessableEntity, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "is not one of the choices") {
 		t.Error(page)
 	}
 	fields.Set("answer", "yes")

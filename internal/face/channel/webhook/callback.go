@@ -48,7 +48,7 @@ func (h *hook) take(w http.ResponseWriter, r *http.Request) (string, error) {
 		return "", &refusal{http.StatusTooManyRequests, "too many calls"}
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return "", &refusal{http.StatusUnsupportedMediaType, "the body has to be application/json"}
+		return "", &refusal{http.StatusUnsupportedMediaType, "the body must be application/json"}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {

@@ -49,7 +49,7 @@ type Options struct {
 	Secret   string
 	Listen   string // address:port for the answers
 	Public   bool   // which other machines may reach
-	Answers  string // what the receiver is told of it; empty: Listen
+	Answers  string // what the receiver is told about it; empty: Listen
 	Now      func() time.Time
 	Complain func(error)
 	Say      func(format string, args ...any)
@@ -95,15 +95,15 @@ func Check(o Options) error {
 	case o.URL == "":
 		return bad("there is no address to send questions to", "Set channels.webhook.url in your own configuration.")
 	case err != nil || u.Host == "":
-		return bad("channels.webhook.url is no address", "Write it as https://host/path.")
+		return bad("channels.webhook.url is not an address", "Write it as https://host/path.")
 	case u.Scheme != "https" && !loopback(u.Hostname()):
-		return bad("questions would go to "+u.Host+" where everybody on the way can read them", "Use an https address.")
+		return bad("questions would go to "+u.Host+" , where others on the way can read them", "Use an https address.")
 	case o.Secret == "":
 		return bad("there is no secret to sign with", "Set channels.webhook.secret_env to the name of a variable that holds one, such as openssl rand -hex 32 prints.")
 	case len(o.Secret) < minSecret:
-		return bad(fmt.Sprintf("the secret is shorter than %d bytes", minSecret), "Take a long random one, such as openssl rand -hex 32 prints.")
+		return bad(fmt.Sprintf("the secret is shorter than %d bytes", minSecret), "Use a long random one, such as openssl rand -hex 32 prints.")
 	case split != nil:
-		return bad("channels.webhook.listen is no address:port", "Such as 127.0.0.1:8765.")
+		return bad("channels.webhook.listen is not address:port", "Such as 127.0.0.1:8765.")
 	case !loopback(host) && !o.Public:
 		return bad(o.Listen+" can be reached from other machines", "Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
 	}
@@ -184,7 +184,7 @@ func (h *hook) deliver(ctx context.Context) {
 	}
 }
 
-// wait waits for news, or until it is time, and reports whether to go on.
+// wait waits for news, or until it is time, and reports whether to continue.
 func (h *hook) wait(ctx context.Context, feed <-chan []people.Item, due time.Time) bool {
 	var again <-chan time.Time
 	if !due.IsZero() {
@@ -306,9 +306,9 @@ func (h *hook) post(ctx context.Context, i people.Item, token string) (time.Dura
 		if err != nil || wait < 0 {
 			wait = 0
 		}
-		return time.Duration(min(wait, 300)) * time.Second, errors.New("the receiver said " + resp.Status + "; it is tried again")
+		return time.Duration(min(wait, 300)) * time.Second, errors.New("the receiver said " + resp.Status + "; trying again")
 	default:
-		return -1, errors.New("the receiver said " + resp.Status + "; it is not tried again")
+		return -1, errors.New("the receiver said " + resp.Status + "; not trying again")
 	}
 }
 

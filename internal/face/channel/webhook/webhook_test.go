@@ -189,8 +189,8 @@ func TestAnswer(t *testing.T) {
 		"in the future":    {good, sign(Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
 		"not JSON":         {good, func(h http.Header, _ *[]byte) { h.Set("Content-Type", "text/plain") }, 415, "application/json"},
 		"too large":        {with(func(a *answer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
-		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is none of the choices"},
-		"another question": {with(func(a *answer) { a.ID = "q2" }), nil, 404, "no question of that name"},
+		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is not one of the choices"},
+		"another question": {with(func(a *answer) { a.ID = "q2" }), nil, 404, "no open question has that name"},
 		"another token":    {with(func(a *answer) { a.Token = "x" }), nil, 403, "the token is not the one"},
 		"no token":         {with(func(a *answer) { a.Token = "" }), nil, 403, "the token is not the one"},
 		"a long name":      {with(func(a *answer) { a.By = strings.Repeat("a", 65) }), nil, 400, "longer than 64 bytes"},
@@ -269,7 +269,7 @@ func TestFaults(t *testing.T) {
 		l.mu.Lock()
 		said := strings.Join(l.said, "\n")
 		l.mu.Unlock()
-		if strings.Contains(said, "302 Found; it is not tried again") {
+		if strings.Contains(said, "302 Found; not trying again") {
 			break
 		}
 	}
@@ -305,14 +305,14 @@ func TestRate(t *testing.T) {
 func TestCheck(t *testing.T) {
 	good := Options{URL: "https://example.com/in", Secret: secret, Listen: "127.0.0.1:1"}
 	for want, change := range map[string]func(*Options){
-		"":                                 func(*Options) {},
-		"there is no secret to sign with":  func(o *Options) { o.Secret = "" },
-		"shorter than 16 bytes":            func(o *Options) { o.Secret = "short" },
-		"there is no address":              func(o *Options) { o.URL = "" },
-		"where everybody on the way":       func(o *Options) { o.URL = "http://example.com/in" },
-		"can be reached from other":        func(o *Options) { o.Listen = "0.0.0.0:1" },
-		"is no address:port":               func(o *Options) { o.Listen = "x" },
-		"channels.webhook.url is no addre": func(o *Options) { o.URL = "https://" },
+		"":                                     func(*Options) {},
+		"there is no secret to sign with":      func(o *Options) { o.Secret = "" },
+		"shorter than 16 bytes":                func(o *Options) { o.Secret = "short" },
+		"there is no address":                  func(o *Options) { o.URL = "" },
+		"where others on the way":              func(o *Options) { o.URL = "http://example.com/in" },
+		"can be reached from other":            func(o *Options) { o.Listen = "0.0.0.0:1" },
+		"is not address:port":                  func(o *Options) { o.Listen = "x" },
+		"channels.webhook.url is not an addre": func(o *Options) { o.URL = "https://" },
 	} {
 		o := good
 		change(&o)

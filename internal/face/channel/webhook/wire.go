@@ -59,7 +59,7 @@ func verify(secret string, d Direction, h http.Header, body []byte, now time.Tim
 	}
 	at, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
-		return errors.New("the timestamp is no number of seconds")
+		return errors.New("the timestamp is not a number of seconds")
 	}
 	if off := now.Sub(time.Unix(at, 0)); off > window || off < -window {
 		return errors.New("the timestamp is more than five minutes off")
@@ -96,7 +96,7 @@ func parse(body []byte) (answer, error) {
 		return answer{}, errors.New("there is more than one object")
 	}
 	if a.Run == "" || a.ID == "" || a.Answer == "" {
-		return answer{}, errors.New("run, id and answer are wanted")
+		return answer{}, errors.New("run, id and answer are required")
 	}
 	if a.By = strings.Join(strings.Fields(legible.Show(a.By)), " "); len(a.By) > 64 {
 		return answer{}, errors.New("the name in by is longer than 64 bytes")

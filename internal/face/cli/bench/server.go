@@ -31,7 +31,7 @@ func visitCommand(turn int) string {
 	return fmt.Sprintf("echo turn %d >> notes.txt; echo done %d", turn, turn)
 }
 
-// script returns a model that runs one command a turn, then hands in; its
+// script returns a model that runs one command a turn, then submits; its
 // reviewer agrees.
 func script(turns int) llmtest.Script {
 	all := make([]llmtest.Turn, 0, turns+1)
@@ -103,7 +103,7 @@ func (s *server) gaps() []time.Duration {
 	return gaps
 }
 
-// Sent is how much a conversation sends, and sends anew.
+// Sent is how much a conversation sends, and sends again.
 type Sent struct {
 	Standing int     `json:"standing_bytes"` // system prompt and tools: every request of a role begins with them
 	Beyond   float64 `json:"beyond_bytes"`   // of a turn, over what the conversation grew by

@@ -25,7 +25,7 @@ func (b *lab) confines(ctx context.Context) bool {
 }
 
 // price returns what bubblewrap costs now; the middle of all rounds is the
-// price, because a busy machine makes it cheap and dear by turns.
+// price, because a busy machine makes it cheap and expensive by turns.
 func (b *lab) price(ctx context.Context) (Price, error) {
 	bwrap := []string{
 		"/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/usr", "/usr",

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// base is the commit that a working tree is held against, in a directory of
+// base is the commit that a working tree is compared with, in a directory of
 // its own.
 type base struct {
 	at, tree string // what is removed in the end, and what was checked out there
@@ -122,7 +122,7 @@ func (b *base) turns(g gate.Gate, now nexus.Evidence) bool {
 }
 
 // union adds the gates to those of the working tree that only the base has:
-// what judged it goes on judging. A package that is gone has none.
+// what judged it keeps judging. A package that is gone has none.
 func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.Gate, error) {
 	had, err := detect.Gates(b.tree, c)
 	if err != nil {

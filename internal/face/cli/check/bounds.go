@@ -88,7 +88,7 @@ func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c 
 	}
 	only := len(f.gates) > 0 && !slices.ContainsFunc(f.gates, func(n string) bool { return n != "done" })
 	if only && len(decides) == 0 {
-		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "hold the change to the definition of done"})
+		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "check the change against the definition of done"})
 	}
 	v := said.With(decides...)
 	for _, e := range found {

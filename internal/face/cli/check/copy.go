@@ -223,7 +223,7 @@ func (p copiedPlace) lend(from, to, rel string) bool {
 }
 
 // links fills a directory with links to what is in another one. Those that
-// lead to packages of the same repository are made anew, so that they lead to
+// lead to packages of the same repository are made again, so that they lead to
 // those of the checkout. Scopes are directories of packages.
 func links(from, to string, depth int) bool {
 	entries, err := os.ReadDir(from)

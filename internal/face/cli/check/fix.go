@@ -47,7 +47,7 @@ func putRight(ctx context.Context, a *console.Console, f checkFlags, r gate.Runn
 		return err
 	}
 	if text := done.String(); text != "" {
-		a.Say("put right: %s", text)
+		a.Say("fixed: %s", text)
 	}
 	return nil
 }

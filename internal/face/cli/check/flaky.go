@@ -45,7 +45,7 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 	return s, err
 }
 
-// judge adds what is to be said of the record itself, if tests ran.
+// judge adds what is to be said about the record itself, if tests ran.
 func (s flakyRecord) judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
 	e := nexus.Evidence{Gate: flaky.QuarantineGate, State: nexus.Pass, Tree: workingTree}
@@ -74,12 +74,12 @@ func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
 	})
 }
 
-// doubt says of a gate whose tests failed, and passed when they were run again,
+// doubt says about a gate whose tests failed, and passed when they were run again,
 // what it is where there is no base to hold it against: flaky. Failures of
 // tests in quarantine leave it as it is.
 func doubt(e nexus.Evidence, base string) nexus.Evidence {
 	if base != "" || !strings.HasPrefix(e.Why, "flaky: ") {
-		return e // it was held against that, or the tool tried again by itself, as the project told it to
+		return e // it was compared with that, or the tool itself tried again, as the project configures it
 	}
 	for _, x := range e.Flaky {
 		if x.Quarantine != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
 
-// TestDoubt says of a gate that only passed when its tests ran again that it is
+// TestDoubt says about a gate that only passed when its tests ran again that it is
 // flaky, and names each test.
 func TestDoubt(t *testing.T) {
 	flaky := nexus.Flake{Test: "TestA", Failed: 1, Runs: 3}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -16,21 +17,33 @@ const workingTree = "working tree"
 
 // lookedAt is the working tree in a directory as it was when somebody looked.
 type lookedAt struct {
+	repo   git.Repo    // the zero one if git knows nothing of the directory
 	hash   string      // of what it held, without what git ignores; [workingTree] where it has none
 	stored *storedTree // kept, so that looking again is cheap; nil where it is not
 }
 
+// startLook looks at the working tree in a directory while the caller prepares
+// what judges it, so that nobody waits for git. The result waits for the look,
+// and may be called again. Close must be called on what it returns.
+func startLook(ctx context.Context, dir string) func() lookedAt {
+	done := make(chan lookedAt, 1)
+	go func() { done <- lookAt(ctx, dir) }()
+	return sync.OnceValue(func() lookedAt { return <-done })
+}
+
 // lookAt looks at the working tree in a directory. Close must be called.
 func lookAt(ctx context.Context, dir string) lookedAt {
+	l := lookedAt{hash: workingTree}
 	user, err := git.Find(ctx, dir)
 	if err != nil {
-		return lookedAt{hash: workingTree}
+		return l
 	}
+	l.repo = user
 	stored, err := readWorking(ctx, user)
 	if err != nil {
-		return lookedAt{hash: workingTree} // such as before the first commit
+		return l // such as an index that git cannot read
 	}
-	l := lookedAt{stored.Hash, stored}
+	l.hash, l.stored = stored.Hash, stored
 	if tmp, err := filepath.EvalSymlinks(os.TempDir()); err != nil || tmp == user.Work || strings.HasPrefix(tmp, user.Work+"/") {
 		l.close() // the gates would see it in the tree
 		l.stored = nil
@@ -70,7 +83,7 @@ func treeAtStart(all []nexus.Evidence) string {
 	return ""
 }
 
-// settleTree gives all that is said of the working tree the name of what gates
+// settleTree gives all that is said about the working tree the name of what gates
 // began to judge, and returns that. Where the working tree is another one by
 // now, none of it has a name, and the result is empty.
 func settleTree(ctx context.Context, l lookedAt, dir, begun string, all []nexus.Evidence) string {

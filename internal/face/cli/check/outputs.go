@@ -28,7 +28,7 @@ func (m outputs) Get(name string) ([]byte, error) {
 	return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "no output " + name + " is stored", Hint: "Run the gate again."}
 }
 
-// unweighed returns evidence as it was before it was held against a base.
+// unweighed returns evidence as it was before it was compared with a base.
 func (m outputs) unweighed(e nexus.Evidence) nexus.Evidence {
 	var raw nexus.Evidence
 	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// comparison is what a gate says of a tree now, beside what a run recorded of it.
+// comparison is what a gate says about a tree now, beside what a run recorded of it.
 type comparison struct {
 	Gate     string      `json:"gate"`
 	Recorded bool        `json:"recorded"`
@@ -33,7 +33,7 @@ func (c comparison) String() string {
 	}
 }
 
-// pastRecord is evidence of a run, as it was before it was held against a base.
+// pastRecord is evidence of a run, as it was before it was compared with a base.
 type pastRecord struct {
 	Run      nexus.RunID
 	Evidence nexus.Evidence

@@ -140,7 +140,7 @@ func replaceable(err error) bool {
 func (s *reviewSubject) brief(id nexus.SessionID, seat review.Reader) string {
 	task := nexus.Task{ID: "review", Title: "Review " + s.title}
 	if len(s.words) > 0 {
-		task.Brief = "The commits say of themselves, which you need not believe:\n"
+		task.Brief = "What the commits say about themselves, which may be wrong:\n"
 		for _, w := range s.words {
 			task.Brief += "- " + prompt.Line(w) + "\n"
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -189,7 +190,7 @@ func asked(names []string, g gate.Gate) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n })
 }
 
-// off returns the gates that are switched off, where all are asked for.
+// off returns the gates that are turned off, where all are asked for.
 func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 	if len(f.gates) > 0 {
 		return nil, nil
@@ -221,13 +222,13 @@ func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 	})
 }
 
-// judged is what gates say of a working tree.
+// judged is what gates say about a working tree.
 type judged struct {
 	gates  []gate.Gate // that were to judge
 	all    []nexus.Evidence
 	turned []verdict.Turned
 	before []nexus.Finding // that the base has too
-	base   string          // what it was held against, for people
+	base   string          // what it was compared with, for people
 	taken  measure.Taken
 	looked lookedAt // the working tree before the gates; zero where none judged
 }
@@ -238,6 +239,11 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
+	look := sync.OnceValue(func() lookedAt { return lookAt(ctx, dir) })
+	if !f.fix { // which changes the tree first
+		look = startLook(ctx, dir)
+	}
+	defer func() { got.looked = look() }()
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
 		return got, err
@@ -250,7 +256,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return got, err
 	}
-	place, now, err := staged(ctx, a, now, box, dir, cache, settings, f.base != "")
+	place, now, err := staged(ctx, a, now, box, look, dir, cache, settings, f.base != "")
 	if err != nil {
 		return got, err
 	}
@@ -270,10 +276,9 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
-	got.looked = lookAt(ctx, dir)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: got.looked.hash}, g)
+		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: look().hash}, g)
 		if err != nil {
 			return got, err
 		}

@@ -147,7 +147,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestUnweighed returns what a gate said before it was held against a base, if
+// TestUnweighed returns what a gate said before it was compared with a base, if
 // that is of the same gate.
 func TestUnweighed(t *testing.T) {
 	m := outputs{}
@@ -172,7 +172,7 @@ func TestUnweighed(t *testing.T) {
 	}
 }
 
-// TestUnion lets what judged the base go on judging, but for packages that are
+// TestUnion lets what judged the base continue judging, but for packages that are
 // gone and gates that nobody asks for.
 func TestUnion(t *testing.T) {
 	b := &base{tree: t.TempDir(), now: t.TempDir()}

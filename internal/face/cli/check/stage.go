@@ -21,23 +21,20 @@ import (
 // stage is where gates judge a working tree, which stays as it is: the tree in
 // its own place, under a layer that takes what they write, or a copy of it.
 type stage struct {
-	dir  string // where they run
-	from string // the working tree
-	over string // the layer; empty for a copy
-	base bool   // it is held against one
-	repo git.Repo
-	copy exact // zero for a layer
+	dir  string          // where they run
+	from string          // the working tree
+	over string          // the layer; empty for a copy
+	base bool            // it is compared with one
+	look func() lookedAt // at the working tree
+	copy exact           // zero for a layer
 	done func()
 }
 
-// newStage makes one. What is held against a base stands in a copy that has what
+// newStage makes one. What is compared with a base is in a copy that has what
 // the base's checkout has, and nothing that git ignores, as the train has it.
 // Else it is the tree as it lies there, with all that was built in it.
-func newStage(ctx context.Context, box *sandbox.Box, dir, cache string, alike bool) (*stage, error) {
-	s := &stage{dir: dir, from: dir, base: alike}
-	if repo, err := git.Find(ctx, dir); err == nil {
-		s.repo = repo
-	}
+func newStage(ctx context.Context, box *sandbox.Box, look func() lookedAt, dir, cache string, alike bool) (*stage, error) {
+	s := &stage{dir: dir, from: dir, base: alike, look: look}
 	if !alike {
 		if ok, err := s.layered(ctx, box, cache); ok || err != nil {
 			return s, err
@@ -57,8 +54,8 @@ func newStage(ctx context.Context, box *sandbox.Box, dir, cache string, alike bo
 }
 
 // staged makes a stage, and a runner that judges there.
-func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
-	s, err := newStage(ctx, box, dir, outsideOf(dir, cache), alike)
+func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandbox.Box, look func() lookedAt, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
+	s, err := newStage(ctx, box, look, dir, outsideOf(dir, cache), alike)
 	if err != nil {
 		return nil, own, err
 	}
@@ -122,14 +119,18 @@ func mountedBelow(dir string) bool {
 // copied makes the copy: what git would commit, and, where it is not held
 // against a base, what git ignores.
 func (s *stage) copied(ctx context.Context, at string, alike bool) error {
-	if s.repo.Dir != "" && s.from == s.repo.Work {
-		working, err := readWorking(ctx, s.repo)
+	l := s.look()
+	if working := l.stored; l.repo.Dir != "" && s.from == l.repo.Work {
+		var err error
+		if working == nil { // it would be in the tree
+			if working, err = readWorking(ctx, l.repo); err == nil {
+				remove := s.done
+				s.done = func() { working.Close(); remove() }
+			}
+		}
 		if err == nil {
-			s.copy, err = export(ctx, working.Repo, working.Hash, s.repo, at)
-			remove := s.done
-			s.done = func() { working.Close(); remove() }
-			if err == nil && !alike {
-				err = copyIgnored(ctx, s.repo, s.dir)
+			if s.copy, err = export(ctx, working.Repo, working.Hash, l.repo, at); err == nil && !alike {
+				err = copyIgnored(ctx, l.repo, s.dir)
 			}
 			return err
 		}
@@ -227,7 +228,8 @@ func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []stri
 	if err != nil || len(names) == 0 {
 		return nil, nil, err
 	}
-	if s.repo.Dir == "" {
+	repo := s.look().repo
+	if repo.Dir == "" {
 		for _, name := range names {
 			if _, err := l.Tree.Lstat(name); err == nil {
 				rest = append(rest, name)
@@ -241,7 +243,7 @@ func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []stri
 	for _, name := range names {
 		ask.WriteString("./" + name + "\x00") // a name that begins with a colon is a name
 	}
-	out, err := s.repo.RunIn(ctx, strings.NewReader(ask.String()), "check-ignore", "-z", "--stdin")
+	out, err := repo.RunIn(ctx, strings.NewReader(ask.String()), "check-ignore", "-z", "--stdin")
 	if x, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
 		return nil, nil, err
 	} else if ok && x.Status != 1 { // such as a name within a submodule: nothing stays

@@ -22,6 +22,8 @@ type reviewOrder struct {
 // reviewSubject is a change, and a copy of the tree that it leads to.
 type reviewSubject struct {
 	repo     git.Repo // a scratch one that reads the user's
+	head     string   // the user's commit when the scratch one was made
+	staging  string   // the user's index
 	dir      string   // the copy
 	at       string   // holds all of it
 	from, to string   // commit and tree
@@ -46,7 +48,7 @@ func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSub
 		}
 	}(s)
 	s.dir = filepath.Join(s.at, "tree")
-	if s.repo, err = scratchRepo(ctx, user, filepath.Join(s.at, "repo.git")); err != nil {
+	if err = s.open(ctx, user); err != nil {
 		return nil, fmt.Errorf("copy the change: %w", err)
 	}
 	if err := s.ends(ctx, user, o); err != nil {
@@ -93,13 +95,9 @@ func readWorking(ctx context.Context, user git.Repo) (*storedTree, error) {
 		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
 	}
 	w := &storedTree{subject: s, user: user}
-	head, err := user.Resolve(ctx, "HEAD")
-	if err == nil {
-		s.repo, err = scratchRepo(ctx, user, filepath.Join(s.at, "repo.git"))
-	}
-	if err == nil {
+	if err = s.open(ctx, user); err == nil {
 		w.Repo = s.repo
-		w.Hash, err = s.working(ctx, user, head)
+		w.Hash, err = s.working(ctx, user)
 	}
 	if err != nil {
 		w.Close()
@@ -117,42 +115,45 @@ func (w *storedTree) again(ctx context.Context) (string, error) {
 // Close deletes what was stored.
 func (w *storedTree) Close() { w.subject.remove() }
 
-// scratchRepo makes a repository that reads the objects of another.
-func scratchRepo(ctx context.Context, user git.Repo, at string) (git.Repo, error) {
-	both, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-common-dir")
+// open makes the scratch repository, which reads the objects of the user's. It
+// fails if that has no commit.
+func (s *reviewSubject) open(ctx context.Context, user git.Repo) error {
+	told, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "HEAD^{commit}", "--git-common-dir", "--git-path", "index")
 	if err != nil {
-		return git.Repo{}, err
+		return err
 	}
-	format, common, _ := strings.Cut(both, "\n")
-	r := git.Repo{Dir: at}
-	if err := os.Mkdir(at, 0o700); err != nil {
-		return r, err
+	lines := strings.Split(told, "\n")
+	if len(lines) != 4 {
+		return fmt.Errorf("the path of the repository %q has more than one line", user.Dir)
 	}
-	if _, err := r.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+format, at); err != nil {
-		return r, err
+	var format, common string
+	format, s.head, common, s.staging = lines[0], lines[1], lines[2], lines[3]
+	s.repo = git.Repo{Dir: filepath.Join(s.at, "repo.git")}
+	if err := os.Mkdir(s.repo.Dir, 0o700); err != nil {
+		return err
 	}
-	info := filepath.Join(at, "objects", "info")
-	own := filepath.Join(at, "info")
+	if _, err := s.repo.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+format, s.repo.Dir); err != nil {
+		return err
+	}
+	info := filepath.Join(s.repo.Dir, "objects", "info")
+	own := filepath.Join(s.repo.Dir, "info")
 	err = errors.Join(os.MkdirAll(info, 0o700), os.MkdirAll(own, 0o700), os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(common, "objects")+"\n"), 0o600))
 	if ignored, missing := os.ReadFile(filepath.Join(common, "info", "exclude")); missing == nil { //nolint:gosec // git's own file
 		err = errors.Join(err, os.WriteFile(filepath.Join(own, "exclude"), ignored, 0o600))
 	}
-	return r, err
+	return err
 }
 
 // ends finds the commit and the tree between which the change lies.
 func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) error {
-	head, _, err := user.Head(ctx)
-	if err != nil {
-		return err
-	}
+	var err error
 	from, to, both := strings.Cut(o.Range, "..")
 	fork := strings.HasPrefix(to, ".")
 	to = strings.TrimPrefix(to, ".")
 	switch {
 	case o.Staged:
-		s.from, s.title = head, "what is staged"
-		s.to, err = s.staged(ctx, user)
+		s.from, s.title = s.head, "what is staged"
+		s.to, err = s.staged(ctx)
 		return err
 	case both:
 		if s.from, err = user.Resolve(ctx, orHead(from)); err != nil {
@@ -178,18 +179,18 @@ func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) 
 			return err
 		}
 		if o.Base != "" {
-			if s.from, err = ancestor(ctx, user, s.from, head); err != nil {
+			if s.from, err = ancestor(ctx, user, s.from, s.head); err != nil {
 				return err
 			}
 		}
 		s.title = "what came since " + name
-		if err := s.subjects(ctx, user, head); err != nil {
+		if err := s.subjects(ctx, user, s.head); err != nil {
 			return err
 		}
 	default:
-		s.from, s.title = head, "what is not committed"
+		s.from, s.title = s.head, "what is not committed"
 	}
-	s.to, err = s.working(ctx, user, head)
+	s.to, err = s.working(ctx, user)
 	return err
 }
 
@@ -211,7 +212,7 @@ func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
 // maxWords bounds the commits whose words are told.
 const maxWords = 50
 
-// subjects reads what the commits say of themselves.
+// subjects reads what the commits say about themselves.
 func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) error {
 	out, err := r.Run(ctx, "log", "--reverse", "--no-merges", "--format=%s", fmt.Sprintf("--max-count=%d", maxWords), s.from+".."+tip)
 	for line := range strings.Lines(out) {
@@ -221,12 +222,12 @@ func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) er
 }
 
 // working stores the working tree, new files included, and returns its tree.
-func (s *reviewSubject) working(ctx context.Context, user git.Repo, head string) (string, error) {
+func (s *reviewSubject) working(ctx context.Context, user git.Repo) (string, error) {
 	r := s.repo
 	r.Work, r.Index = user.Work, s.index()
-	if err := seedIndex(ctx, user, r, head); err != nil {
+	if err := s.seed(ctx, r); err != nil {
 		_ = os.Remove(r.Index) // git makes another
-		if _, err := r.Run(ctx, "read-tree", head); err != nil {
+		if _, err := r.Run(ctx, "read-tree", s.head); err != nil {
 			return "", fmt.Errorf("read the working tree: %w", err)
 		}
 	}
@@ -246,19 +247,15 @@ func (s *reviewSubject) store(ctx context.Context, user git.Repo) (string, error
 
 func (s *reviewSubject) index() string { return filepath.Join(s.at, "index") }
 
-// seedIndex makes an index of a commit from the user's, which knows of most files
-// that they are as they were, so that nobody has to read them again. An error
-// says only that it cannot be done.
-func seedIndex(ctx context.Context, user, r git.Repo, head string) error {
-	path, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+// seed makes an index of the commit from the user's, which knows that most files
+// did not change, so that git does not read them again. An error means only
+// that it cannot be done.
+func (s *reviewSubject) seed(ctx context.Context, r git.Repo) error {
+	info, err := os.Stat(s.staging)
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	data, err := os.ReadFile(path) //nolint:gosec // git names its own index
+	data, err := os.ReadFile(s.staging) //nolint:gosec // git names its own index
 	if err != nil {
 		return err
 	}
@@ -266,7 +263,7 @@ func seedIndex(ctx context.Context, user, r git.Repo, head string) error {
 	if err := errors.Join(os.WriteFile(r.Index, data, 0o600), os.Chtimes(r.Index, info.ModTime(), info.ModTime())); err != nil {
 		return err
 	}
-	if _, err := r.Run(ctx, "read-tree", "--reset", head); err != nil {
+	if _, err := r.Run(ctx, "read-tree", "--reset", s.head); err != nil {
 		return err
 	}
 	flags, err := r.Run(ctx, "ls-files", "-v")
@@ -279,12 +276,8 @@ func seedIndex(ctx context.Context, user, r git.Repo, head string) error {
 }
 
 // staged returns the tree of the user's index.
-func (s *reviewSubject) staged(ctx context.Context, user git.Repo) (string, error) {
-	path, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(path) //nolint:gosec // git names its own index
+func (s *reviewSubject) staged(ctx context.Context) (string, error) {
+	data, err := os.ReadFile(s.staging) //nolint:gosec // git names its own index
 	if err != nil {
 		return "", fmt.Errorf("read the index: %w", err)
 	}

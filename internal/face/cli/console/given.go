@@ -70,7 +70,7 @@ func together(err error) string {
 	return "--" + strings.Join(strings.Fields(m[1]), " and --") + " cannot be given together"
 }
 
-// unfit says in words of people what the library says of a value that a flag
+// unfit says in words of people what the library says about a value that a flag
 // cannot have; empty where it is about something else.
 func unfit(err error) string {
 	m := regexp.MustCompile(`^invalid argument "(.*)" for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.Parse\w+): `).FindStringSubmatch(err.Error())

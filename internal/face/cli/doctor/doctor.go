@@ -27,7 +27,7 @@ import (
 type Question struct {
 	Light bool // only what is told at once: nothing is asked over the network
 	Run   bool // before a run: only what concerns it
-	Fix   bool // mend what can be mended
+	Fix   bool // mend what can be fixed
 
 	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
 	Models func() error                             // says whether the run's models can be asked; nil looks at all
@@ -198,7 +198,7 @@ func (l *look) changes(ctx context.Context) []Check {
 	text := strings.Join(words, ", ") + ": runs do not see uncommitted changes"
 	switch {
 	case err != nil:
-		text = "cannot be told: " + err.Error()
+		text = "unknown: " + err.Error()
 	case c.Unknown:
 		text = "unknown: git's index is not version 2"
 	case c.None() && l.Run:

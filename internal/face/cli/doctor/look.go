@@ -85,6 +85,10 @@ func checkDisk(a *console.Console) Check {
 // checkModels looks whether every role has a model with a price and a key at
 // every tier.
 func checkModels(a *console.Console, c config.Config) Check {
+	c, err := a.WithAgents(c, provider.Tap{})
+	if err != nil {
+		return checked("models", "", err)
+	}
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err == nil {
 		err = models.With(a.Keys(), provider.Tap{}).Ready(nil)
@@ -93,8 +97,14 @@ func checkModels(a *console.Console, c config.Config) Check {
 		return checked("models", "", err)
 	}
 	var names []string
+	for _, r := range c.Roles {
+		if r.Agent != "" && !slices.Contains(names, "the agent "+r.Agent) {
+			names = append(names, "the agent "+r.Agent)
+		}
+	}
+	slices.Sort(names)
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		if name, _ := models.Name(nexus.Coder, tier, ""); !slices.Contains(names, name) {
+		if name, _ := models.Name(nexus.Coder, tier, ""); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
-// checkServers asks each MCP server that is trusted for its tools, and says of
+// checkServers asks each MCP server that is trusted for its tools, and says about
 // the others why they are not used.
 func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []Check {
 	dir, err := a.WorkDir()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,11 +27,19 @@ type agentProgram struct {
 	Billing   string       `json:"billing"`
 	Roles     []nexus.Role `json:"roles,omitempty"` // that it works for
 	Next      string       `json:"next,omitzero"`   // what to do so that it can be used
+	every     bool         // it works for all roles
 }
 
 func agentsCommand(a *console.Console) *cobra.Command {
 	c := a.Command("agents [--json]", "list agent programs of other makers that can work for a role", func(context.Context, []string) error {
-		all, err := a.Agents()
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		if now, err := a.WithAgents(settings, provider.Tap{}); err == nil { // else it says below what is missing
+			settings = now
+		}
+		all, err := a.Agents(settings)
 		if err != nil {
 			return err
 		}
@@ -38,7 +47,7 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		for i, one := range all {
 			list[i] = agentProgram{
 				Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
-				Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles, Next: nextFor(one),
+				Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles, Next: nextFor(one), every: one.Every(),
 			}
 			if one.Metered {
 				list[i].Billing = "use"
@@ -82,7 +91,12 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		if one.Installed {
 			fmt.Fprintf(&b, " %s, speaks %s, paid by %s", view.Clean(one.Program), one.Speaks, one.Billing)
 		}
-		for _, role := range one.Roles {
+		roles := one.Roles
+		if one.every {
+			b.WriteString(", does every role")
+			roles = nil
+		}
+		for _, role := range roles {
 			fmt.Fprintf(&b, ", does %s", role)
 		}
 		b.WriteString("\n")

@@ -87,7 +87,7 @@ func modelsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// public returns what is to be said of the public list. One that cannot be read
+// public returns what is to be said about the public list. One that cannot be read
 // is told to people, and is as good as none.
 func public(a *console.Console, known *provider.Models) *list {
 	k, err := known.Public()

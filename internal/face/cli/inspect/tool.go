@@ -105,7 +105,7 @@ type called struct {
 	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it asked for
 }
 
-// inFull draws all that a model is told of its tools.
+// inFull draws all that a model is told about its tools.
 func inFull(s view.Style, all []toolRow) string {
 	var b strings.Builder
 	for i, t := range all {
@@ -121,7 +121,7 @@ func inFull(s view.Style, all []toolRow) string {
 	return b.String()
 }
 
-// handin returns the schema of what a role hands in, nil for those that hand in
+// handin returns the schema of what a role submits, nil for those that submit
 // a summary.
 func handin(role nexus.Role) json.RawMessage {
 	switch role {

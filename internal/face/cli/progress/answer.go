@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// hear takes answers to questions from the keyboard while the run goes on: a
+// hear takes answers to questions from the keyboard while the run continues: a
 // line answers the question that is open, or, where there are several, the one
 // whose name it begins with. Only one call may be under way. It ends with ctx,
 // or with the input; a line that is being typed when ctx ends is lost.
@@ -84,7 +84,7 @@ func (s *screen) typed(ctx context.Context, line string, answer func(ctx context
 	}
 }
 
-// prompt is what stands below the block while a question can be answered here,
+// prompt is what is below the block while a question can be answered here,
 // empty while none can. The caller holds the lock.
 func (s *screen) prompt() string {
 	asks := s.state.Asks()

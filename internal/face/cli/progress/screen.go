@@ -20,10 +20,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// redrawn is how often the block on a terminal is drawn anew.
+// redrawn is how often the block on a terminal is drawn again.
 const redrawn = 200 * time.Millisecond
 
-// screen shows a run while it goes on: on a terminal a block that is redrawn
+// screen shows a run while it continues: on a terminal a block that is redrawn
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
 type screen struct {

@@ -30,7 +30,7 @@ func Commands(a *console.Console) []*cobra.Command {
 type row struct {
 	flaky.Entry
 	State  string `json:"state"`         // active, expired or to come
-	Why    string `json:"why,omitzero"`  // what is to be said of it
+	Why    string `json:"why,omitzero"`  // what is to be said about it
 	Judged int    `json:"judged"`        // judgements of its gate since it began, in runs here
 	Red    int    `json:"red,omitempty"` // in which it failed
 }
@@ -181,7 +181,7 @@ func removeCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// edit writes the record anew. Nobody in a sandbox does: who is judged by it
+// edit writes the record again. Nobody in a sandbox does: who is judged by it
 // is in there.
 func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {

@@ -73,7 +73,7 @@ func unlandable(s *state.State, r journal.Run) (why, hint string) {
 	case len(s.Landings) > 0 || r.Holder != nil:
 		return "", ""
 	case s.Status.Ended():
-		return fmt.Sprintf("run %s landed nothing", s.Run), "nexus show " + string(s.Run) + " tells why."
+		return fmt.Sprintf("run %s landed nothing", s.Run), "nexus show " + string(s.Run) + " says why."
 	default:
 		return fmt.Sprintf("run %s has landed nothing yet and is not in progress", s.Run), "Continue it with nexus resume, then run nexus land."
 	}

@@ -172,7 +172,7 @@ func publishes(s *state.State, wish nexus.Request) bool {
 }
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
-// somebody took it up meanwhile, or where no run may go on.
+// somebody took it up meanwhile, or where no run may continue.
 func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
 	quiet := a.Copy()
 	quiet.Quiet = true

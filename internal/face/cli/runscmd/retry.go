@@ -77,7 +77,7 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 	return err
 }
 
-// unmerged says why what a round came to cannot be put onto the tip as it is
+// unmerged says why the result of a round cannot be put onto the tip as it is
 // now, empty where it can.
 func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round) (string, error) {
 	if r.Base == s.Tip {
@@ -91,7 +91,7 @@ func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round)
 }
 
 // retried says what comes of another chance: what the next attempt starts from,
-// and, where nobody conducts the run, that nothing goes on by itself.
+// and, where nobody conducts the run, that nothing continues by itself.
 func retried(t *state.Task, wish nexus.Request, told asked) string {
 	text := "retry: granted"
 	if !told.Granted {

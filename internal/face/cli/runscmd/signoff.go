@@ -24,7 +24,7 @@ type verifyOrder struct {
 	Run  string // empty: the newest
 	List bool   // print a checklist, and ask nobody
 	From string // file with an edited one; - is standard input
-	Plan string // file for a plan that mends what is wrong; empty: standard output
+	Plan string // file for a plan that fixes what is wrong; empty: standard output
 }
 
 // signedOff is what came of it: the object of `nexus verify`.

@@ -12,8 +12,8 @@ const (
 	stars = 3  // that count in a phrase, so that no text takes long
 )
 
-// findPhrase returns the first forbidden phrase whose words a text has one after the other,
-// whatever their case and what stands between them, empty for none. A "*" among
+// findPhrase returns the first forbidden phrase whose words a text has one after
+// the other, whatever their case and what is between them, empty for none. A "*" among
 // them stands for up to twelve words of any kind.
 //
 // It reads words, so it keeps honest people from a mistake; what a run may do is

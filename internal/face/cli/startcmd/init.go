@@ -109,7 +109,7 @@ func plain(root *os.Root, name string) error {
 		if err != nil || at != name && info.IsDir() || at == name && info.Mode().IsRegular() {
 			continue
 		}
-		what := "no plain file"
+		what := "not a plain file"
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
 			what = "a link"
@@ -121,7 +121,7 @@ func plain(root *os.Root, name string) error {
 	return nil
 }
 
-// put writes a file anew, in the place of one that is there.
+// put writes a file again, in the place of one that is there.
 func put(root *os.Root, f file) error {
 	if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {
 		return err
@@ -192,5 +192,5 @@ func starter(gates []gate.Gate, note string) string {
 const nexusDir = `What Nexus reads in this project. Commit it.
 
 - nexus.schema.json: the schema of nexus.toml, for editors.
-- roles/coder.md and so on: replaces the prompt of a role; see the ones that Nexus brings along for the form.
+- roles/coder.md and so on: replaces the prompt of a role; the built-in roles show the form.
 `

@@ -53,7 +53,7 @@ type sent struct {
 	Model    string          `json:"model"`
 	Tier     nexus.Tier      `json:"tier"`
 	Begins   bool            `json:"begins_attempt"`    // no attempt at the task is open
-	Why      string          `json:"why,omitempty"`     // brief, repair; nothing where a conversation goes on
+	Why      string          `json:"why,omitempty"`     // brief, repair; nothing where a conversation continues
 	Tokens   int64           `json:"tokens"`            // all together, about
 	Context  int64           `json:"context,omitempty"` // most tokens that the model holds; 0: unknown
 	Sections []section       `json:"sections"`
@@ -93,7 +93,7 @@ func (v sent) draw(s view.Style) string {
 	}
 	figures := []string{string(v.Tier), "about " + size}
 	if v.Why == "" {
-		figures = append(figures, "the conversation goes on")
+		figures = append(figures, "the conversation continues")
 	}
 	b.WriteString(s.Fit(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
 	var rows [][]string

@@ -64,7 +64,7 @@ func single(text, check string) *nexus.Plan {
 	}}}
 }
 
-// longest is how much of a task's text stands in its criterion.
+// longest is how much of a task's text is in its criterion.
 const longest = 500
 
 // shows returns what has to be true when the task is done: what it says, shown

@@ -26,7 +26,7 @@ type Detail struct {
 	Asks     []view.Ask        `json:"questions,omitempty"` // of the task, that wait for a person
 
 	Assessment *repair.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
-	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to go on with it
+	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to continue with it
 }
 
 // Attempt is one try at a task.
@@ -51,7 +51,7 @@ type Round struct {
 	Round    int                     `json:"round"`
 	Role     nexus.Role              `json:"role"`
 	Cause    string                  `json:"cause,omitzero"`
-	Commit   string                  `json:"commit,omitzero"` // in the private clone: what it came to
+	Commit   string                  `json:"commit,omitzero"` // in the private clone: its result
 	Broken   []nexus.IsolationBroken `json:"isolation,omitempty"`
 	Proof    *nexus.TestsProved      `json:"proof,omitempty"`
 	Evidence []nexus.Evidence        `json:"evidence,omitempty"`
@@ -202,7 +202,7 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 	}
 }
 
-// fact draws what a fact says of a round, and what it found.
+// fact draws what a fact says about a round, and what it found.
 func fact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
 	_, text := view.Describe(f)
 	fmt.Fprintf(b, "    %s\n", s.Tint(f, view.Clean(text)))

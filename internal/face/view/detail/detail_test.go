@@ -32,7 +32,7 @@ func tape() []nexus.Fact {
 		nexus.PlanProposed{Plan: "blob", Tasks: 1},
 		nexus.TaskPlanned{Task: test},
 		nexus.PlanApproved{By: "policy"},
-		nexus.TaskRouted{Task: "T1", Complexity: nexus.Simple, Tier: nexus.Fast, By: "keyword", Why: "no word of it says otherwise", Strategy: nexus.TDDStrict, Chosen: "the plan says so"},
+		nexus.TaskRouted{Task: "T1", Complexity: nexus.Simple, Tier: nexus.Fast, By: "keyword", Why: "no keyword says otherwise", Strategy: nexus.TDDStrict, Chosen: "the plan says so"},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDStrict, Base: "b0"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Tester, Session: "T1.1/tester.1"},
 		nexus.NetworkJudged{Session: "T1.1/tester.1", Call: "c1", Hosts: []nexus.HostReached{{Host: "example.com", Port: 443, Why: "not on the list", Times: 2}}},

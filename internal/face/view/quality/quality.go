@@ -50,7 +50,7 @@ type Metrics struct {
 	MostRounds   int     `json:"most_rounds"`
 	FirstAttempt float64 `json:"first_attempt_rate"` // landed with their first attempt
 	FirstRound   float64 `json:"first_round_rate"`   // landed as they were first written
-	Escalated    float64 `json:"escalation_rate"`    // went on at another tier, or in another order of tests and code
+	Escalated    float64 `json:"escalation_rate"`    // continued at another tier, or in another order of tests and code
 	Person       float64 `json:"person_rate"`        // ended with a person
 	Reviews      int     `json:"reviews"`
 	Rejected     float64 `json:"review_reject_rate"` // of the reviews
@@ -240,7 +240,7 @@ func one(is bool) int {
 	return 0
 }
 
-// Evidence returns what the tasks came to as the evidence of gates, one for
+// Evidence returns the result of the tasks as the evidence of gates, one for
 // each task, for those who read such reports.
 func (q Quality) Evidence() []nexus.Evidence {
 	var all []nexus.Evidence

@@ -21,10 +21,10 @@ type Verdict struct {
 	Why    string           `json:"why,omitzero"`
 	Gates  []nexus.Evidence `json:"gates"`
 	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
-	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration switches off
+	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration turns off
 	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
-	Base   string           `json:"base,omitempty"`   // commit that it was held against; empty for none
-	Before []nexus.Finding  `json:"before,omitempty"` // what the base has too, and is not held against the tree
+	Base   string           `json:"base,omitempty"`   // commit that it was compared with; empty for none
+	Before []nexus.Finding  `json:"before,omitempty"` // what the base has too, which does not count against the tree
 
 	told     int      // how many of the last gates only tell something, and decide nothing
 	replaced []string // gates that were not run, and in whose place others judged
@@ -54,10 +54,10 @@ func (v Verdict) stoodFor(e nexus.Evidence) bool {
 	return e.State == nexus.NotRun && slices.Contains(v.replaced, e.Gate)
 }
 
-// Off is what is said of a gate that does not judge.
+// Off is what is said about a gate that does not judge.
 const Off = "switched off in the configuration"
 
-// Without returns a verdict that says which gates are switched off.
+// Without returns a verdict that says which gates are turned off.
 func (v Verdict) Without(off []string) Verdict {
 	v.Off = off
 	if len(v.Gates) == 0 && len(off) > 0 {

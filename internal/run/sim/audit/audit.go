@@ -162,7 +162,7 @@ func (b *Audit) allow(l nexus.Limits) {
 	b.cap = max(b.cap, l.RunMoney)
 }
 
-// end checks what may be said of a run that is over.
+// end checks what may be said about a run that is over.
 func (b *Audit) end(f nexus.RunEnded) {
 	b.ended = f.Status
 	if len(b.working) > 0 || len(b.open) > 0 {
@@ -194,7 +194,7 @@ func (b *Audit) end(f nexus.RunEnded) {
 	}
 }
 
-// published checks that what is said of the branches is so.
+// published checks that what is said about the branches is so.
 func (b *Audit) published(f nexus.ResultPublished) {
 	b.offered = true
 	books := b.world.Books()
@@ -447,7 +447,7 @@ func (b *Audit) train(f nexus.Fact) {
 			b.wrong("%s departs onto %s; the tip is %s, %q is landing, paused %v", f.Attempt, f.Onto, b.tip, b.aboard, b.paused)
 		}
 		if b.aboard = f.Attempt; b.onto[f.Attempt] != f.Onto {
-			delete(b.snaps, state.MergeID(f.Attempt)) // the merger begins anew
+			delete(b.snaps, state.MergeID(f.Attempt)) // the merger begins again
 		}
 		b.onto[f.Attempt] = f.Onto
 	case nexus.TrainLanded:
@@ -473,7 +473,7 @@ func (b *Audit) train(f nexus.Fact) {
 		}
 		b.aboard = ""
 		if !f.Broken && !f.Conflict {
-			b.snaps[f.Attempt] = f.Tree // it goes on from the merged tree
+			b.snaps[f.Attempt] = f.Tree // it continues from the merged tree
 		}
 		if f.Conflict {
 			b.tasks[f.Task].flying = false // it will be parked

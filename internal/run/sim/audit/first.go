@@ -45,7 +45,7 @@ func (b *Audit) first(f nexus.AttemptEnded) {
 	}
 }
 
-// lower books that a task goes on with less of a strategy, which it may do
+// lower books that a task continues with less of a strategy, which it may do
 // from the strictest to the laxest, and never back.
 func (b *Audit) lower(t *account, f nexus.TaskEscalated) {
 	all := nexus.Strategies()

@@ -13,7 +13,7 @@ type mending struct {
 	last   nexus.AttemptID
 	sought []nexus.CriterionFault // in the last round
 	before []nexus.CriterionFault // in those before
-	fixes  map[string]bool        // tasks that were planned to mend something
+	fixes  map[string]bool        // tasks that were planned to fix something
 	open   int                    // of them, planned and not yet part of the run
 	most   int                    // rounds that were ever allowed
 }
@@ -43,7 +43,7 @@ func (b *Audit) mend(f nexus.Fact) {
 }
 
 // seek checks that somebody looks only for what is there, not for ever, and
-// never again for what was the same after it was to be mended.
+// never again for what was the same after it was to be fixed.
 func (b *Audit) seek(f nexus.FaultsSought) {
 	m := &b.mends
 	if f.Attempt == m.last {
@@ -86,7 +86,7 @@ func (b *Audit) unmet(t *account) bool {
 	return false
 }
 
-// planned checks that a task is part of the plan, or mends what was sought.
+// planned checks that a task is part of the plan, or fixes what was sought.
 func (b *Audit) planned(t nexus.Task) {
 	m := &b.mends
 	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 {
@@ -105,7 +105,7 @@ func (b *Audit) planned(t nexus.Task) {
 	m.open++
 }
 
-// Fixes returns how many tasks were planned to mend something.
+// Fixes returns how many tasks were planned to fix something.
 func (b *Audit) Fixes() int { return len(b.mends.fixes) }
 
 // mended checks that a run which is over looked for what keeps criteria from

@@ -14,7 +14,7 @@ import (
 )
 
 // Actor is a worker. In the virtual world it does what the workers of the
-// real one do: it records before it goes on, and goes on from the record.
+// real one do: it records before it continues, and continues from the record.
 type Actor struct {
 	*Environment
 	Desk worker.Desk
@@ -308,7 +308,7 @@ func (x *Actor) review(ctx context.Context) error {
 	return x.record(ctx, f)
 }
 
-// converse has a stretch of a conversation until its role hands in. With why
+// converse has a stretch of a conversation until its role submits. With why
 // it first says something.
 func (x *Actor) converse(ctx context.Context, role nexus.Role, id nexus.SessionID, why string) (nexus.Outcome, error) {
 	var facts []nexus.Fact

@@ -105,7 +105,7 @@ func Merge(base, ours, theirs Tree) (merged Tree, conflicts []string) {
 }
 
 // Broken is the truth about a task's criterion, which its check finds out. It
-// is up to chance, and anew with each change of the tree.
+// is up to chance, and again with each change of the tree.
 func (t Tree) Broken(task string) bool {
 	return t != "" && (t+Tree(task)).Hash()%6 == 0
 }

@@ -29,7 +29,7 @@ type Tariff struct {
 const longest = 400_000
 
 // NewTariff returns prices with everything that prices have: two providers,
-// long prompts that cost more, caches, dear hours, and a price that rises in
+// long prompts that cost more, caches, expensive hours, and a price that rises in
 // the course of the run.
 func NewTariff(begins time.Time) (*Tariff, error) {
 	rises := begins.Add(24 * time.Hour).Format(time.DateOnly)

@@ -52,7 +52,7 @@ func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserv
 		nexus.QuotaHit{Account: state.Account(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
 }
 
-// elsewhere lets the session go on with the model that it is told to ask.
+// elsewhere lets the session continue with the model that it is told to ask.
 func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
 	e, ok := errors.AsType[*schedule.ElsewhereError](err)
 	if !ok {

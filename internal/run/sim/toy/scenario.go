@@ -32,7 +32,7 @@ type Scenario struct {
 	provider  Chance // a call fails
 	quota     Chance // it says that the account is out of quota
 	spare     bool   // another provider may be asked meanwhile
-	auth      Chance // for good, until a person mends it
+	auth      Chance // for good, until a person fixes it
 	overshoot bool   // calls may cost up to half more than their worst case
 	loose     int    // of ten calls, that many do where some may
 	Tariff    *Tariff
@@ -92,7 +92,7 @@ func Draw(r *rand.Rand) Scenario {
 }
 
 // drawCriteria gives some tasks a criterion with a check of its own, and says
-// how often it is mended, and what a task that is stuck may be split into. It takes nothing from the scenario's dice.
+// how often it is fixed, and what a task that is stuck may be split into. It takes nothing from the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {

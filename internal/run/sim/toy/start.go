@@ -29,7 +29,7 @@ func (x *Actor) start(ctx context.Context) ([]nexus.Fact, error) {
 	return nil, x.afresh(ctx, why)
 }
 
-// afresh puts aside what earlier attempts came to.
+// afresh puts aside the result of earlier attempts.
 func (x *Actor) afresh(ctx context.Context, why string) error {
 	if err := x.record(ctx, nexus.StartForgone{Attempt: x.a.ID, Why: why}); err != nil {
 		return err

@@ -246,7 +246,7 @@ func (w *Environment) Die() {
 	clear(w.flight)
 }
 
-// judge runs a gate. What it says of a tree is always the same, but for the
+// judge runs a gate. What it says about a tree is always the same, but for the
 // times when it cannot tell.
 func (w *Environment) judge(t tree, gate string) nexus.Evidence {
 	e := nexus.Evidence{Gate: gate, Tree: string(t), Command: gate, Duration: time.Minute, State: nexus.Pass}
@@ -274,7 +274,7 @@ func (w *Environment) judge(t tree, gate string) nexus.Evidence {
 	return e
 }
 
-// Forget begins a conversation anew.
+// Forget begins a conversation again.
 func (w *Environment) Forget(id nexus.SessionID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// MavenGoals returns what Maven says of a project that it cannot read, and of
+// MavenGoals returns what Maven says about a project that it cannot read, and of
 // goals that failed: where nothing in the code is named, this is why.
 func MavenGoals(in raw.Input, all []string) []nexus.Finding {
 	goal := regexp.MustCompile(`^\[ERROR\] (Failed to execute goal .*?)(?: -> \[Help \d+\])?$`)
@@ -79,8 +79,8 @@ func classes(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// MavenHeads writes the headlines of failed tests anew, as <<< class name. Which
-// class that is stands before, within or behind the name.
+// MavenHeads writes the headlines of failed tests again, as <<< class name. Which
+// class that is is before, within or behind the name.
 func MavenHeads(all []string) []string {
 	class := ""
 	of := regexp.MustCompile(`^(?:\[\w+\] )?Tests run: .* in ([\w.$]+)$`)
@@ -146,7 +146,7 @@ func MavenLost(in raw.Input, all []string) []nexus.Finding {
 		found = append(found, lost("", "Maven ended before its build did: a call of System.exit in its own process"))
 	}
 	if class := unended(all); in.Exit == 0 && len(found) == 0 && !in.Cut && class != "" {
-		found = append(found, lost(class, "it began and did not say how it ended"))
+		found = append(found, lost(class, "it started and did not report how it ended"))
 	}
 	return found
 }

@@ -109,7 +109,7 @@ func Cargo(in raw.Input) raw.Report {
 	if native {
 		r := in.Check(found, finished)
 		if r.State == nexus.Unverifiable {
-			r.Why = "its JSON is not whole"
+			r.Why = "its JSON is incomplete"
 		}
 		return r
 	}

@@ -95,7 +95,7 @@ func Pyright(in raw.Input) raw.Report {
 func pyrightText(in raw.Input, broken bool) raw.Report {
 	d := dialect{places: []string{`%f:%l:%c - %m`}, code: `\s+\((report\w+)\)$`}
 	var joined []string
-	for _, l := range in.Text() { // a finding goes on in lines that are indented further
+	for _, l := range in.Text() { // a finding continues in lines that are indented further
 		l = strings.ReplaceAll(l, "\u00a0", " ")
 		if t := strings.TrimSpace(l); strings.HasPrefix(l, "    ") && len(joined) > 0 {
 			joined[len(joined)-1] += " " + t

@@ -64,7 +64,7 @@ func ESLint(in raw.Input) raw.Report {
 func whole(in raw.Input, found []nexus.Finding, broken bool) raw.Report {
 	r := in.Check(found, !broken)
 	if broken && r.State == nexus.Unverifiable {
-		r.Why = "its JSON is not whole"
+		r.Why = "its JSON is incomplete"
 	}
 	return r
 }

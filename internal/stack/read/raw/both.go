@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Both joins what a tool printed with what its report says of the same run:
+// Both joins what a tool printed with what its report says about the same run:
 // the report counts and names, and the worse word of the two holds. A report
 // that knows of fewer failures than were printed is not whole; one that knows
 // of more that passed is not of this run alone.

@@ -45,7 +45,7 @@ func Gone(in Input, all []string) (nexus.Finding, bool) {
 			continue
 		}
 		if place := in.Place(file); file != "" && (place != "" || file == ".") {
-			return nexus.Finding{File: place, Code: CodeEnvironment, Message: l, Advice: "There is no " + path.Clean(place) + ": make it, or name what is there."}, true
+			return nexus.Finding{File: place, Code: CodeEnvironment, Message: l, Advice: "There is no " + path.Clean(place) + ": create it, or name one that exists."}, true
 		}
 	}
 	return nexus.Finding{}, false

@@ -67,7 +67,7 @@ func (in Input) Unran() Report {
 	return in.Silent()
 }
 
-// Run is what a runner said of the tests that it ran.
+// Run is what a runner said about the tests that it ran.
 type Run struct {
 	Findings []nexus.Finding
 	Counts   nexus.Counts
@@ -200,7 +200,7 @@ func unfetched(before []string, f nexus.Finding) nexus.Finding {
 
 // Missing is the finding that a tool is not installed.
 func Missing(tool, said string) nexus.Finding {
-	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + hint(tool) + ", or switch the gate off in nexus.toml."}
+	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + hint(tool) + ", or turn the gate off in nexus.toml."}
 }
 
 func missingTool() []*regexp.Regexp {

@@ -18,7 +18,7 @@ type Input struct {
 	Tests          bool                       // it is meant to run tests; none is no pass
 	Dir            string                     // below Root, where it ran; empty is Root
 	Root           string                     // absolute directory it ran in; empty is unknown
-	Expect         func(pkg string) []string  // tests of a Go package that must have run; nil: nobody knows
+	Expect         func(pkg string) []string  // tests of a Go package that must have run; nil: unknown
 	Find           func(suffix string) string // the one file of the tree whose path ends so, empty for none or many; may be nil
 	Modules        map[string]string          // Go module path to its directory below Root; tells where a package is
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Lines splits output into lines without line ends, colours and other control
-// characters; a carriage return starts its line anew, as on a terminal.
+// characters; a carriage return starts its line again, as on a terminal.
 func Lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
@@ -147,12 +147,12 @@ func Number(s string) int {
 // Text returns all lines, those of standard output first.
 func (in Input) Text() []string { return append(Lines(in.Stdout), Lines(in.Stderr)...) }
 
-// Last is what to show where a tool failed without a word that is understood:
+// Last is what to show where a tool failed without a message that is understood:
 // the end of what it said.
 func (in Input) Last() string {
 	all := slices.DeleteFunc(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(all) == 0 {
-		return fmt.Sprintf("exit code %d without a word", in.Exit)
+		return fmt.Sprintf("exit code %d without a message", in.Exit)
 	}
 	return strings.TrimSpace(strings.Join(all[max(0, len(all)-20):], "\n"))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Begun begins the message of a test that began and did not end.
-const Begun = "the test began and never ended"
+const Begun = "the test started and never ended"
 
 // Unrun reports whether a finding of a test runner says that tests did not run:
 // a file or a package of tests could not be loaded or built, or tests were
@@ -65,7 +65,7 @@ const unloadable = `^(?:#\s+)?(?:E\s+)?(?:Uncaught )?(?:` +
 	`.*cannot load such file -- .*\(LoadError\)$|.*\(SyntaxError\)$|[^\s:]+\.rb:\d+: syntax error, |` +
 	`(?:PHP )?Fatal error:  (?:Uncaught Error: Failed opening required|Uncaught Error: Class |require)|(?:PHP )?Parse error:  )`
 
-// Unloadable returns what an interpreter says of a file that it cannot load.
+// Unloadable returns what an interpreter says about a file that it cannot load.
 // Where a command that is to run tests says that, and nothing of any test, it
 // ran none.
 func Unloadable(all []string) (nexus.Finding, bool) {

@@ -20,14 +20,14 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	case c.Lines.Total == 0 && c.Branches.Total == 0:
 		r.State, r.Why = nexus.Unverifiable, "it says nothing of any line"
 	case !whole:
-		r.State, r.Why = nexus.Unverifiable, "the report is not whole"
+		r.State, r.Why = nexus.Unverifiable, "the report is incomplete"
 	default:
 		r.Why = fmt.Sprintf("%.1f%% of %d lines", 100*float64(c.Lines.Covered)/float64(max(1, c.Lines.Total)), c.Lines.Total)
 	}
 	return r
 }
 
-// Percent reads how much was covered from what a report of coverage says of
+// Percent reads how much was covered from what a report of coverage says about
 // itself, and false where it says something else.
 func Percent(why string) (float64, bool) {
 	var percent float64
@@ -101,7 +101,7 @@ func Cobertura(in raw.Input) raw.Report {
 			case "method":
 				class = true
 			case "line":
-				if !class { // those of a method stand in its class once more
+				if !class { // those of a method are in its class once more
 					hit(&counted.Lines, attr(e, "hits"))
 				}
 			}

@@ -64,7 +64,7 @@ func JUnit(in raw.Input) raw.Report {
 	}
 	j.run.Counted = j.root && (whole || j.seen > 0 || j.run.Counts != (nexus.Counts{}))
 	if j.root && !whole && !in.Cut {
-		j.run.Findings = append(j.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the report is not whole: tests may be missing from it"})
+		j.run.Findings = append(j.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the report is incomplete: tests may be missing from it"})
 	}
 	return in.Suite(j.run)
 }
@@ -174,7 +174,7 @@ func (j *junit) close(u *unit) {
 	}
 	suite.Place(j.in, &f, u.class, lines)
 	if f.Message == "" {
-		f.Message = "failed without a word"
+		f.Message = "failed without a message"
 	}
 	if f.File == "" {
 		f.File, f.Line = j.in.Place(u.file), u.line

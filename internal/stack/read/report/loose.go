@@ -36,7 +36,7 @@ func JSON(in raw.Input) raw.Report {
 	}
 	r := in.Check(l.found, values > 0 && whole)
 	if r.State == nexus.Unverifiable && values > 0 {
-		r.Why = "its JSON is not whole"
+		r.Why = "its JSON is incomplete"
 	}
 	return r
 }
@@ -95,7 +95,7 @@ func placeWords() []string {
 	return []string{"location", "locations", "labels", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
 }
 
-// walk looks for findings in a value, and below it. What is said of the file
+// walk looks for findings in a value, and below it. What is said about the file
 // further up holds for what is below.
 func (l *loose) walk(v any, above nexus.Finding, depth int) {
 	named := regexp.MustCompile(`^(?:/|\w:\\|\./)?[\w@.-]+(?:[/\\][\w@.-]+)+\.\w+$`)
@@ -166,7 +166,7 @@ func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 	}
 }
 
-// first is the value of a list that says of itself that it is the main one, or
+// first is the value of a list that says about itself that it is the main one, or
 // the one that is first.
 func first(all []any) any {
 	for _, v := range all {

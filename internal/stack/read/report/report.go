@@ -132,7 +132,7 @@ func SARIF(in raw.Input) raw.Report {
 	if !ok || s.Runs == nil {
 		r := in.Check(nil, false)
 		if broken && r.State == nexus.Unverifiable {
-			r.Why = "its JSON is not whole"
+			r.Why = "its JSON is incomplete"
 		}
 		return r
 	}

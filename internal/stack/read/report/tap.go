@@ -71,7 +71,7 @@ func TAP(in raw.Input) raw.Report {
 	case t.planned && t.plan > t.points && !in.Cut:
 		t.run.Findings = append(t.run.Findings, lost(t.plan-t.points, t.plan))
 	case !t.planned && t.points > 0 && !in.Cut:
-		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is not whole"})
+		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is incomplete"})
 	}
 	for i, f := range t.run.Findings {
 		if f.Test == "bats-gather-tests" || f.Test == "setup_file failed" { // so bats says that it could not run a file
@@ -221,7 +221,7 @@ func (t *tap) close() {
 		f.Message = dedent(f.Message)
 	}
 	if f.Message == "" {
-		f.Message = "failed without a word"
+		f.Message = "failed without a message"
 	}
 	where := f
 	suite.Place(t.in, &f, "", lines)

@@ -94,7 +94,7 @@ func (j *mochaReport) stream(in raw.Input) bool {
 			var f mochaFailure
 			var said struct{ Err, Stack string }
 			_ = json.Unmarshal(e[1], &said)
-			_ = json.Unmarshal(e[1], &f) // of another type is what it says of the error
+			_ = json.Unmarshal(e[1], &f) // of another type is what it says about the error
 			f.Err.Message, f.Err.Stack = said.Err, said.Stack
 			j.Failures = append(j.Failures, f)
 		case `"end"`:
@@ -243,7 +243,7 @@ func inFile(in raw.Input, file, title string) string {
 
 // finding says what a failed try of a test says.
 func (p playResult) finding(in raw.Input, name, file string) nexus.Finding {
-	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a word"}
+	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a message"}
 	if p.Status == "timedOut" {
 		f.Code = raw.CodeTimeout
 	}

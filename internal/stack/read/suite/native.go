@@ -47,7 +47,7 @@ func Cargo(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// cargoSaid keeps of what stands between the lines with which a program of tests
+// cargoSaid keeps of what is between the lines with which a program of tests
 // begins and says that all passed those that say how its tests ended: the rest
 // they printed themselves.
 func cargoSaid(all []string) []string {
@@ -84,7 +84,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 		f := nexus.Finding{Code: raw.CodeTest, Test: m[1]}
 		panicked(in, &f, said[m[1]])
 		if f.Message == "" {
-			f.Message = "failed without a word"
+			f.Message = "failed without a message"
 		}
 		found = append(found, f)
 		delete(said, m[1])
@@ -92,7 +92,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 	for test, lines := range said { // with --quiet there is no line for each
 		f := nexus.Finding{Code: raw.CodeTest, Test: test}
 		if panicked(in, &f, lines); quiet {
-			f.Message = cmp.Or(f.Message, "failed without a word")
+			f.Message = cmp.Or(f.Message, "failed without a message")
 			found = append(found, f)
 		}
 	}
@@ -149,7 +149,7 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 	for _, l := range all {
 		over = over || strings.HasPrefix(strings.TrimSpace(l), "Summary [")
 		m := row.FindStringSubmatch(l)
-		if m == nil || m[1] != "" && !over { // the next try may pass; the last one stands below the sum
+		if m == nil || m[1] != "" && !over { // the next try may pass; the last one is below the sum
 			continue
 		}
 		m = m[1:]

@@ -31,7 +31,7 @@ func Pytest(in raw.Input) raw.Report {
 		}
 	}
 	if has(all, `^!+ .*(?:Interrupted|stopping after)`) {
-		r.Planned = 0 // it says itself that it did not go on
+		r.Planned = 0 // it says itself that it did not continue
 	}
 	r.Findings = pytestFindings(in, all)
 	r.Tests = pytestNames(all, c)
@@ -109,7 +109,7 @@ func pytestFindings(in raw.Input, all []string) []nexus.Finding {
 }
 
 // placed sets the places of failures of which only a line tells, with
-// --tb=line: they stand in the order of the tests.
+// --tb=line: they are in the order of the tests.
 func placed(in raw.Input, all []string, found []nexus.Finding) {
 	row := regexp.MustCompile(`^(\S+\.py):(\d+): (.+)$`)
 	var open []*nexus.Finding
@@ -238,7 +238,7 @@ func Unittest(in raw.Input) raw.Report {
 }
 
 // unittestNames returns how each test ended, where -v names all that ran. What a
-// test prints stands between its name and how it ended, or before its name.
+// test prints is between its name and how it ended, or before its name.
 func unittestNames(all []string, ran int) []raw.Test {
 	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(?: \.\.\.|$)`)
 	end := regexp.MustCompile(`(?:^|\.\.\. )(ok|FAIL|ERROR|skipped '.*'|skipped ".*"|expected failure|unexpected success)$`)

@@ -63,7 +63,7 @@ func Vitest(in raw.Input) raw.Report {
 	stop := regexp.MustCompile(`^ \x{276f} |^ +\d+\|`)
 	where := regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`)
 	arrow := regexp.MustCompile(`^\s*[\x{256d},][-\x{2500}]*\[\s*(\S+?):(\d+):(\d+)\s*\]`)
-	var waiting []string // tests that failed alike stand above one text
+	var waiting []string // tests that failed alike are above one text
 	for _, b := range blocks(all, head, rule) {
 		waiting = append(waiting, b.head[1])
 		if message(b.lines, nil) == "" {
@@ -138,7 +138,7 @@ func Mocha(in raw.Input) raw.Report {
 	stop := regexp.MustCompile(`^\s+at |^\s+\+ expected - actual`)
 	for _, b := range blocks(all[begin:], regexp.MustCompile(`^ {2}\d+\) (.+?)(:?)$`), nil) {
 		title, rest := []string{b.head[1]}, b.lines
-		for b.head[2] == "" && len(rest) > 0 { // the title goes on until a colon
+		for b.head[2] == "" && len(rest) > 0 { // the title continues until a colon
 			t := strings.TrimSpace(rest[0])
 			rest = rest[1:]
 			title = append(title, strings.TrimSuffix(t, ":"))
@@ -246,7 +246,7 @@ func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
 			}
 		}
 		r.State, r.Why = nexus.Environmental, "a browser of Playwright is not installed"
-		r.Findings = []nexus.Finding{{Code: raw.CodeMissing, Message: strings.SplitN(r.Findings[0].Message, "\n", 2)[0], Advice: "Run npx playwright install, where gates can see what it installs, or switch the gate off in nexus.toml."}}
+		r.Findings = []nexus.Finding{{Code: raw.CodeMissing, Message: strings.SplitN(r.Findings[0].Message, "\n", 2)[0], Advice: "Run npx playwright install, where gates can see what it installs, or turn the gate off in nexus.toml."}}
 		return r
 	}
 }

@@ -42,7 +42,7 @@ type Event struct {
 	Calls   []Call
 	Failed  bool
 	Used    int       // percent of the account's window
-	Until   time.Time // when the window starts anew
+	Until   time.Time // when the window starts again
 	End     End
 }
 
@@ -63,7 +63,7 @@ type End struct {
 	Total  bool        // Usage and Money may include earlier prompts of the conversation: versions differ
 	Own    nexus.Usage // of the prompt alone, where the stream has that, too; less than all of it
 	Denied int         // calls that were denied
-	Until  time.Time   // when the account's window starts anew, if the stream says so
+	Until  time.Time   // when the account's window starts again, if the stream says so
 }
 
 // Decoder reads the stream of one process.
@@ -140,12 +140,12 @@ func (c *common) Close(exit int, stderr string) End {
 	switch e.Fault = classify(said); {
 	case e.Fault != "" && (c.failed != "" || exit != 0 || c.objects == 0):
 	case c.objects == 0 && c.lost != "":
-		e.Fault, e.Why = nexus.FaultGarbage, "its output is not the stream that was asked for: "+brief(c.lost)
+		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+brief(c.lost)
 	case exit != 0 || c.failed != "":
 		e.Fault = nexus.FaultCrashed
 		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, brief(said)), ": ")
 	default:
-		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 and never reported that it is done"
+		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 without reporting that it is done"
 	}
 	return e
 }

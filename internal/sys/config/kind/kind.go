@@ -188,7 +188,7 @@ func Models() Kind {
 				return nil, err
 			}
 			if slices.Contains(names[:i], names[i]) {
-				return nil, fmt.Errorf("%s is there twice", Quoted(names[i]))
+				return nil, fmt.Errorf("%s is given twice", Quoted(names[i]))
 			}
 		}
 		return strings.Join(names, ","), nil
@@ -325,7 +325,7 @@ func List(allowed ...string) Kind {
 				return nil, fmt.Errorf("%s is not a name", Quoted(n))
 			}
 			if len(allowed) > 0 && !slices.Contains(allowed, n) {
-				return nil, fmt.Errorf("%s is none of %s", Quoted(n), strings.Join(allowed, ", "))
+				return nil, fmt.Errorf("%s is not one of %s", Quoted(n), strings.Join(allowed, ", "))
 			}
 		}
 		return names, nil
@@ -349,7 +349,7 @@ func Pairs(name string) Kind {
 	fits := regexp.MustCompile(name)
 	check := func(n, v string) (string, error) {
 		if !fits.MatchString(n) {
-			return "", fmt.Errorf("has the name %s, which is none", Quoted(n))
+			return "", fmt.Errorf("has the name %s, which is not valid", Quoted(n))
 		}
 		return n + "=" + v, Plain(v)
 	}
@@ -400,7 +400,7 @@ func Beginnings() Kind {
 		for i, n := range names {
 			names[i] = strings.Join(strings.Fields(n), " ")
 			if !regexp.MustCompile(beginning).MatchString(names[i]) {
-				return nil, fmt.Errorf("%s is not the plain words that a command begins with", Quoted(n))
+				return nil, fmt.Errorf("%s is not the plain words that a command starts with", Quoted(n))
 			}
 		}
 		return names, nil
@@ -417,7 +417,7 @@ func Phrases() Kind {
 	return list("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
 		for _, n := range names {
 			if err := Plain(n); err != nil || len(n) > 200 || !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-				return nil, fmt.Errorf("%s is no phrase of up to 200 letters", Quoted(n))
+				return nil, fmt.Errorf("%s is not a phrase of up to 200 letters", Quoted(n))
 			}
 		}
 		return names, nil

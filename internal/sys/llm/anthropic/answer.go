@@ -119,7 +119,7 @@ func (d *draft) take(name string, data []byte, key string) error {
 		return d.grow(v)
 	case "content_block_stop":
 		if v.Index < 0 || v.Index >= len(d.blocks) {
-			return wire.Malformed(errors.New("the end of a block that never began"))
+			return wire.Malformed(errors.New("the end of a block that never started"))
 		}
 		d.blocks[v.Index].closed = true
 	case "message_delta":
@@ -164,7 +164,7 @@ func (d *draft) start(v event) error {
 
 func (d *draft) grow(v event) error {
 	if v.Index < 0 || v.Index >= len(d.blocks) {
-		return wire.Malformed(errors.New("a piece of a block that never began"))
+		return wire.Malformed(errors.New("a piece of a block that never started"))
 	}
 	p := d.blocks[v.Index]
 	d.bytes += len(v.Delta.Text) + len(v.Delta.Thinking) + len(v.Delta.JSON)

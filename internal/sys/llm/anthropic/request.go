@@ -83,7 +83,7 @@ type block struct {
 // same from request to request.
 func (m *model) encode(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
+		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	ephemeral := &cache{Type: "ephemeral"}
 	q := request{Model: r.Model, MaxTokens: r.MaxTokens, Stream: true, Cache: ephemeral, Messages: []message{}}

@@ -52,7 +52,7 @@ func Parse(data []byte) (Answer, error) {
 		return Answer{}, fmt.Errorf(`write {"text": "...", "calls": [{"tool": "NAME", "input": {...}}]}: %w`, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Answer{}, errors.New("something follows the answer; write one JSON object")
+		return Answer{}, errors.New("there is text after the answer; write one JSON object")
 	}
 	switch a.Stop {
 	case "", llm.StopRefuse, llm.StopLength:

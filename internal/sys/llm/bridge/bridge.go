@@ -169,7 +169,7 @@ func read(file string) (Answer, error) {
 		return Answer{}, err
 	}
 	if info.Size() > limit {
-		return Answer{}, fmt.Errorf("it has %d bytes, and at most %d are read", info.Size(), limit)
+		return Answer{}, fmt.Errorf("it has %d bytes, the maximum is %d", info.Size(), limit)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

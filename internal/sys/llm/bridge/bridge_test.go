@@ -182,7 +182,7 @@ func TestRequestCanBeRead(t *testing.T) {
 		got := text(t, dir, "0001", "request.md")
 		order := []string{
 			"At least one tool must be called.", "## Result of c1, failed", "````\n```\nno such file\n```\n````",
-			"# System prompt", "You are a coder.", "## read_file", "Reads a file.", "# Before", "## The model is told", "First.", "## The model says", "## The model calls read_file (c1)",
+			"# System prompt", "You are a coder.", "## read_file", "Reads a file.", "# Before", "## Message to the model", "First.", "## The model says", "## The model calls read_file (c1)",
 		}
 		for _, want := range order {
 			at := strings.Index(got, want)
@@ -202,7 +202,7 @@ func TestParse(t *testing.T) {
 		`{}`:                         "it is empty",
 		``:                           "write {",
 		`[]`:                         "write {",
-		`{"text": "x"} {}`:           "something follows",
+		`{"text": "x"} {}`:           "text after the answer",
 		`{"txt": "x"}`:               `unknown field "txt"`,
 		`{"calls": [{"input": {}}]}`: "call 1: it names no tool",
 		`{"calls": [{"tool": "a"}, {"tool": "b", "input": []}]}`: "call 2: input of b is not an object",

@@ -62,7 +62,7 @@ func messages(b *strings.Builder, all []llm.Message) {
 			case p.Text != "" && m.From == llm.Assistant:
 				fmt.Fprintf(b, "\n## The model says\n\n%s\n", fenced(p.Text))
 			case p.Text != "":
-				fmt.Fprintf(b, "\n## The model is told\n\n%s\n", fenced(p.Text))
+				fmt.Fprintf(b, "\n## Message to the model\n\n%s\n", fenced(p.Text))
 			}
 		}
 	}

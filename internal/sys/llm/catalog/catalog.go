@@ -1,5 +1,5 @@
 // Package catalog fetches the public list of models, models.dev, and keeps
-// what it says of them on this machine.
+// what it says about them on this machine.
 //
 // The list is somebody else's: it is read into words of ours, and what it says
 // of a model is used only where nobody here knows better.
@@ -92,7 +92,7 @@ func Fetch(ctx context.Context, s Source) (Fetched, error) {
 		if e, ok := errors.AsType[*nexus.Error](err); ok {
 			return f, e
 		}
-		hint := "Runs go on without it: the built-in table, and what was fetched before, stay. Try again later, or set models.list to an address that answers."
+		hint := "Runs continue without it, with the built-in table and what was fetched before. Try again later, or set models.list to an address that answers."
 		return f, &nexus.Error{Code: nexus.CodeProvider, Message: "fetch the list of models from " + s.URL, Cause: err, Hint: hint}
 	}
 	data, err := json.Marshal(f.Kept)
@@ -123,7 +123,7 @@ func (s Source) ask(ctx context.Context, was Kept) (Fetched, error) {
 	}
 	client := &http.Client{Transport: s.HTTP, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) >= 5 {
-			return errors.New("it leads from one address to the next")
+			return errors.New("it redirects too often")
 		}
 		return safe(r.URL)
 	}}
@@ -178,6 +178,6 @@ func safe(u *url.URL) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: "the list of models is not fetched from " + u.Redacted() + ": on the way prices could be changed",
-		Hint: "Set models.list to an https address; http is taken on this machine only.",
+		Hint: "Set models.list to an https address; http is accepted on this machine only.",
 	}
 }

@@ -22,7 +22,7 @@ type classes struct {
 	CacheWrite *float64 `json:"cache_write"`
 }
 
-// entry is what the list says of a model. What else it says is not looked at.
+// entry is what the list says about a model. What else it says is not looked at.
 type entry struct {
 	Updated string `json:"last_updated"`
 	Status  string `json:"status"`
@@ -103,7 +103,7 @@ func (e entry) listed() llm.Listed {
 	if e.Status == "deprecated" {
 		l.Note = "deprecated"
 	}
-	if l.Check() != nil { // dearer than anything is
+	if l.Check() != nil { // more expensive than anything is
 		l.Rates = nil
 	}
 	return l

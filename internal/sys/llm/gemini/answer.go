@@ -240,7 +240,7 @@ func (d *draft) close() (llm.Response, error) {
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
 		r.Stop, r.Flaw = llm.StopMalformed, d.message
 	case "OTHER", "CONTINUATION":
-		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason of its own")
+		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason that it does not explain")
 	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and what may come
 		r.Stop = llm.StopRefuse
 	}

@@ -58,7 +58,7 @@ type model struct {
 // kind of model it is; without, it is one of Google's own.
 func path(name string) (string, error) {
 	if name == "" || strings.Contains(name, "..") {
-		return "", &llm.Error{Class: llm.Invalid, Code: "model", Cause: fmt.Errorf("no model can be called %q", name)}
+		return "", &llm.Error{Class: llm.Invalid, Code: "model", Cause: fmt.Errorf("%q is not a valid name of a model", name)}
 	}
 	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
 		name = "models/" + name

@@ -71,7 +71,7 @@ type kept struct {
 // encode returns the body of the call.
 func (m *model) encode(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
+		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	g := generation{MaxTokens: r.MaxTokens}
 	if effort := strings.ToUpper(effortOf(r, m.effort)); effort != "" {

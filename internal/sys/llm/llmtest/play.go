@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// sides are what is told of an answer under way: that it begins, and that it
+// sides are what is told about an answer under way: that it begins, and that it
 // was paid for or not.
 type sides struct {
 	begin  func()

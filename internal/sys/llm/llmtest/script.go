@@ -117,7 +117,7 @@ func (s Script) check() error {
 
 func (t Turn) check() error {
 	if !slices.Contains([]llm.Stop{"", llm.StopDone, llm.StopTools, llm.StopLength, llm.StopRefuse}, t.Stop) {
-		return fmt.Errorf("stop %q is none of done, tools, length, refuse", t.Stop)
+		return fmt.Errorf("stop %q is not one of done, tools, length, refuse", t.Stop)
 	}
 	if t.Delay < 0 {
 		return errors.New("delay is below zero")

@@ -91,7 +91,7 @@ type kept struct {
 
 func (m *model) encode(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
+		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	q := request{Model: r.Model, Stream: true, Messages: []message{}}
 	m.adapt(&q, r)

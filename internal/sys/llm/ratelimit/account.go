@@ -29,7 +29,7 @@ type Pass struct {
 	account *Account
 	pool    *pool
 	bytes   int64 // of the request
-	further int   // whether it goes on with a conversation
+	further int   // whether it continues with a conversation
 	need    need
 	begun   time.Time
 
@@ -52,14 +52,14 @@ const (
 
 // Hold is what a call waits for.
 type Hold struct {
-	Wait time.Duration // until it may go on, as far as anybody knows; 0 where nobody does
+	Wait time.Duration // until it may continue, as far as anybody knows; 0 where nobody does
 	Why  string
 }
 
 // Stages of a wait that somebody may want to hear of.
 const (
 	worth  = time.Second     // a wait that is known to be at least this long
-	unsure = 5 * time.Second // after this, one of which nobody knows how long it is
+	unsure = 5 * time.Second // after this, one whose length is unknown
 )
 
 // try lets a call in if it need not wait.

@@ -24,7 +24,7 @@ func newCrowd() crowd { return crowd{limit: first, wall: most, slow: 1} }
 // full reports whether nobody may come in.
 func (c *crowd) full() bool { return c.in >= int(c.limit) }
 
-// grow makes room after an answer has begun, if the room that there is was
+// grow makes room after an answer has started, if the room that there is was
 // used.
 func (c *crowd) grow() {
 	if c.in < int(c.limit) {

@@ -70,7 +70,7 @@ const usual = 1000
 
 func newPool() *pool { return &pool{rates: [2]rate{1.0 / 3, 1.0 / 3}, said: usual} }
 
-// further tells the first call of a conversation, 0, from those that go on, 1.
+// further tells the first call of a conversation, 0, from those that continue, 1.
 func further(r llm.Request) int {
 	for _, m := range r.Messages {
 		if m.From == llm.Assistant {

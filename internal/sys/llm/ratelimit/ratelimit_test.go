@@ -262,7 +262,7 @@ func TestOverloadHalves(t *testing.T) {
 }
 
 // TestWaitsAreCancelled ends waits in line: who waits leaves it at once, and
-// those behind go on.
+// those behind continue.
 func TestWaitsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{say: func(n int) (int, http.Header, error) {

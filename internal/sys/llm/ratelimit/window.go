@@ -18,7 +18,7 @@ type window struct {
 	from        mark // what was told first since it was full, or had more
 }
 
-// mark is something that was told of a window.
+// mark is something that was told about a window.
 type mark struct {
 	left    int64
 	at, end time.Time

@@ -44,7 +44,7 @@ type response struct {
 	Header map[string]string `json:"header,omitempty"`
 	Body   []string          `json:"body,omitempty"`  // its lines
 	Bytes  []byte            `json:"bytes,omitempty"` // where it is not UTF-8
-	Failed string            `json:"failed,omitzero"` // how the connection broke, after what stands in Body
+	Failed string            `json:"failed,omitzero"` // how the connection broke, after what is in Body
 }
 
 // asked returns a call that has no answer yet.
@@ -129,7 +129,7 @@ func parse(data []byte) (call, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(data, &v); err != nil {
-		return call{}, fmt.Errorf("it is no recording: %w", err)
+		return call{}, fmt.Errorf("it is not a recording: %w", err)
 	}
 	if v.Version != version {
 		return call{}, fmt.Errorf("its version is %d, and this Nexus reads version %d", v.Version, version)
@@ -138,7 +138,7 @@ func parse(data []byte) (call, error) {
 	d.DisallowUnknownFields()
 	var c call
 	if err := d.Decode(&c); err != nil {
-		return call{}, fmt.Errorf("it is no recording: %w", err)
+		return call{}, fmt.Errorf("it is not a recording: %w", err)
 	}
 	switch _, err := d.Token(); {
 	case !errors.Is(err, io.EOF):
@@ -150,7 +150,7 @@ func parse(data []byte) (call, error) {
 	case c.Response.Status == 0 && c.Response.Failed == "":
 		return call{}, errors.New("it has no response")
 	case c.Response.Status != 0 && (c.Response.Status < 100 || c.Response.Status > 999):
-		return call{}, fmt.Errorf("%d is no status", c.Response.Status)
+		return call{}, fmt.Errorf("%d is not a status", c.Response.Status)
 	}
 	return c, nil
 }

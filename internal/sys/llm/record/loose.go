@@ -8,7 +8,7 @@ import (
 )
 
 // loosely says what a call asks for without what others did meanwhile: what
-// tools showed, and what a brief says of the tree. What the model said so far,
+// tools showed, and what a brief says about the tree. What the model said so far,
 // what it was told to do, and who was asked count. It is empty for what is no
 // conversation of ours.
 func (c call) loosely() string {

@@ -151,7 +151,7 @@ func (p *Player) fresh(some []int) (int, bool) {
 
 // differs says in which way a request is not in the recording.
 func (p *Player) differs(want call) error {
-	e := &nexus.Error{Code: nexus.CodeNotRecorded, Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record anew with --record."}
+	e := &nexus.Error{Code: nexus.CodeNotRecorded, Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record."}
 	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, name(want.Conversation))
 	var spoken []call // of the same conversation
 	for _, c := range p.all {

@@ -35,7 +35,7 @@ type Recorder struct {
 	err   error // the first call that could not be kept
 }
 
-// Create makes the directory, or goes on with one that holds recordings. Mask
+// Create makes the directory, or continues with one that holds recordings. Mask
 // takes keys out of all that is kept.
 func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	r := &Recorder{dir: dir, mask: mask, tries: map[string]int{}}
@@ -60,7 +60,7 @@ func (r *Recorder) Close() error {
 	if r.err == nil {
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeStorage, Message: "the recording is not whole", Cause: r.err, Hint: "Check the disk that holds " + r.dir + " and record anew."}
+	return &nexus.Error{Code: nexus.CodeStorage, Message: "the recording is incomplete", Cause: r.err, Hint: "Check the disk that holds " + r.dir + " and record again."}
 }
 
 // Transport returns next with everything that goes through it recorded as a
@@ -242,7 +242,7 @@ func load(dir string) ([]call, error) {
 	for _, name := range names {
 		c, err := read(root, name)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the recording " + filepath.Join(dir, name), Cause: err, Hint: "Record anew, or remove the file; docs/recordings.md describes it."}
+			return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the recording " + filepath.Join(dir, name), Cause: err, Hint: "Record again, or remove the file; docs/recordings.md describes it."}
 		}
 		calls = append(calls, c)
 	}
@@ -258,7 +258,7 @@ func read(root *os.Root, name string) (call, error) {
 		return call{}, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return call{}, errors.New("it is not a plain file of a sensible size")
+		return call{}, errors.New("it is not a plain file, or is too large")
 	}
 	data, err := root.ReadFile(name)
 	if err != nil {

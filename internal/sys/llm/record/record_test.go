@@ -178,7 +178,7 @@ func TestNotRecorded(t *testing.T) {
 }
 
 // TestAnotherTree plays to requests that differ in what tools showed and in
-// what a brief says of the tree, on every wire, and to no others.
+// what a brief says about the tree, on every wire, and to no others.
 func TestAnotherTree(t *testing.T) {
 	const brief = "Conversation: T1/coder.1\n\n## What to do\n\n%s\n\n## Landed meanwhile\n\n%s\n\n## Gates\n\n- test: %s\n\n## Last\n\nx"
 	said3 := func(shape, task, said, landed, tests, shown string) string {

@@ -151,7 +151,7 @@ func failed(data []byte) bool {
 	return json.Unmarshal(data, &v) == nil && len(v.Error) > 0 && string(v.Error) != "null"
 }
 
-// status takes what is said of the whole answer.
+// status takes what is said about the whole answer.
 func (d *draft) status(v event, key string) error {
 	r := v.Response
 	if r == nil {

@@ -189,7 +189,7 @@ func TestStrings(t *testing.T) {
 }
 
 // TestPhase sends back whether a text was the answer or came on the way to
-// it, with the text that it was said of and no other.
+// it, with the text that it was said about and no other.
 func TestPhase(t *testing.T) {
 	said := func(text, phase string) string {
 		return item(`{"type":"message","phase":` + phase + `,"content":[{"type":"output_text","text":"` + text + `"}]}`)

@@ -14,7 +14,7 @@ import (
 
 // Steps numbers the answer to a request, so that ids that are made for calls
 // differ over a conversation and stay the same when it is asked again. It counts
-// the answers so far, and goes on from the made ids among them: of one that was
+// the answers so far, and continues from the made ids among them: of one that was
 // compacted, fewer answers are left than there were.
 func Steps(r llm.Request) int {
 	n := 0
@@ -129,7 +129,7 @@ func inputFlaw(input []byte) string {
 		return "its input is not whole JSON, it ends too early: " + quote(input)
 	}
 	if rest := input[d.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
-		return "its input has text behind the JSON: " + quote(rest)
+		return "its input has text after the JSON: " + quote(rest)
 	}
 	if first[0] != '{' {
 		return "its input is JSON, but not an object: " + quote(first)

@@ -99,7 +99,7 @@ func TestList(t *testing.T) {
 		t.Error(diff)
 	}
 	asked = nil
-	for range 2 { // a list that goes on for ever ends all the same
+	for range 2 { // a list that continues for ever ends all the same
 		if err := e.List(t.Context(), "list", "", func([]byte) (url.Values, error) { return url.Values{"after": {"a"}}, nil }); err != nil || len(asked) > 1000 {
 			t.Errorf("%d pages, %v", len(asked), err)
 		}

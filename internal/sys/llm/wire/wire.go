@@ -23,7 +23,7 @@ import (
 
 // The reasons to give up on a call.
 var (
-	errIdle  = errors.New("the model fell silent")
+	errIdle  = errors.New("the model stopped answering")
 	errLong  = errors.New("the answer took too long")
 	errBytes = errors.New("the answer is too large")
 	errDone  = errors.New("the call is over")
@@ -111,7 +111,7 @@ func (b watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Heard returns what is told of each piece of the answer: it passes the piece
+// Heard returns what is told about each piece of the answer: it passes the piece
 // on, and takes it as a sign of life. An empty piece is neither.
 func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
 	return func(d llm.Delta) {
@@ -140,7 +140,7 @@ func (w *Watch) Whole(lingers time.Duration) {
 }
 
 // Drain reads what little follows the end of a message, so that the
-// connection can serve the next call, but waits for no server that goes on.
+// connection can serve the next call, but waits for no server that continues.
 func (w *Watch) Drain(body io.Reader) {
 	t := time.AfterFunc(50*time.Millisecond, func() { w.cancel(errDone) })
 	defer t.Stop()

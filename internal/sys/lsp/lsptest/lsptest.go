@@ -32,12 +32,12 @@ import (
 //	hostile   good, and hides things in what it says
 //	ends      ends at once, and says why
 //	mute      says nothing
-//	hang      answers nothing once it has begun
+//	hang      answers nothing once it has started
 //	dies      ends when it is asked for something, after half of an answer
 //	babble    prints without end
 //	huge      announces a message that nobody would read
 //	flood     tells things without end
-//	deaf      asks without end and reads nothing, once it has begun
+//	deaf      asks without end and reads nothing, once it has started
 //	liar      answers with what is not what was asked for
 //	outside   names files that are none of its business
 //	overlap   would change the same text twice
@@ -159,7 +159,7 @@ func (s *server) tell(method string, params any) bool {
 	return s.send(object{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-// handle reports whether the server goes on.
+// handle reports whether the server continues.
 func (s *server) handle(m message) bool {
 	if m.ID == nil {
 		s.hear(m)

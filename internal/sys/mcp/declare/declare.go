@@ -84,7 +84,7 @@ func read(root *os.Root) ([]byte, error) {
 		return nil, nil
 	}
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
-		err = fmt.Errorf("it is no file of at most %d bytes", maxFile)
+		err = fmt.Errorf("it is not a file of at most %d bytes", maxFile)
 	}
 	var data []byte
 	if err == nil {
@@ -118,7 +118,7 @@ func parse(data []byte) ([]Server, error) {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if len(file.Servers) > maxServers {
-		return nil, fmt.Errorf("it has %d servers, the most is %d", len(file.Servers), maxServers)
+		return nil, fmt.Errorf("it has %d servers, the maximum is %d", len(file.Servers), maxServers)
 	}
 	var all []Server
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
@@ -131,7 +131,7 @@ func parse(data []byte) ([]Server, error) {
 		case err != nil:
 			s.Why = fmt.Errorf("it cannot be read: %w", err)
 		case !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, e.Type):
-			s.Why = fmt.Errorf("it is reached by %s, which is not known here", kind.Quoted(e.Type))
+			s.Why = fmt.Errorf("it uses the transport %s, which is not supported", kind.Quoted(e.Type))
 		default:
 			s.Server = config.Server{
 				Command: e.Command, Args: e.Args, Env: pairs(e.Env), Cwd: e.Cwd, URL: e.URL, Headers: pairs(e.Headers),
@@ -160,14 +160,14 @@ func (s Server) check() error {
 			return fmt.Errorf("%s %w", kind.Quoted(text), err)
 		}
 		if size += len(text); size > maxText {
-			return fmt.Errorf("it is declared in more than %d bytes", maxText)
+			return fmt.Errorf("its declaration has more than %d bytes", maxText)
 		}
 	}
 	switch {
 	case s.Command == "" && s.URL == "":
-		return errors.New("it has neither a command nor an url")
+		return errors.New("it has neither a command nor a url")
 	case s.Command != "" && s.URL != "":
-		return errors.New("it has both a command and an url")
+		return errors.New("it has both a command and a url")
 	case s.Cwd != "" && !filepath.IsLocal(s.Cwd):
 		return fmt.Errorf("its directory %s is not in the worktree", kind.Quoted(s.Cwd))
 	case !s.Own && s.variable() != "":

@@ -97,7 +97,7 @@ func TestUnusable(t *testing.T) {
 	for entry, why := range map[string]string{
 		`{}`: "neither",
 		`{"command":"a","url":"https://a.example"}`:                                  "both",
-		`{"type":"sse","url":"https://a.example"}`:                                   "not known here",
+		`{"type":"sse","url":"https://a.example"}`:                                   "not supported",
 		`{"url":"http://a.example"}`:                                                 "only https",
 		`{"url":"http://127.0.0.1"}`:                                                 "only https",
 		`{"url":"https://u:p@a.example"}`:                                            "use headers",

@@ -36,7 +36,7 @@ type message struct {
 //	hostile   hides things in what it says
 //	odd       has tools with odd names and schemas
 //	breaks    answers a call with half of an answer, and ends
-//	deaf      asks without end once it has begun, and reads nothing then
+//	deaf      asks without end once it has started, and reads nothing then
 //	liar      answers with what is not what was asked for
 func bad(how string, in io.Reader, out io.Writer) {
 	switch how {

@@ -62,7 +62,7 @@ func Schema(names ...string) json.RawMessage {
 //	add     adds numbers, and answers with structure
 //	show    answers with every kind of content
 //	fail    fails
-//	slow    says that it goes on until it is stopped
+//	slow    says that it continues until it is stopped
 //	hang    never ends
 //	die     ends the server
 //	huge    says more than anybody wants

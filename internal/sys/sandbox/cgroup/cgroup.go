@@ -35,7 +35,7 @@ type Parent struct {
 }
 
 // errNone says that no group can be made.
-var errNone = errors.New("no control group may be made here")
+var errNone = errors.New("no control group can be made here")
 
 // wanted are the controllers of version 1 that are of use; freezer is what it
 // kills safely with. That of the processors is not among them: to move a process
@@ -138,10 +138,10 @@ func (p *Parent) Kinds() []string {
 
 // Bounds says how memory and processes are bounded, for people.
 func (p *Parent) Bounds() string {
-	said := "memory by looking, processes by looking"
+	said := "memory and processes by polling"
 	for kind, name := range map[string]string{"memory": "memory", "pids": "processes"} {
 		if slices.Contains(p.Kinds(), kind) {
-			said = strings.Replace(said, name+" by looking", name+" by a control group", 1)
+			said = strings.Replace(said, name+" by polling", name+" by a control group", 1)
 		}
 	}
 	return said

@@ -67,7 +67,7 @@ func (p *Parent) sweep() int {
 	return n
 }
 
-// patience is how long the kernel may take for what it has begun.
+// patience is how long the kernel may take for what it has started.
 const patience = 2 * time.Second
 
 // kill kills all who are in the group, and reports whether it is empty. A group

@@ -87,7 +87,7 @@ func parent(t *testing.T) *Parent {
 	return p
 }
 
-// sleeper starts a shell that waits to be told to go on; what it returns last
+// sleeper starts a shell that waits to be told to continue; what it returns last
 // waits for its end.
 func sleeper(t *testing.T, script string) (cmd *exec.Cmd, start, end func()) {
 	t.Helper()

@@ -103,7 +103,7 @@ func TestFilterKills(t *testing.T) {
 	}
 }
 
-// What ordinary programs do goes on: this very binary, and sockets.
+// What ordinary programs do continues: this very binary, and sockets.
 func TestFilterAllows(t *testing.T) {
 	f, err := Filter(true)
 	if err != nil || len(f) < 50 || len(f) > 400 {

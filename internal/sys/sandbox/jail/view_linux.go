@@ -267,7 +267,7 @@ func cover(root *os.Root, path string) error {
 	}
 	fd, err := unix.OpenTree(unix.AT_FDCWD, lid, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil {
-		return fmt.Errorf("make a lid: %w", err)
+		return fmt.Errorf("hide files: %w", err)
 	}
 	defer func() { _ = unix.Close(fd) }()
 	if err := setAttr(fd, "", unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, unix.AT_EMPTY_PATH); err != nil {
@@ -302,7 +302,7 @@ func procMount(root *os.Root, l Limits) error {
 }
 
 // reservedPIDs is how many numbers the kernel does not give out again when it
-// begins anew.
+// begins again.
 const reservedPIDs = 300
 
 func tmpfs(path, options string, size int64) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestSeenWhileItExecutes looks again and again for a process that does
-// nothing but execute itself anew: there is a moment in which it shows no
+// nothing but execute itself again: there is a moment in which it shows no
 // environment, and it must be seen all the same.
 func TestSeenWhileItExecutes(t *testing.T) {
 	again := filepath.Join(t.TempDir(), "again.sh")

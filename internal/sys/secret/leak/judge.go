@@ -14,7 +14,7 @@ func Judge(found []Leak, whole bool, tree string) (e nexus.Evidence, red bool) {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: l.File, Line: l.Line, Column: l.Column, Severity: nexus.Critical, Code: l.Rule,
 			Message: "the change adds what looks like a secret: " + l.Kind,
-			Advice:  "Take it out of the tree; code reads secrets from its environment, and tests use values that nobody takes for real.",
+			Advice:  "Remove it from the tree. Code reads secrets from its environment, and tests use values that are obviously not real.",
 		})
 	}
 	switch {

@@ -74,7 +74,7 @@ func (f *Finder) in(ctx context.Context, a added, gone string) []Leak {
 	return slices.CompactFunc(leaks, func(x, y Leak) bool { return x.Line == y.Line })
 }
 
-// kind shortens what a rule says of itself to what it found.
+// kind shortens what a rule says about itself to what it found.
 func kind(says string) string {
 	says, _, _ = strings.Cut(says, ",")
 	for _, verb := range []string{"Uncovered ", "Identified ", "Detected ", "Discovered ", "Found ", "Recognized ", "Spotted "} {

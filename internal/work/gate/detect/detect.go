@@ -20,7 +20,7 @@ import (
 )
 
 // Gates returns the gates of a tree in the order in which they judge: those
-// of the stacks that [stack.Find] sees, each replaced or switched off by the configuration, then the configuration's own by name. It only looks
+// of the stacks that [stack.Find] sees, each replaced or turned off by the configuration, then the configuration's own by name. It only looks
 // at marker files.
 func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	var gates []gate.Gate
@@ -81,7 +81,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 }
 
 // Off returns the names of the gates that the files of a tree name and the
-// configuration switches off, so that nobody takes their silence for a pass.
+// configuration turns off, so that nobody takes their silence for a pass.
 func Off(dir string, c config.Gates) ([]string, error) {
 	all, err := Gates(dir, config.Gates{})
 	var off []string
@@ -96,7 +96,7 @@ func Off(dir string, c config.Gates) ([]string, error) {
 	return off, err
 }
 
-// set gives gates what the configuration says of them.
+// set gives gates what the configuration says about them.
 func set(gates []gate.Gate, c config.Gates) {
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
@@ -131,8 +131,8 @@ func taken(commands map[string]string) error {
 	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
 		if commands[name] != "" {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "gates." + name + " has a name that means something else here",
-				Hint: "Call the gate otherwise, such as own-" + name + ".",
+				Code: nexus.CodeInvalidConfig, Message: "gates." + name + " has a reserved name",
+				Hint: "Give the gate another name, such as own-" + name + ".",
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func badPattern(patterns []string) error {
 	for _, p := range patterns {
 		if !doublestar.ValidatePattern(p) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "gates.ui: " + strconv.Quote(p) + " is no pattern",
+				Code: nexus.CodeInvalidConfig, Message: "gates.ui: " + strconv.Quote(p) + " is not a valid pattern",
 				Hint: "Close what it opens: [...] and {...}.",
 			}
 		}
@@ -159,8 +159,8 @@ func unknownOrder(order []string, gates []gate.Gate, set map[string]string) erro
 		_, configured := set[name]
 		if !configured && !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Name == name }) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "gates.order names " + name + ", which is no gate",
-				Hint: "Give the gate a command in nexus.toml, or take it out of the order.",
+				Code: nexus.CodeInvalidConfig, Message: "gates.order names " + name + ", which is not a gate",
+				Hint: "Give the gate a command in nexus.toml, or remove it from the order.",
 			}
 		}
 	}

@@ -22,29 +22,29 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: x.File, Line: x.Line, Severity: severity, Code: "mutation." + code(x.Operator),
 			Message: fmt.Sprintf("no test notices when %s becomes %s (%s)", short(x.Was), short(x.Now), x.Operator),
-			Advice:  "let a test fail with this fault, or say why it cannot be observed",
+			Advice:  "write a test that fails with this fault, or say why no test can",
 		})
 	}
 	for _, m := range r.unseen() {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: m.File, Line: m.Line, Severity: nexus.Minor, Code: CodeUnseen,
 			Message: fmt.Sprintf("not tried: it is unknown whether a test notices when %s becomes %s (%s)", short(m.Was), short(m.Now), m.Operator),
-			Advice:  "look at the tests of this line yourself; mutation.time gives more time",
+			Advice:  "check the tests of this line yourself, or raise mutation.time",
 		})
 	}
 	killed, survived := r.Count(Killed)+r.Count(TimedOut), r.Count(Survived)
 	e.Why = fmt.Sprintf("tests noticed %d of %d faults in new lines", killed, killed+survived)
 	if other := len(r.Results) - killed - survived - len(r.unseen()) + len(r.Unseen); other > 0 {
-		e.Why += fmt.Sprintf(", %d told nothing", other)
+		e.Why += fmt.Sprintf(", %d gave no result", other)
 	}
 	if n := len(r.unseen()); n > 0 {
-		e.Why += fmt.Sprintf(", %d not looked at", n)
+		e.Why += fmt.Sprintf(", %d not tried", n)
 	}
 	if r.Why != "" {
 		e.Why += "; " + r.Why
 	}
 	if r.Budget > 0 {
-		e.Why += fmt.Sprintf("; time for it: %s", r.Budget.Round(time.Second))
+		e.Why += fmt.Sprintf("; time limit: %s", r.Budget.Round(time.Second))
 	}
 	switch {
 	case killed+survived == 0:
@@ -63,7 +63,7 @@ const CodeUnseen = "mutation.not-looked-at"
 func (r Report) unseen() []Mutant {
 	var all []Mutant
 	for _, x := range r.Results {
-		if x.State == Unclear && x.Why == "the time was over" {
+		if x.State == Unclear && x.Why == "the time was up" {
 			all = append(all, x.Mutant)
 		}
 	}

@@ -15,16 +15,21 @@ const (
 )
 
 // Fresh returns the texts of a working tree that differ from a commit, with
-// their new lines.
+// their new lines. A file that a commit since then moved has those that it did
+// not have where it was.
 func Fresh(ctx context.Context, repo git.Repo, base string) ([]File, error) {
 	paths, err := change.Touched(ctx, repo, base)
+	if err != nil {
+		return nil, err
+	}
+	from, err := origins(ctx, repo, base, "HEAD")
 	if err != nil {
 		return nil, err
 	}
 	var files []File
 	for _, p := range paths[:min(len(paths), maxFiles)] {
 		if now, err := change.ReadFile(repo.Work, p); err == nil {
-			files = addFile(ctx, repo, base, p, p, string(now), files)
+			files = addFile(ctx, repo, base, cmp.Or(from[p], p), p, string(now), files)
 		}
 	}
 	return files, nil
@@ -38,13 +43,9 @@ func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]File, e
 	if err != nil {
 		return nil, err
 	}
-	moved, err := repo.Renames(ctx, base, commit)
+	from, err := origins(ctx, repo, base, commit)
 	if err != nil {
 		return nil, err
-	}
-	from := map[string]string{}
-	for was, is := range moved {
-		from[is] = was
 	}
 	var files []File
 	for _, c := range changed[:min(len(changed), maxFiles)] {
@@ -58,6 +59,17 @@ func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]File, e
 		files = addFile(ctx, repo, base, cmp.Or(from[c.Path], c.Path), c.Path, *now, files)
 	}
 	return files, nil
+}
+
+// origins returns what the files of a commit that moved since its base were
+// called there.
+func origins(ctx context.Context, repo git.Repo, base, commit string) (map[string]string, error) {
+	moved, err := repo.Renames(ctx, base, commit)
+	from := make(map[string]string, len(moved))
+	for was, is := range moved {
+		from[is] = was
+	}
+	return from, err
 }
 
 // addFile adds a file with its lines that are new since the base, where it was

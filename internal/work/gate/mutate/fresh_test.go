@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
-// TestFreshInOfAMovedFile holds that a file that moved has as new lines those
+// TestFreshLinesOfAMovedFile holds that a file that moved has as new lines those
 // that it did not have where it was.
-func TestFreshInOfAMovedFile(t *testing.T) {
+func TestFreshLinesOfAMovedFile(t *testing.T) {
 	dir := t.TempDir()
 	text := "package a\n\nfunc A(n int) bool {\n\treturn n > 3\n}\n\nfunc B(n int) bool {\n\treturn n < 3\n}\n"
 	gittest.Write(t, dir, map[string]string{"a.go": text})
@@ -27,11 +27,16 @@ func TestFreshInOfAMovedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := mutate.FreshIn(t.Context(), repo, "HEAD~1", "HEAD")
-	if err != nil || len(found) != 1 || found[0].Path != "b.go" {
-		t.Fatalf("%+v, %v", found, err)
-	}
-	if got := slices.Sorted(maps.Keys(found[0].New)); !slices.Equal(got, []int{11, 12, 13}) {
-		t.Errorf("new lines %v", got)
+	for name, fresh := range map[string]func() ([]mutate.File, error){
+		"commit":       func() ([]mutate.File, error) { return mutate.FreshIn(t.Context(), repo, "HEAD~1", "HEAD") },
+		"working tree": func() ([]mutate.File, error) { return mutate.Fresh(t.Context(), repo, "HEAD~1") },
+	} {
+		found, err := fresh()
+		if err != nil || len(found) != 1 || found[0].Path != "b.go" {
+			t.Fatalf("%s: %+v, %v", name, found, err)
+		}
+		if got := slices.Sorted(maps.Keys(found[0].New)); !slices.Equal(got, []int{11, 12, 13}) {
+			t.Errorf("%s: new lines %v", name, got)
+		}
 	}
 }

@@ -14,7 +14,7 @@ type family struct {
 	comments []string    // that go to the end of the line
 	block    [2]string   // what opens and closes a longer one
 	quotes   string      // bytes that begin and end text
-	tokens   [][3]string // operator, what stands there, what it becomes
+	tokens   [][3]string // operator, what is there, what it becomes
 	call     string      // a line that is a call and nothing else
 	nothing  string      // what such a line becomes
 	result   string      // a line that returns something: before and value

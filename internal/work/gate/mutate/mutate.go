@@ -33,7 +33,7 @@ type Mutant struct {
 	Was      string `json:"was"`
 	Now      string `json:"now"`
 
-	at, end int // where Was stands in the file
+	at, end int // where Was is in the file
 }
 
 // String shows the fault with its place.

@@ -243,7 +243,7 @@ func TestTrial(t *testing.T) {
 	if want := "no test notices when `>` becomes `>=` (boundary)"; warn.Findings[0].Message != want || warn.Findings[0].Line != 4 {
 		t.Errorf("%+v, want %s", warn.Findings[0], want)
 	}
-	if want := "tests noticed 3 of 6 faults in new lines; time for it: "; !strings.HasPrefix(warn.Why, want) {
+	if want := "tests noticed 3 of 6 faults in new lines; time limit: "; !strings.HasPrefix(warn.Why, want) {
 		t.Errorf("%q, want %q", warn.Why, want)
 	}
 }
@@ -285,11 +285,11 @@ func TestTrialTold(t *testing.T) {
 		at := time.Unix(0, 0)
 		w.Time, w.Now = time.Minute, func() time.Time { at = at.Add(time.Minute); return at }
 		r, err := w.Run(t.Context(), files)
-		if err != nil || len(r.Results) != 0 || !strings.Contains(r.Why, "were over after 0 of") {
+		if err != nil || len(r.Results) != 0 || !strings.Contains(r.Why, "stopped after 0 of") {
 			t.Errorf("%+v, %v", r, err)
 		}
 		e := r.Evidence("tree", false)
-		if len(e.Findings) != len(r.Unseen) || len(r.Unseen) == 0 || e.State != nexus.NotRun || !strings.Contains(e.Why, fmt.Sprintf("%d not looked at", len(r.Unseen))) || !strings.HasSuffix(e.Why, "time for it: 1m0s") {
+		if len(e.Findings) != len(r.Unseen) || len(r.Unseen) == 0 || e.State != nexus.NotRun || !strings.Contains(e.Why, fmt.Sprintf("%d not tried", len(r.Unseen))) || !strings.HasSuffix(e.Why, "time limit: 1m0s") {
 			t.Errorf("%+v", e)
 		}
 		for _, f := range e.Findings {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -22,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
@@ -41,13 +43,15 @@ type planted struct {
 	By    string       `json:"by,omitempty"`
 }
 
-// TestMutants plants faults all over the project, one at a time in a copy of it,
-// and runs the tests of their packages, and then of a few packages of the same
-// floor that import these. It prints how many were noticed, by floor. See make
-// mutants: NEXUS_MUTANTS is how many, NEXUS_MUTANTS_OF what their files' names
-// begin with, NEXUS_MUTANTS_TIME how long it may take, NEXUS_MUTANTS_SEED what is
-// drawn, and NEXUS_MUTANTS_FILE where results are kept: what is there of the same
-// tree is not tried again.
+// TestMutants plants faults in the project, one at a time in a copy of it, and
+// runs the tests of their packages, and then of a few packages of the same floor
+// that import these. It prints those that no test notices, and how many were
+// noticed, by floor. See make mutants and make mutate: NEXUS_MUTANTS is how many,
+// NEXUS_MUTANTS_OF what their files' names begin with, NEXUS_MUTANTS_BASE the
+// commit since which a line must be new, NEXUS_MUTANTS_TIME how long it may take,
+// NEXUS_MUTANTS_SEED what is drawn, NEXUS_MUTANTS_LEAST the least score in
+// percent, and NEXUS_MUTANTS_FILE where results are kept: what is there of the
+// same tree is not tried again.
 func TestMutants(t *testing.T) {
 	most, _ := strconv.Atoi(os.Getenv("NEXUS_MUTANTS"))
 	if most <= 0 {
@@ -67,37 +71,80 @@ func TestMutants(t *testing.T) {
 	p.copy(t)
 	p.list(t)
 	p.recall(t)
-	score := map[string]map[mutate.State]int{}
-	for _, m := range p.draw(t, most) {
+	all, score := p.draw(t, most), map[string]tally{}
+	for i, m := range all {
 		r := p.try(ctx, t, m)
 		if ctx.Err() != nil {
-			t.Log("the time is over")
+			for _, m := range all[i:] {
+				say(t, "not tried, the time is over: %s", m)
+			}
 			break
 		}
 		for _, name := range slices.Compact([]string{"all", floor(m.File, 1), floor(m.File, 2)}) {
 			if score[name] == nil {
-				score[name] = map[mutate.State]int{}
+				score[name] = tally{}
 			}
 			score[name][r.State]++
 		}
 		if r.State != mutate.Killed {
-			t.Log(r.State, r.Fault, r.By)
+			say(t, "%s: %s %s", r.State, r.Fault, r.By)
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-30s %8s %8s %6s %s\n", "", "noticed", "survived", "score", "told nothing")
-	names := make([]string, 0, len(score))
-	for name := range score {
-		names = append(names, name)
+	if len(all) == 0 {
+		say(t, "no line could hold a fault")
+		return
 	}
-	slices.Sort(names)
-	for _, name := range names {
+	say(t, "\n%-30s %8s %8s %6s %s", "", "noticed", "survived", "score", "no result")
+	for _, name := range slices.Sorted(maps.Keys(score)) {
 		s := score[name]
-		killed, survived := s[mutate.Killed]+s[mutate.TimedOut], s[mutate.Survived]
-		fmt.Fprintf(&b, "%-30s %8d %8d %5.0f%% %d\n", name, killed, survived,
-			100*float64(killed)/float64(max(1, killed+survived)), s[mutate.Uncompiled]+s[mutate.Unclear])
+		say(t, "%-30s %8d %8d %5.0f%% %d", name, s.noticed(), s[mutate.Survived], s.percent(), s[mutate.Uncompiled]+s[mutate.Unclear])
 	}
-	t.Logf("faults that tests notice:\n%s", &b)
+	if least, _ := strconv.Atoi(os.Getenv("NEXUS_MUTANTS_LEAST")); score["all"].below(float64(least)) {
+		t.Errorf("the tests notice less than %d %% of these faults: docs/mutation.md says what to do", least)
+	}
+}
+
+func say(t *testing.T, format string, args ...any) {
+	_, _ = fmt.Fprintf(t.Output(), format+"\n", args...)
+}
+
+// tally counts what came of faults.
+type tally map[mutate.State]int
+
+func (s tally) noticed() int { return s[mutate.Killed] + s[mutate.TimedOut] }
+
+// percent is how many of the faults with a clear result were noticed.
+func (s tally) percent() float64 {
+	return 100 * float64(s.noticed()) / float64(max(1, s.noticed()+s[mutate.Survived]))
+}
+
+// fewest is how many clear results it takes to tell anything of the tests.
+const fewest = 4
+
+// below reports whether the tests notice too few faults. Fewer results than
+// fewest never say so.
+func (s tally) below(least float64) bool {
+	return s.noticed()+s[mutate.Survived] >= fewest && s.percent() < least
+}
+
+func TestTallyBelow(t *testing.T) {
+	for _, c := range []struct {
+		killed, late, survived, unclear int
+		want                            bool
+	}{
+		{killed: 4, survived: 4},
+		{killed: 2, late: 1, survived: 4, want: true},
+		{killed: 3, late: 1, survived: 4},
+		{survived: 3, unclear: 5},
+		{survived: 4, want: true},
+		{killed: 1, survived: 2, unclear: 5},
+		{unclear: 8},
+	} {
+		s := tally{mutate.Killed: c.killed, mutate.TimedOut: c.late, mutate.Survived: c.survived, mutate.Unclear: c.unclear}
+		if got := s.below(50); got != c.want {
+			t.Errorf("%+v: below 50 %% is %v", c, got)
+		}
+	}
 }
 
 // floor returns the first parts of a file's directory below internal.
@@ -115,13 +162,12 @@ type project struct {
 	results   string
 }
 
+// root is the checkout.
+const root = "../../../.."
+
 // copy copies what git knows of the checkout, and what is new in it.
 func (p *project) copy(t *testing.T) {
 	t.Helper()
-	root, err := filepath.Abs("../../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = root
 	out, err := cmd.Output()
@@ -203,9 +249,12 @@ func (p *project) recall(t *testing.T) {
 // harness matches the directories of what only tests and benchmarks use.
 var harness = regexp.MustCompile(`(^internal/archtest|test|testenv/.*|/testenv|/sim(/.*)?|/bench|/demo|/testsum)$`)
 
-// draw draws as many faults from each floor.
+// draw draws as many faults from each floor, and those of new lines from all of
+// them together. Their order is drawn, too: where the time is over before all are
+// tried, those that were are still a sample.
 func (p *project) draw(t *testing.T, most int) []mutate.Mutant {
 	t.Helper()
+	fresh := p.fresh(t)
 	floors := map[string][]mutate.Mutant{}
 	for _, r := range p.rooms {
 		dir, err := filepath.Rel(p.dir, r.Dir)
@@ -221,19 +270,56 @@ func (p *project) draw(t *testing.T, most int) []mutate.Mutant {
 			if err != nil {
 				t.Fatal(err)
 			}
+			at := floor(file, 1)
+			if os.Getenv("NEXUS_MUTANTS_BASE") != "" {
+				at = "all"
+			}
+			floors[at] = append(floors[at], mutate.Of(mutate.File{Path: file, Text: string(data), New: fresh(file, data)})...)
+		}
+	}
+	var all []mutate.Mutant
+	seed := cmp.Or(os.Getenv("NEXUS_MUTANTS_SEED"), "1")
+	for _, found := range floors {
+		all = append(all, mutate.Pick(found, seed, (most+len(floors)-1)/len(floors))...)
+	}
+	all = mutate.Pick(all, seed, most)
+	slices.SortStableFunc(all, func(a, b mutate.Mutant) int {
+		x, y := sha256.Sum256([]byte(seed+a.String())), sha256.Sum256([]byte(seed+b.String()))
+		return bytes.Compare(x[:], y[:])
+	})
+	return all
+}
+
+// fresh returns what tells which lines of a file may hold a fault: all, or those
+// that are new since a base.
+func (p *project) fresh(t *testing.T) func(file string, data []byte) map[int]bool {
+	t.Helper()
+	base := os.Getenv("NEXUS_MUTANTS_BASE")
+	if base == "" {
+		return func(_ string, data []byte) map[int]bool {
 			lines := map[int]bool{}
 			for i := range bytes.Count(data, []byte("\n")) + 1 {
 				lines[i+1] = true
 			}
-			at := floor(file, 1)
-			floors[at] = append(floors[at], mutate.Of(mutate.File{Path: file, Text: string(data), New: lines})...)
+			return lines
 		}
 	}
-	var all []mutate.Mutant
-	for _, found := range floors {
-		all = append(all, mutate.Pick(found, cmp.Or(os.Getenv("NEXUS_MUTANTS_SEED"), "1"), (most+len(floors)-1)/len(floors))...)
+	repo, err := git.Find(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return mutate.Pick(all, "", most)
+	if base, err = repo.Resolve(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	files, err := mutate.Fresh(t.Context(), repo, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]map[int]bool{}
+	for _, f := range files {
+		lines[f.Path] = f.New
+	}
+	return func(file string, _ []byte) map[int]bool { return lines[file] }
 }
 
 // try plants one fault and takes it out again.

@@ -66,7 +66,7 @@ type Trial struct {
 	Seed   string        // what is drawn depends on it alone
 	Sample int           // most faults
 	Time   time.Duration // for all of them; 0: what [Budget] says
-	// Known gives what a gate is known to say of the tree without a fault. Nil:
+	// Known gives what a gate is known to say about the tree without a fault. Nil:
 	// nothing is known.
 	Known func(gate string) (nexus.Evidence, bool)
 	Now   func() time.Time
@@ -94,7 +94,7 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	}
 	switch {
 	case len(all) == 0:
-		r.Why = "no new line could hold a fault"
+		r.Why = "no fault fits into the new lines"
 		return r, nil
 	case len(tests) == 0:
 		r.Why = "no gate runs tests"
@@ -116,7 +116,7 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	for i, m := range drawn {
 		if w.left() <= 0 {
 			r.Unseen = slices.Clone(drawn[i:])
-			r.Why = fmt.Sprintf("the %s for it were over after %d of %d faults", w.Time.Round(time.Second), i, len(drawn))
+			r.Why = fmt.Sprintf("stopped after %d of %d faults", i, len(drawn))
 			break
 		}
 		res, err := w.try(ctx, m)
@@ -192,12 +192,12 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 			return r, err
 		}
 		if !quiet(base) && len(base.Findings) == 0 {
-			r.State, r.Why = Unclear, fmt.Sprintf("%s is %s without it", g.Name, base.State)
+			r.State, r.Why = Unclear, fmt.Sprintf("gate %s is %s without a fault", g.Name, base.State)
 			continue
 		}
 		left := t.left()
 		if left <= 0 {
-			r.Why = "the time was over"
+			r.Why = "the time was up"
 			return r, nil
 		}
 		g.Timeout = min(max(least, 3*base.Duration+least/2), max(left, time.Second))
@@ -207,7 +207,7 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 		}
 		r.State, r.By, r.Why = weigh(base, e)
 		if r.State == TimedOut && g.Timeout >= left {
-			r.State, r.Why = Unclear, "the time was over"
+			r.State, r.Why = Unclear, "the time was up"
 		}
 		if r.State == Killed || r.State == TimedOut || r.State == Uncompiled {
 			return r, nil
@@ -216,7 +216,7 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 	return r, nil
 }
 
-// without returns what a gate says of the tree as it is.
+// without returns what a gate says about the tree as it is.
 func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error) {
 	key := g.Dir + "\x00" + g.Command()
 	if e, ok := t.plain[key]; ok {
@@ -310,7 +310,7 @@ func quiet(e nexus.Evidence) bool {
 	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
-// weigh says what the tests say of a fault, held against what they say
+// weigh says what the tests say about a fault, compared with what they say
 // without it.
 func weigh(base, now nexus.Evidence) (s State, by, why string) {
 	if quiet(now) {
@@ -338,7 +338,7 @@ func weigh(base, now nexus.Evidence) (s State, by, why string) {
 	}
 	switch {
 	case tests > 0 && base.Counts.Passed == 0:
-		return Unclear, "", "every test is red without it"
+		return Unclear, "", "every test fails without the fault, too"
 	case tests > 0:
 		return Survived, "", "" // only what was red without it
 	case len(now.Findings) > 0 && slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.File != "" }):
@@ -346,6 +346,6 @@ func weigh(base, now nexus.Evidence) (s State, by, why string) {
 	case quiet(base):
 		return Killed, now.Gate, ""
 	default:
-		return Unclear, "", "the tests are red without it"
+		return Unclear, "", "the tests fail without the fault, too"
 	}
 }

@@ -44,7 +44,7 @@ func (s *survey) crates(g gate.Gate) Choice {
 	case len(hit) == 0:
 		return none()
 	case len(hit) == len(texts):
-		return every("the change concerns all %d crates", len(texts))
+		return every("the change affects all %d crates", len(texts))
 	}
 	return Choice{Some: true, Tests: hit}
 }
@@ -63,7 +63,7 @@ func (s *survey) owners(g gate.Gate, names map[string]string) (hit []string, why
 			}
 		}
 		if path.Ext(f) != ".rs" || owner == "" {
-			return nil, f + " is no source file of a crate"
+			return nil, f + " is not a source file of a crate"
 		}
 		if !slices.Contains(hit, owner) {
 			hit = append(hit, owner)

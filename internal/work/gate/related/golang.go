@@ -102,7 +102,7 @@ func (g goGraph) owner(file string) (dir string, ok bool) {
 func (s *survey) goTests(of gate.Gate) Choice {
 	c, ok := gosrc.ParseTest(of.Args)
 	if !ok || c.Picks {
-		return every("its command chooses tests itself")
+		return every("its command selects tests itself")
 	}
 	g := s.goPackages()
 	code, tests, why := s.touched(g)
@@ -126,7 +126,7 @@ func (s *survey) goTests(of gate.Gate) Choice {
 	case len(hit) == 0:
 		return none()
 	case len(hit) == total:
-		return every("the change concerns all %d packages with tests", total)
+		return every("the change affects all %d packages with tests", total)
 	}
 	return Choice{Some: true, Tests: hit}
 }
@@ -188,7 +188,7 @@ func (s *survey) touched(g goGraph) (code, tests map[string]bool, why string) {
 	for _, f := range s.changed {
 		dir := path.Dir(f)
 		if strings.HasPrefix(f, "vendor/") || strings.Contains(f, "/vendor/") {
-			return nil, nil, f + " is another module's"
+			return nil, nil, f + " belongs to another module"
 		}
 		if path.Ext(f) == ".go" && !strings.Contains("/"+dir+"/", "/testdata/") {
 			if strings.HasSuffix(f, "_test.go") {
@@ -207,7 +207,7 @@ func (s *survey) touched(g goGraph) (code, tests map[string]bool, why string) {
 		case path.Ext(f) == ".md" || path.Base(f) == "LICENSE" || strings.HasPrefix(f, ".github/"):
 		case s.foreign(f):
 		default:
-			return nil, nil, "cannot tell which tests " + f + " concerns"
+			return nil, nil, "it is unknown which tests " + f + " affects"
 		}
 	}
 	return code, tests, ""

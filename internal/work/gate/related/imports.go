@@ -51,9 +51,9 @@ func (s *survey) byImports(g gate.Gate, l language) Choice {
 	case len(tests) == 0:
 		return none()
 	case len(tests) == total:
-		return every("the change concerns all %d test files", total)
+		return every("the change affects all %d test files", total)
 	case len(tests) > mostTests:
-		return every("the change concerns %d test files", len(tests))
+		return every("the change affects %d test files", len(tests))
 	}
 	return Choice{Some: true, Tests: tests}
 }
@@ -68,7 +68,7 @@ func (s *survey) changes(g gate.Gate, l language) (hit map[string]bool, why stri
 		case idle(f) || !here && !l.mine(f):
 			continue
 		case !l.mine(f):
-			return nil, f + " is no source file"
+			return nil, f + " is not a source file"
 		case !s.there(f) && !l.test(f):
 			return nil, f + " is gone"
 		case s.there(f):

@@ -22,7 +22,7 @@ type jvm struct {
 type unit struct {
 	pkg   string
 	types []string        // that it declares
-	words map[string]bool // that stand in it
+	words map[string]bool // that are in it
 	far   map[string]bool // packages that it names, and whatever else has dots
 	sure  bool            // nothing in it finds types by other means
 }
@@ -88,7 +88,7 @@ func (l *jvm) index(have map[string]bool) {
 }
 
 // parseUnit reads a file: what it declares, and on demand what it uses. What
-// stands in comments and texts counts, too.
+// is in comments and texts counts, too.
 func parseUnit(text string, uses bool) unit {
 	u := unit{sure: true}
 	if uses {
@@ -135,7 +135,7 @@ func named(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// take notes a word, which stands behind another one.
+// take notes a word, which follows another one.
 func (u *unit) take(last, word string, annotation bool) {
 	if u.words != nil {
 		u.words[word] = true
@@ -166,7 +166,7 @@ func (s *survey) classes(g gate.Gate) Choice {
 		}
 		for _, plugin := range picks.FindAllString(s.read(f), -1) {
 			if rules.MatchString(plugin) {
-				return every("%s chooses the classes of tests itself", f)
+				return every("%s selects test classes itself", f)
 			}
 		}
 	}

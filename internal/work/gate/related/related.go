@@ -106,7 +106,7 @@ func (s *survey) there(file string) bool {
 func every(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
 
 // none is the choice of a change that concerns no test.
-func none() Choice { return Choice{None: true, Why: "the change concerns no test that is known"} }
+func none() Choice { return Choice{None: true, Why: "no known test is related to the change"} }
 
 func (s *survey) choose(g gate.Gate) Choice {
 	switch {
@@ -127,7 +127,7 @@ func (s *survey) choose(g gate.Gate) Choice {
 	case stack.ByClass:
 		return s.classes(g)
 	}
-	return every("its command cannot be told to run some tests only")
+	return every("its command cannot run single tests")
 }
 
 // command fills in the words of a choice's command.
@@ -200,7 +200,7 @@ func (s *survey) byRunner(g gate.Gate) Choice {
 		case idle(f) || !here && !scripts.mine(scripts{}, f):
 			continue
 		case !here || !scripts.mine(scripts{}, f):
-			return every("%s is no module that its tests import", f)
+			return every("%s is not a module that its tests import", f)
 		case !s.there(f):
 			return every("%s is gone", f)
 		case option(at):

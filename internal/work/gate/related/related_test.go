@@ -71,7 +71,7 @@ func rust() []string {
 
 const surefire = "mvn -B -o -ntp -fae test -Dsurefire.failIfNoSpecifiedTests=false -Dtest="
 
-// jvm is a build of three modules and one that is none of it, in which Web needs
+// jvm is a build of three modules and one that is not part of it, in which Web needs
 // Core through Api, and Util of Kotlin is a file of functions.
 func jvm(more ...string) []string {
 	const at = "src/main/java/org/x/"
@@ -99,60 +99,60 @@ func TestChoose(t *testing.T) {
 		"test data":                {goTree(), "c/testdata/in.txt", map[string]string{"test": "go test -json -count=1 m/c", "test-g": "none"}},
 		"an embedded directory":    {goTree(), "b/roles/coder.md", map[string]string{"test": "go test -json -count=1 m/build m/c m/d", "test-g": "none"}},
 		"an embedded pattern":      {goTree(), "b/data/x.json", map[string]string{"test": "go test -json -count=1 m/build m/c m/d", "test-g": "none"}},
-		"not that pattern":         {goTree(), "b/data/x.bin", map[string]string{"test": "all: cannot tell which tests b/data/x.bin concerns", "test-g": "all: cannot tell which tests b/data/x.bin concerns"}},
+		"not that pattern":         {goTree(), "b/data/x.bin", map[string]string{"test": "all: it is unknown which tests b/data/x.bin affects", "test-g": "all: it is unknown which tests b/data/x.bin affects"}},
 		"assembly":                 {goTree(), "a/a.s", map[string]string{"test": "go test -json -count=1 m/a m/build m/c m/d", "test-g": "none"}},
-		"a file of no known use":   {goTree(), "a/a.go a/x/words.txt", map[string]string{"test": "all: cannot tell which tests a/x/words.txt concerns", "test-g": "all: cannot tell which tests a/x/words.txt concerns"}},
-		"the module":               {goTree(), "go.mod", map[string]string{"test": "all: cannot tell which tests go.mod concerns", "test-g": "all: cannot tell which tests go.mod concerns"}},
-		"vendored":                 {goTree(), "vendor/x/x.go", map[string]string{"test": "all: vendor/x/x.go is another module's", "test-g": "all: vendor/x/x.go is another module's"}},
+		"a file of no known use":   {goTree(), "a/a.go a/x/words.txt", map[string]string{"test": "all: it is unknown which tests a/x/words.txt affects", "test-g": "all: it is unknown which tests a/x/words.txt affects"}},
+		"the module":               {goTree(), "go.mod", map[string]string{"test": "all: it is unknown which tests go.mod affects", "test-g": "all: it is unknown which tests go.mod affects"}},
+		"vendored":                 {goTree(), "vendor/x/x.go", map[string]string{"test": "all: vendor/x/x.go belongs to another module", "test-g": "all: vendor/x/x.go belongs to another module"}},
 		"another module":           {goTree(), "g/g.go", map[string]string{"test": "none", "test-g": "go test -json -count=1 m/g m/g/h"}},
 		"a deleted package":        {goTree(), "b/old.go gone/x.go", map[string]string{"test": "go test -json -count=1 m/build m/c m/d", "test-g": "none"}},
 		"words":                    {goTree(), "README.md .github/x.yml", map[string]string{"test": "none", "test-g": "none"}},
 		"another stack":            {goTree(), "web/app.ts f/f.go", map[string]string{"test": "go test -json -count=1 m/f", "test-g": "none"}},
-		"all":                      {goTree(), "a/a.go f/f.go", map[string]string{"test": "all: the change concerns all 5 packages with tests", "test-g": "none"}},
+		"all":                      {goTree(), "a/a.go f/f.go", map[string]string{"test": "all: the change affects all 5 packages with tests", "test-g": "none"}},
 		"python":                   {python(), "src/app/core.py", map[string]string{"test": "pytest -p no:cacheprovider tests/test_api.py tests/test_core.py tests/test_odd.py"}},
 		"python, a test":           {python(), "tests/test_alone.py", map[string]string{"test": "pytest -p no:cacheprovider tests/test_alone.py tests/test_odd.py"}},
 		"python, conftest":         {python(), "src/app/alone.py", map[string]string{"test": "pytest -p no:cacheprovider tests/sub/test_sub.py tests/test_alone.py tests/test_odd.py"}},
-		"python, conftest of all":  {python(), "conftest.py", map[string]string{"test": "all: the change concerns all 5 test files"}},
-		"python, data":             {python(), "tests/data.json", map[string]string{"test": "all: tests/data.json is no source file"}},
+		"python, conftest of all":  {python(), "conftest.py", map[string]string{"test": "all: the change affects all 5 test files"}},
+		"python, data":             {python(), "tests/data.json", map[string]string{"test": "all: tests/data.json is not a source file"}},
 		"python, gone":             {python(), "src/app/gone.py", map[string]string{"test": "all: src/app/gone.py is gone"}},
 		"python, a test is gone":   {python(), "tests/test_gone.py", map[string]string{"test": "none"}},
 		"python, words":            {python(), "README.md", map[string]string{"test": "none"}},
 		"unittest":                 {[]string{"setup.py=", "a.py=", "b.py=", "tests/test_a.py=import a\n", "tests/test_b.py=import b\n"}, "a.py", map[string]string{"test": "python3 -m unittest -v tests/test_a.py"}},
 		"node:test":                {node(`{}`), "lib/a.js", map[string]string{"test": "node --test --test-reporter=tap a.test.js c.test.mjs d.test.js f.test.js"}},
 		"node:test by its script":  {node(`{"scripts":{"test":"node --test"}}`), "lib/c.mjs", map[string]string{"test": "node --test --test-reporter=tap c.test.mjs d.test.js f.test.js"}},
-		"a script with more to it": {node(`{"scripts":{"test":"node --test lib && echo done"}}`), "lib/c.mjs", map[string]string{"test": "all: its command cannot be told to run some tests only"}},
+		"a script with more to it": {node(`{"scripts":{"test":"node --test lib && echo done"}}`), "lib/c.mjs", map[string]string{"test": "all: its command cannot run single tests"}},
 		"mocha":                    {node(`{"devDependencies":{"mocha":"11"}}`), "e.test.js", map[string]string{"test": "npx --no-install mocha d.test.js e.test.js f.test.js"}},
 		"jest":                     {node(`{"scripts":{"test":"jest --ci"}}`), "lib/a.js docs/x.md", map[string]string{"test": "npm run --silent test -- --findRelatedTests lib/a.js"}},
 		"vitest":                   {node(`{"devDependencies":{"vitest":"4"}}`), "lib/a.js", map[string]string{"test": "npx --no-install vitest related --run --reporter=default lib/a.js"}},
-		"vitest, a style":          {node(`{"devDependencies":{"vitest":"4"}}`), "style.css", map[string]string{"test": "all: style.css is no module that its tests import"}},
+		"vitest, a style":          {node(`{"devDependencies":{"vitest":"4"}}`), "style.css", map[string]string{"test": "all: style.css is not a module that its tests import"}},
 		"vitest, gone":             {node(`{"devDependencies":{"vitest":"4"}}`), "lib/gone.js", map[string]string{"test": "all: lib/gone.js is gone"}},
 		"a package of a monorepo":  {[]string{"go.mod=module m\n", "m.go=package m\n", "m_test.go=package m\n", `web/package.json={"scripts":{"test":"jest"}}`, "web/a.js="}, "web/a.js", map[string]string{"test": "none", "test-web": "npm run --silent test -- --findRelatedTests a.js"}},
 		"crates":                   {rust(), "a/src/lib.rs", map[string]string{"test": "cargo test --offline --no-fail-fast -p alpha -p beta -p gamma"}},
 		"crates, the last":         {rust(), "c/src/lib.rs README.md", map[string]string{"test": "cargo test --offline --no-fail-fast -p gamma"}},
-		"crates, a manifest":       {rust(), "c/Cargo.toml", map[string]string{"test": "all: c/Cargo.toml is no source file of a crate"}},
-		"crates, all":              {rust(), "a/src/lib.rs d/src/lib.rs", map[string]string{"test": "all: the change concerns all 4 crates"}},
+		"crates, a manifest":       {rust(), "c/Cargo.toml", map[string]string{"test": "all: c/Cargo.toml is not a source file of a crate"}},
+		"crates, all":              {rust(), "a/src/lib.rs d/src/lib.rs", map[string]string{"test": "all: the change affects all 4 crates"}},
 		"maven":                    {jvm(), "core/src/main/java/org/x/Core.java", map[string]string{"test": strings.Replace(surefire, "-Dtest=", "'-Dtest=", 1) + "BootTest,CoreTest,CoreTest$*,WebTest' -pl core,web -am", "test-odd": "none", "test-old": "none"}},
 		"maven, types of a file":   {jvm(), "core/src/main/java/org/x/Alone.java", map[string]string{"test": surefire + "BootTest,OtherTests,TestAlone -pl core -am", "test-odd": "none", "test-old": "none"}},
 		"maven, functions":         {jvm(), "web/src/main/kotlin/Util.kt", map[string]string{"test": surefire + "BootTest,FarTest,UtilTest -pl core,web -am", "test-odd": "none", "test-old": "none"}},
 		"maven, a test":            {jvm(), "web/src/test/java/org/y/CoreTestCase.java", map[string]string{"test": surefire + "BootTest,CoreTestCase -pl core,web -am", "test-odd": "none", "test-old": "none"}},
-		"maven, no module":         {jvm(), "odd/src/test/java/OddTest.java", map[string]string{"test": surefire + "BootTest,OddTest", "test-odd": "all: the change concerns all 1 test files", "test-old": "none"}},
+		"maven, no module":         {jvm(), "odd/src/test/java/OddTest.java", map[string]string{"test": surefire + "BootTest,OddTest", "test-odd": "all: the change affects all 1 test files", "test-old": "none"}},
 		"gradle": {
 			[]string{"build.gradle=", "a/src/main/java/org/x/A.java=package org.x;\nclass A {}", "a/src/test/groovy/org/x/ATest.groovy=package org.x\nclass ATest { def a = new A() }", "a/src/test/java/BTest.java=import org.x.A;\nclass BTest {}", "a/src/test/java/CTest.java=class CTest {}"},
 			"a/src/main/java/org/x/A.java",
 			map[string]string{"test": "--tests=BTest --tests=org.x.ATest"},
 		},
-		"maven, data":      {jvm(), "core/src/test/resources/a.txt", map[string]string{"test": "all: core/src/test/resources/a.txt is no source file", "test-odd": "none", "test-old": "none"}},
-		"maven, the build": {jvm(), "web/pom.xml", map[string]string{"test": "all: web/pom.xml is no source file", "test-odd": "none", "test-old": "none"}},
+		"maven, data":      {jvm(), "core/src/test/resources/a.txt", map[string]string{"test": "all: core/src/test/resources/a.txt is not a source file", "test-odd": "none", "test-old": "none"}},
+		"maven, the build": {jvm(), "web/pom.xml", map[string]string{"test": "all: web/pom.xml is not a source file", "test-odd": "none", "test-old": "none"}},
 		"maven, gone":      {jvm(), "core/src/main/java/org/x/Gone.java", map[string]string{"test": "all: core/src/main/java/org/x/Gone.java is gone", "test-odd": "all: core/src/main/java/org/x/Gone.java is gone", "test-old": "all: core/src/main/java/org/x/Gone.java is gone"}},
 		"maven, rules of its own": {
 			jvm("web/pom.xml=<plugin><artifactId>maven-surefire-plugin</artifactId><configuration><excludes><exclude>x</exclude></excludes></configuration></plugin>"), "core/src/main/java/org/x/Core.java",
-			map[string]string{"test": "all: web/pom.xml chooses the classes of tests itself", "test-odd": "all: web/pom.xml chooses the classes of tests itself", "test-old": "all: web/pom.xml chooses the classes of tests itself"},
+			map[string]string{"test": "all: web/pom.xml selects test classes itself", "test-odd": "all: web/pom.xml selects test classes itself", "test-old": "all: web/pom.xml selects test classes itself"},
 		},
 		"maven, other rules": {
 			jvm("web/pom.xml=<plugin><artifactId>maven-surefire-plugin</artifactId></plugin><plugin><artifactId>x</artifactId><excludes/></plugin>"), "core/src/main/java/org/x/Alone.java",
 			map[string]string{"test": surefire + "BootTest,OtherTests,TestAlone -pl core -am", "test-odd": "none", "test-old": "none"},
 		},
-		"a runner that cannot":       {[]string{"Gemfile=", "spec/a_spec.rb="}, "spec/a_spec.rb", map[string]string{"test": "all: its command cannot be told to run some tests only"}},
+		"a runner that cannot":       {[]string{"Gemfile=", "spec/a_spec.rb="}, "spec/a_spec.rb", map[string]string{"test": "all: its command cannot run single tests"}},
 		"a name that is an option":   {node(`{"devDependencies":{"vitest":"4"}}`), "-x.js", map[string]string{"test": "all: -x.js is gone"}},
 		"a command that picks tests": {append(goTree(), "nexus.toml="), "a/a.go", nil},
 	} {
@@ -161,7 +161,7 @@ func TestChoose(t *testing.T) {
 			gates := gatesOf(t, dir)
 			if tt.want == nil {
 				gates = []gate.Gate{{Name: "test", Args: []string{"go", "test", "-json", "-run=X", "./..."}, Format: "go-test-json", Tests: true}}
-				tt.want = map[string]string{"test": "all: its command chooses tests itself"}
+				tt.want = map[string]string{"test": "all: its command selects tests itself"}
 			}
 			got := map[string]string{}
 			for _, c := range related.Choose(dir, strings.Fields(tt.changed), gates) {

@@ -47,7 +47,7 @@ func (l *link) ask(ctx context.Context, o order) (tool.Output, error) {
 		return tool.Output{Text: p.diagnostics(o.Path, all)}, err
 	case "rename":
 		if o.To == "" {
-			return tool.Output{}, errors.New("say in to how it is to be called")
+			return tool.Output{}, errors.New("give the new name in to")
 		}
 		changes, err := l.session.Rename(ctx, o.Path, at, o.To)
 		if err != nil {
@@ -67,7 +67,7 @@ func (l *link) place(ctx context.Context, p *page, o *order) (lsp.Position, erro
 	var at lsp.Position
 	needs := o.Op == "definition" || o.Op == "references" || o.Op == "rename"
 	if needs && o.Name == "" {
-		return at, errors.New("say in name what is asked about")
+		return at, errors.New("give a name in name")
 	}
 	if o.Path == "" {
 		found, err := l.declared(ctx, p, *o)
@@ -245,7 +245,7 @@ func called(s lsp.Symbol, name string) bool {
 	return strings.HasSuffix("."+full, "."+plain(name))
 }
 
-// word returns where a name stands in a line as a word of its own, -1 for
+// word returns where a name is in a line as a word of its own, -1 for
 // nowhere.
 func word(line, name string) int {
 	if name == "" {

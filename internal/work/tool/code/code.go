@@ -114,10 +114,10 @@ func (d *desk) ops() []string {
 func (d *desk) tool(ops []string) tool.Tool {
 	about := "Code by meaning."
 	if len(d.links) > 0 {
-		about += " op symbols: what path declares, or all that is called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
+		about += " op symbols: what path declares, or everything called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
 			"path and line say which name is meant. diagnostics: what is wrong in path."
 		if d.env.Writes {
-			about += " rename: name becomes to. actions: fixes at path and line; to does one."
+			about += " rename: name becomes to. actions: fixes at path and line; to applies one."
 		}
 		about += ` Example: {"op":"definition","name":"Parse","path":"a.go","line":7}.`
 	}
@@ -178,5 +178,5 @@ func (d *desk) who(name string) (*link, error) {
 		}
 		ends = append(ends, l.server.Ends...)
 	}
-	return nil, fmt.Errorf("nobody here knows the language of %s; of files that end in %s there is somebody to ask", name, strings.Join(ends, " "))
+	return nil, fmt.Errorf("no language server here knows the language of %s; there is one for files that end in %s", name, strings.Join(ends, " "))
 }

@@ -110,13 +110,13 @@ func TestAsk(t *testing.T) {
 	// what cannot be asked is explained
 	s.says(t, `{"op":"definition","path":"a.toy","line":1,"name":"two"}`, "two is not in line 1 of a.toy: def one", true)
 	s.says(t, `{"op":"definition","path":"a.toy","line":99,"name":"two"}`, "a.toy has", true)
-	s.says(t, `{"op":"definition","path":"x.txt","name":"one"}`, "nobody here knows the language of x.txt", true)
+	s.says(t, `{"op":"definition","path":"x.txt","name":"one"}`, "no language server here knows the language of x.txt", true)
 	s.says(t, `{"op":"definition","name":"nothing"}`, "nothing here is called nothing", true)
-	s.says(t, `{"op":"definition","path":"a.toy"}`, "say in name", true)
+	s.says(t, `{"op":"definition","path":"a.toy"}`, "give a name in name", true)
 	s.says(t, `{"op":"symbols"}`, "give a path, or a name", true)
 	s.says(t, `{"op":"symbols","path":"../a.toy"}`, "outside the worktree", true)
 	s.says(t, `{"op":"symbols","path":"c.toy"}`, "c.toy does not exist", true)
-	s.says(t, `{"op":"explode"}`, "not right", true)
+	s.says(t, `{"op":"explode"}`, "not valid", true)
 
 	// it knows what the agent, and others, wrote meanwhile
 	s.write(t, "c.toy", "def four one\n")
@@ -144,7 +144,7 @@ func TestWrite(t *testing.T) {
 	s.says(t, `{"op":"actions","path":"a.toy","line":3}`, "1 make it good (quickfix)\n", false)
 	s.says(t, `{"op":"actions","path":"a.toy","line":3,"to":"make it fast"}`, `there is no "make it fast"`, true)
 	s.says(t, `{"op":"actions","path":"a.toy","line":3,"to":"1"}`, "-BAD uno\n+GOOD uno\n", false)
-	s.says(t, `{"op":"rename","path":"a.toy","name":"uno"}`, "say in to", true)
+	s.says(t, `{"op":"rename","path":"a.toy","name":"uno"}`, "give the new name in to", true)
 	s.says(t, `{"op":"rename","path":"a.toy","name":"uno","to":"a b"}`, "refused (-32602): that is no name", true)
 }
 
@@ -171,14 +171,14 @@ func TestRights(t *testing.T) {
 	}
 	hidden := set(t, "good", nil)
 	hidden.write(t, ".nexusignore", "b.toy\n")
-	hidden.says(t, `{"op":"references","name":"one"}`, "[in a file that is kept from agents]", false)
+	hidden.says(t, `{"op":"references","name":"one"}`, "[in a file that is hidden from agents]", false)
 	hidden.says(t, `{"op":"rename","path":"a.toy","name":"one","to":"uno"}`, "path.ignored", true)
 	hidden.says(t, `{"op":"symbols","path":"b.toy"}`, "path.ignored", true)
 }
 
 func TestBadServers(t *testing.T) {
 	for how, want := range map[string]string{
-		"ends": "no configuration!", "hang": "did not answer in time; the next call starts it once more", "dies": "fell over; the next call starts it once more",
+		"ends": "no configuration!", "hang": "did not answer in time; the next call starts it again", "dies": "fell over; the next call starts it again",
 		"deaf": "did not answer in time", "liar": "not what was asked for",
 	} {
 		t.Run(how, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestBadServers(t *testing.T) {
 	}
 	s := set(t, "outside", nil)
 	text := s.says(t, `{"op":"definition","path":"a.toy","name":"one"}`, "/etc/passwd:1: [outside of the worktree]", false)
-	if strings.Contains(text, "root") || !strings.Contains(text, "[in a file that is kept from agents]") {
+	if strings.Contains(text, "root") || !strings.Contains(text, "[in a file that is hidden from agents]") {
 		t.Errorf("a file was read that the server named: %q", text)
 	}
 	s.says(t, `{"op":"rename","path":"a.toy","name":"one","to":"uno"}`, "outside the worktree", true)
@@ -267,9 +267,9 @@ func TestShapes(t *testing.T) {
 	s.says(t, `{"op":"search","name":"h($X)"}`, "[nothing found]", false)
 	s.says(t, `{"op":"search","name":"f("}`, "the pattern is no", true)
 	s.says(t, `{"op":"search","name":"f","path":"nowhere"}`, "does not exist", true)
-	s.says(t, `{"op":"replace","name":"f($X)","to":"g($Y)"}`, "$Y stands for nothing", true)
+	s.says(t, `{"op":"replace","name":"f($X)","to":"g($Y)"}`, "$Y is not in the pattern", true)
 	s.says(t, `{"op":"replace","name":"h($X)","to":"g($X)"}`, "nothing was changed", true)
-	s.says(t, `{"op":"replace","name":"f($X)","to":"g("}`, "would come out is no Go", true)
+	s.says(t, `{"op":"replace","name":"f($X)","to":"g("}`, "would not be valid Go", true)
 	a := s.ask(t, `{"op":"replace","name":"f($X)","to":"$X.F()"}`)
 	if !a.Changed || !strings.Contains(a.Result.Text, "2 changed in 2 files") || s.read(t, "y.go") != "package x\n\nfunc g() {\n\t(a + 1).F()\n}\n" {
 		t.Errorf("%+v: %s", a, s.read(t, "y.go"))

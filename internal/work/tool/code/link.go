@@ -20,7 +20,7 @@ import (
 
 const (
 	maxStarts  = 2       // a server that died may try again once
-	maxWatched = 50_000  // files whose changes a server is told of
+	maxWatched = 50_000  // files whose changes a server is told about
 	maxMemory  = 4 << 30 // bytes of a server
 )
 
@@ -35,7 +35,7 @@ type link struct {
 	session *lsp.Session
 	process *sandbox.Process
 	starts  int
-	stamps  map[string]stamp // of files when the server was told of them last
+	stamps  map[string]stamp // of files when the server was told about them last
 }
 
 // stamp tells whether a file changed.
@@ -73,9 +73,9 @@ func (l *link) ready(ctx context.Context, o order) (tool.Output, error) {
 // left says whether the server is started again.
 func (l *link) left() string {
 	if l.starts < maxStarts {
-		return "the next call starts it once more"
+		return "the next call starts it again"
 	}
-	return "it is not started again in this session, go on with search_code and the shell"
+	return "it is not started again in this session; use search_code and the shell"
 }
 
 // open starts the server unless it runs.
@@ -84,7 +84,7 @@ func (l *link) open(ctx context.Context) error {
 		return nil
 	}
 	if l.starts == maxStarts {
-		return errors.New("it has ended twice and is not started again in this session; go on with search_code and the shell")
+		return errors.New("it has ended twice and is not started again in this session; use search_code and the shell")
 	}
 	l.starts++
 	s := lsp.Server{Root: l.desk.env.Dir, Start: l.start, Said: func() string { return l.process.Said() }, Options: l.server.options(), Answer: l.server.Timeout}
@@ -99,7 +99,7 @@ func (l *link) open(ctx context.Context) error {
 	}
 	if err != nil {
 		stop(err)
-		return fmt.Errorf("it does not begin: %w", err)
+		return fmt.Errorf("it does not start: %w", err)
 	}
 	l.session, l.stamps = session, nil
 	return nil

@@ -80,7 +80,7 @@ func (p *page) places(all []lsp.Place) string {
 			return
 		}
 		if _, err := tree.Clean(at.Name, false); err != nil {
-			b.WriteString("[in a file that is kept from agents]\n")
+			b.WriteString("[in a file that is hidden from agents]\n")
 			return
 		}
 		fmt.Fprintf(b, "%s:%d: %s\n", short(at.Name), at.Range.Start.Line+1, p.line(at.Name, at.Range.Start.Line))

@@ -41,7 +41,7 @@ type hit struct {
 // is asked for.
 func (d *desk) shape(ctx context.Context, o order) (tool.Output, error) {
 	if o.Name == "" {
-		return tool.Output{}, errors.New("say in name what the code looks like")
+		return tool.Output{}, errors.New("give the pattern of the code in name")
 	}
 	var golang, others []string
 	tree := d.set.Tree()
@@ -70,7 +70,7 @@ func (d *desk) shape(ctx context.Context, o order) (tool.Output, error) {
 		return tool.Output{Text: d.hits(hits)}, nil
 	}
 	if len(writes) == 0 {
-		return tool.Output{}, errors.New("no code looks like that; nothing was changed")
+		return tool.Output{}, errors.New("no code matches; nothing was changed")
 	}
 	text, err := tree.Rewrite(writes)
 	if err != nil {

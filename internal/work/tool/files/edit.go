@@ -33,7 +33,7 @@ func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 		return "", fmt.Errorf("%s was not changed: %w%s", name, err, moved(d.text, changes))
 	}
 	if len(changes) > 0 && touches(Hunks(splitLines(d.text), splitLines(after)), unknown(d.text, changes, edits)) {
-		return "", fmt.Errorf("%s was not changed: what is next to the edit is not what you read; send it again if it is still right%s", name, moved(d.text, changes))
+		return "", fmt.Errorf("%s was not changed: the text around the edit is not what you read; send the edit again if it is still right%s", name, moved(d.text, changes))
 	}
 	data, err := d.form.Write(after)
 	if err != nil {

@@ -50,15 +50,15 @@ func (f HiddenFile) String() string {
 	if f.Why == byIgnore {
 		return fmt.Sprintf("%s is hidden from agents: %s", f.Name, f.Why)
 	}
-	return fmt.Sprintf("%s is hidden from agents: %s. Whoever runs Nexus shows it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
+	return fmt.Sprintf("%s is hidden from agents: %s. Whoever runs Nexus can show it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
 }
 
 // Secret reports whether it is hidden for what it holds.
 func (f HiddenFile) Secret() bool { return f.Why != byIgnore }
 
 const (
-	byName   = "its name is one of files that hold secrets"
-	byIgnore = ".nexusignore keeps it from agents"
+	byName   = "its name suggests secrets"
+	byIgnore = ".nexusignore hides it from agents"
 )
 
 // shown reports whether people let agents see a file.

@@ -16,7 +16,7 @@ import (
 
 // ignoreRule is one line of a .gitignore.
 type ignoreRule struct {
-	base    string // directory that it stands in, "" for the root
+	base    string // directory that it is in, "" for the root
 	pattern string
 	dirs    bool // directories only
 	keep    bool // "!": what it matches is not ignored after all
@@ -31,7 +31,7 @@ const ownIgnore = IgnoreFile
 // out, the other does not bring back.
 type ignoreRules struct{ git, own []ignoreRule }
 
-// with returns the rules with those that stand in a directory.
+// with returns the rules with those that are in a directory.
 func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
 	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), loadIgnore(root, dir, ownIgnore)...)}
 }
@@ -145,7 +145,7 @@ func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool
 }
 
 // walkAll calls visit for all that is in a tree but .git, whatever git ignores,
-// and says what .nexusignore keeps from agents. It goes on below a directory,
+// and says what .nexusignore keeps from agents. It continues below a directory,
 // and on at all, as visit says.
 func walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
 	walkEach(root, ".", loadIgnore(root, ".", ownIgnore), visit)

@@ -73,7 +73,7 @@ func badGlob(glob string) error {
 	case strings.HasPrefix(plain, "/"), strings.HasPrefix(plain, "~"), strings.HasPrefix(plain, "{") && (strings.Contains(plain, "{/") || strings.Contains(plain, ",/")):
 		return &RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q is about paths outside the worktree; give one relative to its root", glob)}
 	case slices.Contains(parts, ".."):
-		return &RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q leads out of where it begins, and nothing outside the worktree is listed; give one without ..", glob)}
+		return &RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q leaves its directory, and nothing outside the worktree is listed; give one without ..", glob)}
 	}
 	return nil
 }

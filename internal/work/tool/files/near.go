@@ -18,20 +18,20 @@ const (
 // instead.
 func explainMiss(text string, ed Edit) string {
 	if strings.TrimSpace(ed.New) != "" && strings.Contains(text, ed.New) {
-		return "old is not there, and new already is: the edit may have been made before"
+		return "old is not in the file, and new already is: the edit may have been made before"
 	}
 	have, want := strings.Split(text, "\n"), strings.Split(strings.Trim(ed.Old, "\r\n"), "\n")
 	at, equal := nearestLines(have, want)
 	if at < 0 {
-		return "old is not there, nor anything like it; read the file again"
+		return "old is not in the file, nor anything like it; read the file again"
 	}
 	end := min(at+len(want), len(have), at+maxShown)
 	shown := quoteLines(have[at:end])
 	if equal == len(want) {
-		return fmt.Sprintf("old is not there exactly; lines %d-%d differ from it in white space only%s. They are:\n%s",
+		return fmt.Sprintf("old is not in the file exactly; lines %d-%d differ from it in white space only%s. They are:\n%s",
 			at+1, end, spaceDiffers(have[at:], want, at), shown)
 	}
-	return fmt.Sprintf("old is not there. Nearest are lines %d-%d%s:\n%s", at+1, end, firstDifference(have[at:], want, at), shown)
+	return fmt.Sprintf("old is not in the file. The nearest lines are %d-%d%s:\n%s", at+1, end, firstDifference(have[at:], want, at), shown)
 }
 
 func quoteLines(lines []string) string {

@@ -60,10 +60,10 @@ func (t *Tree) also(write bool) string {
 	if write || len(t.Caches) == 0 {
 		return ""
 	}
-	return ", or the absolute one of a file of a dependency or toolchain, such as the shell prints with go list -m -f '{{.Dir}}' MODULE"
+	return ", or the absolute path of a file of a dependency or toolchain, such as the shell prints with go list -m -f '{{.Dir}}' MODULE"
 }
 
-// climb returns a path without its dots. What stands before two of them is
+// climb returns a path without its dots. What is before two of them is
 // looked up as the kernel does, for it may be a link to a directory elsewhere.
 func (t *Tree) climb(name string) (string, error) {
 	clean := path.Clean(name)
@@ -82,7 +82,7 @@ func (t *Tree) climb(name string) (string, error) {
 			case err != nil:
 				return "", refuse("path.outside", "%s leads outside the worktree", name)
 			case !info.IsDir():
-				return "", fmt.Errorf("%s is no directory, so there is nothing above it in %s", done, name)
+				return "", fmt.Errorf("%s is not a directory, so .. after it leads nowhere in %s", done, name)
 			}
 			at := path.Clean(t.follow(done))
 			if at == "." {
@@ -97,13 +97,13 @@ func (t *Tree) climb(name string) (string, error) {
 }
 
 // shown says why a file may not be touched, by its name and by what the tree
-// says of it.
+// says about it.
 func (t *Tree) shown(name string, write bool) error {
 	if err := t.may(name, write); err != nil {
 		return err
 	}
 	if t.Root != nil && Ignored(t.Root, name) {
-		return refuse("path.ignored", "%s is refused (path.ignored): .nexusignore keeps it from agents", name)
+		return refuse("path.ignored", "%s is refused (path.ignored): .nexusignore hides it from agents", name)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (t *Tree) may(name string, write bool) error {
 		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
-		return refuse("path.config", "%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
+		return refuse("path.config", "%s is refused (path.config): it says what others fetch or leave out, so only people may edit it", name)
 	}
 	if write && t.Rule != nil {
 		if err := t.Rule(name); err != nil {

@@ -31,13 +31,13 @@ func applyEdits(text string, edits []Edit) (after string, err error) {
 		case ed.Old == ed.New:
 			err = errors.New("old and new are the same")
 		case n == 0 && i > 0 && strings.Contains(text, ed.Old):
-			err = fmt.Errorf("old is at line %s, but an edit before it in this call changes that; make one edit of both, or quote what that edit leaves", listPlaces(text, ed.Old))
+			err = fmt.Errorf("old is at line %s, but an edit before it in this call changes that; make one edit of both, or quote what is there after that edit", listPlaces(text, ed.Old))
 		case n == 0:
 			err = errors.New(explainMiss(text, ed))
 		case n > 1 && !ed.All && i > 0 && strings.Count(text, ed.Old) != n:
-			err = fmt.Errorf("old is there %d times once the edits before it are made, in the file as it is at lines %s; give more lines around the one you mean, or set all", n, cmp.Or(listPlaces(text, ed.Old), "none"))
+			err = fmt.Errorf("old is in the file %d times after the edits before it, now at lines %s; give more lines around the one you mean, or set all", n, cmp.Or(listPlaces(text, ed.Old), "none"))
 		case n > 1 && !ed.All:
-			err = fmt.Errorf("old is there %d times, on lines %s; give more lines around the one you mean, or set all", n, listPlaces(text, ed.Old))
+			err = fmt.Errorf("old is in the file %d times, on lines %s; give more lines around the one you mean, or set all", n, listPlaces(text, ed.Old))
 		}
 		if err != nil {
 			return "", nth(i, edits, err)

@@ -69,7 +69,7 @@ func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
 	}
 	if r.Made {
 		if _, err := t.Root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return d, nil, fmt.Errorf("%s is there already", name)
+			return d, nil, fmt.Errorf("%s already exists", name)
 		}
 		d.mode = 0o644
 	} else if d, err = t.load(name); err != nil {
@@ -97,7 +97,7 @@ func (t *Tree) unwritten(all []Rewrite, was []document, data [][]byte, why error
 			err = t.put(r.Name, was[i].data, &now)
 		}
 		if err != nil {
-			return fmt.Errorf("%s was changed and stays so, as others before it, for it cannot be taken back (%w): %w", path.Clean(r.Name), err, why)
+			return fmt.Errorf("%s stays changed, as do the files before it, because the change cannot be undone (%w): %w", path.Clean(r.Name), err, why)
 		}
 	}
 	return fmt.Errorf("nothing was changed: %w", why)

@@ -135,7 +135,7 @@ type unsearched struct {
 func (u unsearched) String() string {
 	text := ""
 	if u.secret > 0 {
-		text += fmt.Sprintf("\n[not searched, secret by their names: %d]", u.secret)
+		text += fmt.Sprintf("\n[not searched, because their names suggest secrets: %d]", u.secret)
 	}
 	if len(u.large) > 0 {
 		text += fmt.Sprintf("\n[not searched, larger than %d MiB: %s", maxSearched>>20, strings.Join(u.large, ", "))

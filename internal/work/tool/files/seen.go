@@ -92,7 +92,7 @@ func told(text string, changes []Hunk, most int) string {
 		case h.Old == 0:
 			fmt.Fprintf(&b, "lines %d-%d are new:\n", h.To+1, h.To+h.New)
 		default:
-			fmt.Fprintf(&b, "lines %d-%d are other than before:\n", h.To+1, h.To+h.New)
+			fmt.Fprintf(&b, "lines %d-%d changed:\n", h.To+1, h.To+h.New)
 		}
 		for _, l := range lines[h.To : h.To+h.New] {
 			if b.Len() > most {

@@ -200,7 +200,7 @@ func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err
 func (t *Tree) target(name string) (string, error) {
 	at := path.Clean(t.follow(name))
 	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s was not written: it is a link, and where it leads is no file of this tree that can be written", name)
+		return "", fmt.Errorf("%s was not written: it is a link, and its target is not a file of this tree that can be written", name)
 	}
 	if err := t.shown(at, true); err != nil {
 		return "", fmt.Errorf("%s is a link to %s: %w", name, at, err)

@@ -120,15 +120,15 @@ func (l *link) call(ctx context.Context, t mcp.Tool, input json.RawMessage) (mcp
 	i := slices.IndexFunc(all, func(j trust.Judged) bool { return j.Name == l.its()+t.Name })
 	switch {
 	case i < 0:
-		return mcp.Result{}, errors.New("the server does not have the tool any more; go on without it")
+		return mcp.Result{}, errors.New("the server no longer has the tool; continue without it")
 	case all[i].Text != t.Text():
-		l.servers.say(fmt.Sprintf("the MCP server %s says something else of its tool %s than what was agreed to; nexus trust shows what", l.declared.Name, t.Name))
-		return mcp.Result{}, errors.New("refused, not called: the server says something else of the tool than what a person agreed to; go on without it")
+		l.servers.say(fmt.Sprintf("the MCP server %s describes its tool %s differently from what was trusted; nexus trust shows the difference", l.declared.Name, t.Name))
+		return mcp.Result{}, errors.New("refused, not called: the server describes the tool differently from what a person trusted; continue without it")
 	}
 	r, err := l.session.Call(ctx, t.Name, input, nil)
 	if errors.Is(err, mcp.ErrGone) {
 		l.drop()
-		return r, fmt.Errorf("%w in the middle of the call, and what it did of it is not known; %s", err, l.left())
+		return r, fmt.Errorf("%w during the call, and it is unknown what it did; %s", err, l.left())
 	}
 	return r, err
 }
@@ -136,9 +136,9 @@ func (l *link) call(ctx context.Context, t mcp.Tool, input json.RawMessage) (mcp
 // left says whether the server is started again.
 func (l *link) left() string {
 	if l.starts < maxStarts {
-		return "the next call starts it once more"
+		return "the next call starts it again"
 	}
-	return "it is not started again in this session, go on without it"
+	return "it is not started again in this session; continue without it"
 }
 
 // open connects to the server unless it is connected to.
@@ -147,7 +147,7 @@ func (l *link) open(ctx context.Context) error {
 		return nil
 	}
 	if l.starts == maxStarts {
-		return errors.New("the server has ended twice and is not started again in this session; go on without it")
+		return errors.New("the server has ended twice and is not started again in this session; continue without it")
 	}
 	l.starts++
 	d, err := l.declared.Filled(l.servers.Env)
@@ -179,7 +179,7 @@ func (l *link) open(ctx context.Context) error {
 	}
 	if err != nil {
 		stop(err)
-		return fmt.Errorf("the server does not begin: %w", err)
+		return fmt.Errorf("the server does not start: %w", err)
 	}
 	l.session = session
 	return nil
@@ -194,7 +194,7 @@ func (l *link) unchanged() error {
 	}
 	defer func() { _ = root.Close() }() // only read
 	if l.declared.Text(root) != l.servers.Text[l.declared.Name] {
-		return errors.New("refused, not started: the files that it runs are not the ones that a person agreed to")
+		return errors.New("refused, not started: the files that it runs are not those that a person trusted")
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 	}
 	if len(d.Network) > 0 {
 		if l.servers.Way == nil {
-			return nil, errors.New("it asks for a network, and there is none")
+			return nil, errors.New("it needs a network, and there is none")
 		}
 		way, err := l.servers.Way(d.Network)
 		if err != nil {

@@ -206,7 +206,7 @@ func TestChanged(t *testing.T) {
 	before := tools.Specs()
 	call(t, tools, "change", `{}`)
 	a := call(t, tools, "echo", `{"text":"a key"}`)
-	if !a.Result.Failed || !strings.Contains(a.Result.Text, "something else of the tool than what a person agreed to") {
+	if !a.Result.Failed || !strings.Contains(a.Result.Text, "describes the tool differently from what a person trusted") {
 		t.Errorf("echo: %s", a.Result.Text)
 	}
 	if !strings.Contains(s.notices(), "nexus trust") {
@@ -242,13 +242,13 @@ func TestChanged(t *testing.T) {
 func TestDies(t *testing.T) {
 	tools := set(t, "good").begin(t)
 	call(t, tools, "echo", `{"text":"a"}`)
-	for _, want := range []string{"the next call starts it once more", "it is not started again"} {
+	for _, want := range []string{"the next call starts it again", "it is not started again"} {
 		a := call(t, tools, "die", `{}`)
-		if !a.Result.Failed || !strings.Contains(a.Result.Text, "what it did of it is not known") || !strings.Contains(a.Result.Text, want) {
+		if !a.Result.Failed || !strings.Contains(a.Result.Text, "it is unknown what it did") || !strings.Contains(a.Result.Text, want) {
 			t.Errorf("die: %s", a.Result.Text)
 		}
 	}
-	if a := call(t, tools, "echo", `{"text":"a"}`); !a.Result.Failed || !strings.Contains(a.Result.Text, "go on without it") {
+	if a := call(t, tools, "echo", `{"text":"a"}`); !a.Result.Failed || !strings.Contains(a.Result.Text, "continue without it") {
 		t.Errorf("after its second death: %s", a.Result.Text)
 	}
 }
@@ -332,20 +332,20 @@ func TestOtherFiles(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\ncp -r / out\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if a := call(t, s.begin(t), "echo", `{"text":"a"}`); !a.Result.Failed || !strings.Contains(a.Result.Text, "not the ones that a person agreed to") {
+	if a := call(t, s.begin(t), "echo", `{"text":"a"}`); !a.Result.Failed || !strings.Contains(a.Result.Text, "not those that a person trusted") {
 		t.Errorf("it was started: %s", a.Result.Text)
 	}
 }
 
-// TestBad offers what is left of bad servers, and goes on without the rest.
+// TestBad offers what is left of bad servers, and continues without the rest.
 func TestBad(t *testing.T) {
 	for how, want := range map[string]struct {
 		tools  []string
 		notice string
 	}{
-		"ends":    {nil, "is left out: the server does not begin"},
+		"ends":    {nil, "is left out: the server does not start"},
 		"twice":   {[]string{"mcp__test__other"}, "tool look of the MCP server test is left out: there are several"},
-		"hostile": {[]string{"mcp__test__look"}, "characters that are not seen"},
+		"hostile": {[]string{"mcp__test__look"}, "invisible characters"},
 		"pages":   {nil, "without end"},
 	} {
 		t.Run(how, func(t *testing.T) {

@@ -75,7 +75,7 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		llmtest.Comments:    {class: llm.Transient, some: true},
 		llmtest.Hollow:      {class: llm.Transient, some: true},
 		llmtest.Endless:     {class: llm.Transient, some: true},
-		llmtest.BadJSON:     {stop: llm.StopTools, calls: 2, flaw: `text behind the JSON: "\"}"`},
+		llmtest.BadJSON:     {stop: llm.StopTools, calls: 2, flaw: `text after the JSON: "\"}"`},
 		llmtest.HalfJSON:    {stop: llm.StopTools, calls: 2, flaw: "ends too early"},
 		llmtest.NoObject:    {stop: llm.StopTools, calls: 2, flaw: "not an object"},
 		llmtest.NoID:        {stop: llm.StopTools, calls: 2, flaw: "has no id"},

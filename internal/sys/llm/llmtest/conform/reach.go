@@ -24,7 +24,7 @@ type Barrier struct {
 	want want
 }
 
-// Barriers returns what can stand between a model and its server.
+// Barriers returns what can be between a model and its server.
 func Barriers() []Barrier {
 	return []Barrier{
 		{"nobody-there", "nobody listens at the address", askNobody, want{class: llm.Transient, code: "connection"}},

@@ -141,7 +141,7 @@ func (s *storm) talk(ctx context.Context, t *testing.T, model llm.Model) string 
 	}
 }
 
-// answer goes on with the results of the calls, by way of the transcript.
+// answer continues with the results of the calls, by way of the transcript.
 func (s *storm) answer(t *testing.T, r llm.Request, got llm.Response) llm.Request {
 	t.Helper()
 	kept, err := json.Marshal(got.Message)

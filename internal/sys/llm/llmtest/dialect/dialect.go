@@ -81,7 +81,7 @@ func Event(w Wire, name string, data any) []byte {
 	return b.Bytes()
 }
 
-// Noise returns what may stand between the events of the wire, and which a
+// Noise returns what may be between the events of the wire, and which a
 // client must not mind.
 func Noise(w Wire) [][]byte {
 	noise := [][]byte{[]byte(": keep-alive\n\n"), []byte("retry: 100\n\n"), []byte("id: 7\n: OPENROUTER PROCESSING\n\n")}

@@ -103,7 +103,7 @@ func unwrap(v reflect.Value) reflect.Value {
 	return v
 }
 
-// variable lets a variable stand for a node, of the kind that can stand there.
+// variable lets a variable stand for a node, of the kind that can be there.
 func (m *matcher) variable(v string, p, n reflect.Value) bool {
 	node, ok := n.Interface().(ast.Node)
 	if !ok {

@@ -65,7 +65,7 @@ func Parse(code string) (Pattern, error) {
 	text := variables(strings.TrimSpace(code))
 	if e, err := parser.ParseExpr(text); err == nil {
 		if id, ok := e.(*ast.Ident); ok && (strings.HasPrefix(id.Name, oneMark) || strings.HasPrefix(id.Name, manyMark)) {
-			return Pattern{}, errors.New("the pattern fits everything")
+			return Pattern{}, errors.New("the pattern matches everything")
 		}
 		return Pattern{node: e}, nil
 	}
@@ -82,7 +82,7 @@ func Parse(code string) (Pattern, error) {
 	if err == nil {
 		err = errors.New("it is empty, or more than one declaration")
 	}
-	return Pattern{}, fmt.Errorf("the pattern is no expression, statements or declaration of Go: %w", err)
+	return Pattern{}, fmt.Errorf("the pattern is not an expression, statements or a declaration of Go: %w", err)
 }
 
 func statements(list []ast.Stmt) (Pattern, error) {
@@ -94,7 +94,7 @@ func statements(list []ast.Stmt) (Pattern, error) {
 			return Pattern{list: list}, nil
 		}
 	}
-	return Pattern{}, errors.New("the pattern fits everything")
+	return Pattern{}, errors.New("the pattern matches everything")
 }
 
 // file is a parsed file.
@@ -208,7 +208,7 @@ func binds(around, n ast.Node) bool {
 // the match. What was formatted stays so.
 func (p Pattern) Replace(src, to string) (string, int, error) {
 	if len(to) > maxPattern {
-		return "", 0, fmt.Errorf("what takes its place has more than %d bytes", maxPattern)
+		return "", 0, fmt.Errorf("the replacement has more than %d bytes", maxPattern)
 	}
 	found, err := p.Find(src)
 	if err != nil {
@@ -239,7 +239,7 @@ func (p Pattern) Replace(src, to string) (string, int, error) {
 	after := b.String()
 	formatted, err := format.Source([]byte(after))
 	if err != nil {
-		return "", 0, fmt.Errorf("what would come out is no Go: %w", err)
+		return "", 0, fmt.Errorf("the result would not be valid Go: %w", err)
 	}
 	if was, err := format.Source([]byte(src)); err == nil && string(was) == src {
 		after = string(formatted)
@@ -304,7 +304,7 @@ func (t template) fill(m match) (string, error) {
 		return is
 	})
 	if missing != "" {
-		return "", fmt.Errorf("%s stands for nothing in the pattern", missing)
+		return "", fmt.Errorf("%s is not in the pattern", missing)
 	}
 	if t.operation && m.tight {
 		text = "(" + text + ")"

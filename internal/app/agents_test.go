@@ -1,0 +1,81 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// TestWithAgents holds who does the sessions of a user who set nothing up.
+func TestWithAgents(t *testing.T) {
+	for name, c := range map[string]struct {
+		installed, loggedIn, trusted []string
+		key                          bool
+		set                          string // roles.tester.agent
+		coder, reviewer              string
+		code                         nexus.Code
+	}{
+		"nothing":                {},
+		"one":                    {installed: []string{"claude"}, loggedIn: []string{"claude"}, trusted: []string{"claude"}, coder: "claude", reviewer: "claude"},
+		"two":                    {installed: []string{"claude", "codex"}, loggedIn: []string{"claude", "codex"}, trusted: []string{"claude", "codex"}, coder: "claude", reviewer: "codex"},
+		"two, one trusted":       {installed: []string{"claude", "codex"}, loggedIn: []string{"claude", "codex"}, trusted: []string{"codex"}, coder: "codex", reviewer: "codex"},
+		"trusted, not logged in": {installed: []string{"claude"}, trusted: []string{"claude"}},
+		"logged in, not there":   {loggedIn: []string{"claude"}, trusted: []string{"claude"}},
+		"not trusted":            {installed: []string{"claude"}, loggedIn: []string{"claude"}, code: nexus.CodeUntrusted},
+		"a key is set":           {installed: []string{"claude"}, loggedIn: []string{"claude"}, trusted: []string{"claude"}, key: true},
+		"a role names one":       {installed: []string{"claude"}, loggedIn: []string{"claude"}, trusted: []string{"claude"}, set: "claude"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			vars := map[string]string{"HOME": home, "PATH": filepath.Join(home, "bin"), "XDG_STATE_HOME": filepath.Join(home, "state")}
+			if c.key {
+				vars["ANTHROPIC_API_KEY"] = "sk-ant-key"
+			}
+			write := func(name string, mode os.FileMode) {
+				at := filepath.Join(home, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte("{}"), mode)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := &app.App{Env: func(name string) string { return vars[name] }, Now: time.Now}
+			for _, one := range c.installed {
+				write("bin/"+one, 0o755)
+			}
+			var conf config.Config
+			if c.set != "" {
+				conf.Roles = map[nexus.Role]config.Role{nexus.Tester: {Agent: c.set}}
+			}
+			for _, one := range c.loggedIn {
+				write(map[string]string{"claude": ".claude/.credentials.json", "codex": ".codex/auth.json"}[one], 0o600)
+			}
+			for _, one := range c.trusted {
+				p, err := app.Program(conf, a.Env, one)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := a.Trust().Trust(t.Context(), app.AgentBook, []trust.Item{app.AgentTerms(p)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := a.WithAgents(conf, provider.Tap{})
+			e, _ := errors.AsType[*nexus.Error](err)
+			if (c.code == "") != (err == nil) || e != nil && e.Code != c.code {
+				t.Fatalf("error %v, want code %q", err, c.code)
+			}
+			if by := got.Roles[nexus.Coder].Agent; by != c.coder {
+				t.Errorf("the coder is %q, want %q", by, c.coder)
+			}
+			if by := got.Roles[nexus.Reviewer].Agent; by != c.reviewer {
+				t.Errorf("the reviewer is %q, want %q", by, c.reviewer)
+			}
+		})
+	}
+}

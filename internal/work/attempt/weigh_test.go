@@ -1,0 +1,255 @@
+package attempt_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// facts returns the facts of a kind that are on record.
+func facts[F nexus.Fact](j *job) (all []F) {
+	for _, f := range j.desk.facts {
+		if f, ok := f.(F); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// TestWhatIsRedBeforeAnybodyWorks is seen once, told to the coder, and shows its
+// criterion when it passes.
+func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
+	j := newJob(t, nil, lint("exit 0"))
+	j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: "test -e one"}, {Text: "bad is better", Check: "test -e bad"}}
+	c := j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}}, nexus.Reviewer: {{handin: approved()}}})
+	f := j.ended() // it is unknown whether bad is better
+	seen := facts[nexus.RedSeen](j)
+	base, err := j.Trees.Git().Tree(t.Context(), j.base)
+	if err != nil || len(seen) != 1 || seen[0].Attempt != "T1.1" || seen[0].Tree != base || !slices.Equal(seen[0].Meant, []string{"test -e one"}) || !slices.Equal(seen[0].Green, []string{"test -e bad"}) {
+		t.Fatalf("%+v, %+v, %v", f, seen, err)
+	}
+	has(t, c.all(nexus.Coder)[0], []string{"This fails now, and has to pass when you are done:\n- test -e one", "it does not fail now", "- test -e bad"})
+	w := last[nexus.CriteriaWeighed](j)
+	if len(w.Criteria) != 2 || w.Criteria[0].Number != 1 || w.Criteria[0].By != nexus.TurnedBearing || w.Criteria[1].Number != 2 || w.Criteria[1].By != "" {
+		t.Errorf("%+v", w.Criteria)
+	}
+
+	// who goes on from there looks at nothing again
+	j.view.Attempt.Rounds, j.view.Attempt.Snapshot, j.view.Attempt.Sessions = nil, nexus.TreeSnapshotted{}, nil
+	j.desk.facts = nil
+	c.turns = map[nexus.Role][]turn{nexus.Coder: {{files: one}}, nexus.Reviewer: {{handin: approved()}}}
+	if f := j.ended(); len(facts[nexus.RedSeen](j)) > 0 {
+		t.Errorf("%+v, %+v", f, facts[nexus.RedSeen](j))
+	}
+}
+
+// TestACommandThatPassesOnTheBase shows its criterion where it failed before the
+// run, or fails with the tests of the change alone.
+func TestACommandThatPassesOnTheBase(t *testing.T) {
+	for name, c := range map[string]struct {
+		check string
+		files map[string]string
+		by    nexus.Bearing
+		own   bool
+	}{
+		"it failed before the run":        {"test -e landed", one, nexus.TurnedBearing, false},
+		"its tests fail without the work": {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true},
+		"its tests pass without it, too":  {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "true\n"}, "", false},
+		"nothing else came with it":       {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"new_test.sh": "true\n"}, "", false},
+		"it always passes":                {"test -e bad", one, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t, nil, lint("exit 0"))
+			a := j.view.Attempt
+			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "x\n"})
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it works better", Check: c.check}}
+			commit, hash := j.tree("T1.1", a.Base, c.files)
+			j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+			a.Rounds = []*state.Round{{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 1, Role: nexus.Coder, Session: "T1.1/coder.1"}, Base: a.Base, From: a.Base, Commit: commit, Prompted: true}}
+			a.Snapshot = nexus.TreeSnapshotted{Attempt: a.ID, Commit: commit, Tree: hash}
+			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+			if _, err := j.work(); err != nil {
+				t.Fatal(err)
+			}
+			w := last[nexus.CriteriaWeighed](j)
+			if len(w.Criteria) != 1 || w.Criteria[0].By != c.by || w.Criteria[0].Own != c.own || w.Tree != hash {
+				t.Errorf("%+v", w)
+			}
+			if v := last[nexus.VerdictGiven](j); v.Tree != hash {
+				t.Errorf("%s was judged, and the work is %s", v.Tree, hash)
+			}
+		})
+	}
+}
+
+// TestWhatFailedByAccidentShowsNothing: it is run on the base once more.
+func TestWhatFailedByAccidentShowsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		again string // what the base says when it is asked again
+		by    nexus.Bearing
+	}{"red again": {"false", nexus.TurnedBearing}, "green then": {"true", ""}} {
+		t.Run(name, func(t *testing.T) {
+			log := filepath.Join(t.TempDir(), "log")
+			line := "if test ! -e one; then echo ran >>" + log + "; if test $(grep -c ran " + log + ") -eq 1 || ! " + c.again + "; then echo 1..1; echo not ok 1 - old; exit 1; fi; fi; echo 1..1; echo ok 1 - old"
+			j := newJob(t, map[string]string{"old_test.sh": "exit\n"}, gate.Gate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", line}})
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
+			j.written(1, one)
+			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+			if _, err := j.work(); err != nil {
+				t.Fatal(err)
+			}
+			w := last[nexus.CriteriaWeighed](j)
+			if len(w.Criteria) != 1 || w.Criteria[0].By != c.by {
+				t.Errorf("%+v", w.Criteria)
+			}
+			text, err := os.ReadFile(log)
+			if n := strings.Count(string(text), "ran"); err != nil || n != 2 {
+				t.Errorf("the base was judged %d times, %v", n, err)
+			}
+		})
+	}
+}
+
+// TestTestsOfOneSessionAreProvedWithoutItsCode, which goes back where they pass
+// there.
+func TestTestsOfOneSessionAreProvedWithoutItsCode(t *testing.T) {
+	for _, red := range []bool{true, false} {
+		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+		a := j.view.Attempt
+		a.Strategy, j.view.Task.Kind = nexus.TDDSimple, ""
+		j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
+		files := map[string]string{"one": "1\n", "new_test.go": "package m\n"}
+		if !red { // it needs nothing of the work
+			files = map[string]string{"two": "1\n", "new_test.go": "package m\n"}
+			j.Judge.Gates = func(string) ([]gate.Gate, error) {
+				g := newTest()
+				g.Args[2] = strings.ReplaceAll(g.Args[2], "test -e one &&", "true &&")
+				return []gate.Gate{g}, nil
+			}
+		}
+		j.written(1, files)
+		j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+		facts, err := j.work()
+		p := last[nexus.TestsProved](j)
+		if !slices.Equal(p.Files, []string{"new_test.go"}) || j.files(p.Tree) != "bad go.mod new_test.go" || len(p.Evidence) != 1 || p.Evidence[0].Tree != p.Tree || p.Attempt != "T1.1" {
+			t.Errorf("%+v on %s", p, j.files(p.Tree))
+		}
+		if red != (p.Proof == nexus.ProofRed) || red != (err == nil) || !red && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
+			t.Errorf("red %v: %+v, %v: %s", red, facts, err, j.desk.told())
+		}
+		if !red {
+			if r := last[nexus.RoundStarted](j); r.Cause != "proof" || r.Role != nexus.Coder {
+				t.Errorf("%+v", r)
+			}
+			continue
+		}
+		if w := last[nexus.CriteriaWeighed](j); len(w.Criteria) != 1 || w.Criteria[0].By != nexus.NewBearing || w.Tree != a.Snapshot.Tree {
+			t.Errorf("%+v", w)
+		}
+		if facts[0].(nexus.AttemptEnded).Tree != a.Snapshot.Tree {
+			t.Errorf("%+v", facts)
+		}
+	}
+}
+
+// TestWorkWithoutTestsIsPutAside where tests come first, and so is work whose
+// tests do not need it.
+func TestWorkWithoutTestsIsPutAside(t *testing.T) {
+	for name, files := range map[string]map[string]string{"no tests": {"one": "1\n"}, "tests of nothing": {"two": "2\n", "old_test.go": "package m\n"}} {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+			a := j.view.Attempt
+			a.Strategy, j.view.Task.Kind, a.From, a.FromRound = nexus.TDDStrict, "", "T1.0", 1
+			a.Start, _ = j.tree("T1.0", j.base, files)
+			c := j.plays(map[nexus.Role][]turn{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}})
+			if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "the coder has no turn") {
+				t.Fatal(facts, err)
+			}
+			if f := last[nexus.StartForgone](j); f.Attempt != "T1.1" || f.Why == "" {
+				t.Errorf("%+v", f)
+			}
+			p := last[nexus.TestsProved](j)
+			if p.Proof != nexus.ProofRed || j.files(p.Tree) != "bad go.mod new_test.go" || len(p.Beside) > 0 {
+				t.Errorf("%+v on %s", p, j.files(p.Tree))
+			}
+			told := c.all(nexus.Tester)
+			has(t, told[0], []string{"Nothing of earlier attempts is in your worktree", "The tests come first"}, "round 1 of T1.0")
+			has(t, c.all(nexus.Coder)[0], []string{"The tests are written, and fail", "new_test.go", "Done by the tester."})
+		})
+	}
+}
+
+// TestNothingHappensThatIsNotOnRecord: whatever cannot be recorded, and whenever
+// the gates cannot be found, the attempt stops there and does not end.
+func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
+	broken := errors.New("no space")
+	kinds := map[string]bool{} // of facts: one of each is enough
+	for _, c := range []struct {
+		name string
+		make func(*testing.T) *job
+	}{
+		{"work, from its brief to its end", func(t *testing.T) *job {
+			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+			j.view.Attempt.Strategy, j.view.Task.Kind = nexus.TDDSimple, ""
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}, {Text: "one is there", Check: "test -e one"}}
+			j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: map[string]string{"one": "1\n", "new_test.go": "package m\n"}}}, nexus.Reviewer: {{handin: approved()}}})
+			return j
+		}},
+		{"a check that a tester named", func(t *testing.T) *job { return tested(t, "test -e one\n", "add_test.sh", nil) }},
+		{"what a tester did is taken back", func(t *testing.T) *job {
+			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			whole := c.make(t)
+			looks := 0
+			list := whole.Judge.Gates
+			whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks++; return list(dir) }
+			if f := whole.ended(); f.Outcome != nexus.Accepted && f.Outcome != nexus.Unverified {
+				t.Fatalf("%+v: %s", f, whole.desk.told())
+			}
+			for n, f := range whole.desk.facts {
+				kind := fmt.Sprintf("%T", f)
+				if g, ok := f.(nexus.GateJudged); ok {
+					kind += g.Evidence.Gate + string(g.Evidence.State)
+				}
+				if kinds[kind] {
+					continue
+				}
+				kinds[kind] = true
+				j := c.make(t)
+				seen := 0
+				j.desk.fails = func(nexus.Fact) error {
+					if seen++; seen > n {
+						return broken
+					}
+					return nil
+				}
+				if facts, err := j.work(); !errors.Is(err, broken) || len(facts) > 0 {
+					t.Errorf("without %s: %+v, %v", kind, facts, err)
+				}
+			}
+			for _, n := range []int{looks / 2, looks - 1} {
+				j := c.make(t)
+				seen, list := 0, j.Judge.Gates
+				j.Judge.Gates = func(dir string) ([]gate.Gate, error) {
+					if seen++; seen > n {
+						return nil, broken
+					}
+					return list(dir)
+				}
+				if facts, err := j.work(); !errors.Is(err, broken) || len(facts) > 0 {
+					t.Errorf("without the gates at the look %d: %+v, %v", n+1, facts, err)
+				}
+			}
+		})
+	}
+}
