@@ -135,14 +135,14 @@ func TestTheWorkingTreeAgain(t *testing.T) {
 	}
 	defer w.Close()
 	want := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD^{tree}"))
-	if again, err := w.Again(t.Context()); w.Hash != want || again != want || err != nil {
+	if again, err := w.again(t.Context()); w.Hash != want || again != want || err != nil {
 		t.Errorf("%s, then %s, want %s, %v", w.Hash, again, want, err)
 	}
 	gittest.Write(t, dir, map[string]string{"a": "other\n", "c": "new\n"})
 	if err := os.Remove(filepath.Join(dir, "b")); err != nil {
 		t.Fatal(err)
 	}
-	again, err := w.Again(t.Context())
+	again, err := w.again(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
