@@ -126,7 +126,6 @@ var wideLines = []string{
 	"sys/sandbox/jail",
 	"sys/secret",
 	"sys/secret/leak",
-	"sys/trust",
 	"work/agent",
 	"work/attempt",
 	"work/codemap",
