@@ -10,7 +10,7 @@ import (
 
 // harnesses are packages that only tests and measurements need. They are
 // counted apart from the product, as are those whose name ends in test.
-var harnesses = []string{"archtest", "decide/tape", "run/sim", "sys/llm/llmtest", "sys/testenv", "face/cli/bench"}
+var harnesses = []string{"archtest", "run/sim", "sys/llm/llmtest", "sys/testenv", "face/cli/bench"}
 
 func isHarness(name string) bool {
 	return tests(name) || slices.ContainsFunc(harnesses, func(h string) bool { return name == h || strings.HasPrefix(name, h+"/") })
@@ -56,16 +56,15 @@ var wideLines = []string{
 	"app/provider",
 	"decide/accept",
 	"decide/bounds",
-	"decide/critical",
 	"decide/escalate",
 	"decide/flaky",
 	"decide/people",
 	"decide/policy",
 	"decide/policy/gitread",
-	"decide/policy/place",
+	"decide/policy/pathkind",
+	"decide/policy/program",
 	"decide/policy/script",
 	"decide/policy/shell",
-	"decide/policy/table",
 	"decide/repair",
 	"decide/schedule",
 	"decide/state",
@@ -83,8 +82,8 @@ var wideLines = []string{
 	"face/cli/inspect",
 	"face/cli/progress",
 	"face/cli/quarantine",
-	"face/cli/watch",
-	"face/cli/work",
+	"face/cli/runscmd",
+	"face/cli/startcmd",
 	"face/view",
 	"face/view/detail",
 	"face/view/quality",

@@ -97,7 +97,7 @@ type Stack struct {
 	Commands Commands // what its commands do besides
 
 	// Verbs are rows that say which of its commands may run, in the form of
-	// decide/policy/table/verbs.txt.
+	// decide/policy/program/verbs.txt.
 	Verbs string
 
 	// find returns what judges the packages of a tree where Steps cannot say it.

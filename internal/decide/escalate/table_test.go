@@ -17,7 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -52,11 +52,11 @@ func TestTable(t *testing.T) {
 			if line == "" || strings.ContainsAny(line[:1], "#?") || strings.HasPrefix(line, "wake ") {
 				continue
 			}
-			f, err := tape.Parse(line)
+			f, err := statetest.ParseFact(line)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
-			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: tape.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}); err != nil {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}); err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			for _, task := range s.Tasks {

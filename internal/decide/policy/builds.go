@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // builds judges a simple command whose program builds, tests or fetches, and
@@ -22,7 +22,7 @@ func (j *judgement) builds(argv []shell.Word) bool {
 	case "python", "python3", "node", "ruby", "perl", "php", "java":
 		j.interpreter(argv)
 	default:
-		v, ok := table.FindVerbs(name)
+		v, ok := program.FindVerbs(name)
 		return ok && j.verbs(argv, v)
 	}
 	return true
@@ -33,7 +33,7 @@ func buildsOrInterprets(name string) bool {
 	if slices.Contains([]string{"go", "cmake", "pip", "pip3", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
 		return true
 	}
-	_, ok := table.FindVerbs(name)
+	_, ok := program.FindVerbs(name)
 	return ok
 }
 

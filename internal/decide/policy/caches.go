@@ -8,7 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -63,15 +63,15 @@ func located(words []string) bool {
 // beside says where a path lies that is named from the private /tmp or from a
 // cache. Where going there did not work it is one of the tree, so that is what
 // it is judged as in /tmp, and in a cache it may only be read.
-func (j *judgement) beside(p string) (place.Kind, string) {
+func (j *judgement) beside(p string) (pathkind.Kind, string) {
 	clean := path.Clean(p)
 	switch {
 	case clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains("/"+p+"/", "/../"):
-		return place.Outside, p
-	case j.near == place.Tmp:
-		return place.Tree, clean
+		return pathkind.Outside, p
+	case j.near == pathkind.Tmp:
+		return pathkind.Tree, clean
 	default:
-		return place.Cache, clean
+		return pathkind.Cache, clean
 	}
 }
 

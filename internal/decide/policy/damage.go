@@ -7,7 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
@@ -188,7 +188,7 @@ func (j *judgement) trees(argv []shell.Word) {
 		if w.Each {
 			j.add(Ask, "tree.delete", "it removes each directory that it visits")
 		}
-		if at == place.Tree && holdsWork(name) {
+		if at == pathkind.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it removes "+name+", a directory at the top of the tree; name the files, or use git rm -r")
 		}
 	}
@@ -225,11 +225,11 @@ func (j *judgement) movesAway(operands []shell.Word) {
 		return
 	}
 	last := len(operands) - 1
-	if at, _ := j.where(operands[last]); at == place.Tree {
+	if at, _ := j.where(operands[last]); at == pathkind.Tree {
 		return
 	}
 	for _, w := range operands[:last] {
-		if at, name := j.where(w); at == place.Tree && holdsWork(name) {
+		if at, name := j.where(w); at == pathkind.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it moves "+name+" out of the tree")
 		}
 	}
@@ -249,7 +249,7 @@ func (j *judgement) takesAway(mode string, operands []shell.Word, recursive bool
 	}
 	return takes && (recursive && (strings.Contains(mode, "=") || len(mode) < 3 && strings.Trim(mode, "01234567") == "") || slices.ContainsFunc(operands, func(w shell.Word) bool {
 		at, name := j.where(w)
-		return at == place.Tree && (name == "." || holdsWork(name))
+		return at == pathkind.Tree && (name == "." || holdsWork(name))
 	}))
 }
 

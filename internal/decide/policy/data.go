@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // further returns how more programs are judged that the table cannot describe:
@@ -90,7 +90,7 @@ func (j *judgement) sysctl(argv []shell.Word) {
 // printenv judges showing variables by name.
 func (j *judgement) printenv(argv []shell.Word) {
 	for _, w := range argv[1:] {
-		if w.Dynamic || strings.HasPrefix(w.Text, "-") || table.Hidden(w.Text) || !table.Known(w.Text) {
+		if w.Dynamic || strings.HasPrefix(w.Text, "-") || program.Hidden(w.Text) || !program.Known(w.Text) {
 			j.add(Ask, "credentials", "it may show a secret of the environment")
 		}
 	}
@@ -143,7 +143,7 @@ func (j *judgement) fd(argv []shell.Word) {
 		}
 		j.found(run, false, false)
 	}
-	if e, ok := table.Find("fd"); ok {
+	if e, ok := program.Find("fd"); ok {
 		j.listed(e, append([]shell.Word{shell.Literal("fd")}, search[1:]...))
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -28,7 +28,7 @@ func (j *judgement) frontEnd(name string, args []shell.Word) {
 // configured returns the options without those whose value is a file of the
 // tree, or a part of what it depends on by name: configuration, plugins, what is
 // loaded before. That is code of the tree, as its tests are.
-func (j *judgement) configured(e table.Entry, options, args []shell.Word) []shell.Word {
+func (j *judgement) configured(e program.Entry, options, args []shell.Word) []shell.Word {
 	if !strings.HasPrefix(e.Rule, "build.") {
 		return options
 	}
@@ -53,7 +53,7 @@ func (j *judgement) configured(e table.Entry, options, args []shell.Word) []shel
 // toggles reports whether a variable that is not known does no more than switch
 // something on or off in the tree's own code, which the program runs.
 func (j *judgement) toggles(name string, value shell.Word, argv []shell.Word) bool {
-	return !value.Dynamic && !value.Glob && table.Plain(name, value.Text) && j.runsTree(argv)
+	return !value.Dynamic && !value.Glob && program.Plain(name, value.Text) && j.runsTree(argv)
 }
 
 // runsTree reports whether a command builds or tests, and so runs what is in
@@ -65,9 +65,9 @@ func (j *judgement) runsTree(argv []shell.Word) bool {
 	name := argv[0].Text
 	if strings.Contains(name, "/") {
 		at, _ := j.where(argv[0])
-		return at == place.Tree
+		return at == pathkind.Tree
 	}
-	e, _ := table.Find(name)
+	e, _ := program.Find(name)
 	return e.Answer == string(Allow) && strings.HasPrefix(e.Rule, "build.") || buildsOrInterprets(name)
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
@@ -18,7 +18,7 @@ func (j *judgement) git(argv []shell.Word) {
 		case o == "--no-pager" || o == "-P" || o == "--version" || o == "--no-optional-locks" || o == "--literal-pathspecs":
 			rest = rest[1:]
 		case o == "-C" && len(rest) > 1:
-			if at, name := j.where(rest[1]); at != place.Tree {
+			if at, name := j.where(rest[1]); at != pathkind.Tree {
 				j.add(Ask, "git.elsewhere", "it works on another tree")
 			} else if bare(name) {
 				j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
@@ -128,7 +128,7 @@ func (j *judgement) trusts(args []string, operands []shell.Word) bool {
 		return false
 	}
 	at, name := j.where(operands[1])
-	return at == place.Tree && name == "."
+	return at == pathkind.Tree && name == "."
 }
 
 // gitShows judges which files' texts git is asked to show, in the tree or in a
@@ -150,12 +150,12 @@ func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 		if _, rest, ok := strings.Cut(name, ")"); ok && strings.HasPrefix(name, "(") { // :(top)FILE
 			name = rest
 		}
-		if place.MayMatch(name) {
+		if pathkind.MayMatch(name) {
 			j.add(Ask, "path.secret", "it may show files whose names suggest secrets")
 		}
-		if d := Path(name, false); d.Rule == "path.secret" && !place.Shown(j.rules.Show, name) {
+		if d := Path(name, false); d.Rule == "path.secret" && !pathkind.Shown(j.rules.Show, name) {
 			j.take(d)
-		} else if place.Credential(name) && !place.Shown(j.rules.Show, name) {
+		} else if pathkind.Credential(name) && !pathkind.Shown(j.rules.Show, name) {
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		}
 	}
@@ -278,7 +278,7 @@ func (j *judgement) gitFile(operands []shell.Word) bool {
 	j.writes(operands)
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w shell.Word) bool {
 		at, name := j.where(w)
-		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != place.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
+		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != pathkind.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
 	})
 }
 
@@ -320,9 +320,9 @@ func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...str
 	for _, w := range operands {
 		at, name := j.where(w)
 		switch {
-		case at == place.Tree && strings.Trim(name, "*.?[]!/") == "":
+		case at == pathkind.Tree && strings.Trim(name, "*.?[]!/") == "":
 			j.add(Deny, "tree.delete", "it deletes the worktree itself")
-		case at == place.Tree && holdsWork(name) && has("-f", "--force"):
+		case at == pathkind.Tree && holdsWork(name) && has("-f", "--force"):
 			j.add(Ask, "git.discard", "it also discards what was not committed; leave -f out")
 		}
 	}

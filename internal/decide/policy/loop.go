@@ -6,9 +6,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -25,7 +25,7 @@ func (j *judgement) loop(n *syntax.ForClause) {
 	if !ok || over.Name == nil {
 		return
 	}
-	if table.Powerful(over.Name.Value) {
+	if program.Powerful(over.Name.Value) {
 		j.add(Deny, "env.programs", over.Name.Value+" decides which programs run or how")
 	}
 	plain, listed := len(over.Items) > 0 && !j.rebinds && count(j.sets, over.Name.Value) == 1, false
@@ -36,7 +36,7 @@ func (j *judgement) loop(n *syntax.ForClause) {
 		}
 		listed = listed || w.Listed
 		at, name := j.where(w)
-		plain = plain && at == place.Tree && (w.Listed || !w.Dynamic && w.Text != "" && name != "." && !strings.HasPrefix(w.Text, "-") &&
+		plain = plain && at == pathkind.Tree && (w.Listed || !w.Dynamic && w.Text != "" && name != "." && !strings.HasPrefix(w.Text, "-") &&
 			strings.Trim(w.Text, "*.?[]!/") != "" && Path(name, true).Allowed())
 	}
 	if plain {

@@ -9,7 +9,7 @@ package policy
 import (
 	"path"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 )
 
 // Answer is what a rule says.
@@ -64,12 +64,12 @@ func stricter(a, b Decision) Decision {
 // slash-separated and relative to the root. Where the file really lies is for
 // the opener to confine.
 func Path(name string, write bool) Decision {
-	switch place.Protected(name, write) {
-	case place.Git:
+	switch pathkind.Protected(name, write) {
+	case pathkind.Git:
 		return pathed(Deny, "path.git", "git's own files are not touched directly", name)
-	case place.AgentConfig:
+	case pathkind.AgentConfig:
 		return pathed(Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit", name)
-	case place.MaySecret:
+	case pathkind.MaySecret:
 		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; whoever runs Nexus can show it with policy.show", name)
 	default:
 		return says(Allow, "path.worktree", "inside the worktree")

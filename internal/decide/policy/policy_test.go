@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -197,7 +197,7 @@ func TestPath(t *testing.T) {
 
 func TestTablesAreWellFormed(t *testing.T) {
 	for _, name := range []string{"cat", "rm", "sudo", "wget", "pytest", "[", "nosuch"} {
-		e, ok := table.Find(name)
+		e, ok := program.Find(name)
 		if ok != (name != "nosuch" && name != "[") {
 			t.Errorf("%s: %v", name, ok)
 		}
@@ -205,7 +205,7 @@ func TestTablesAreWellFormed(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if !table.Powerful("LD_PRELOAD") || !table.Powerful("http_proxy") || table.Powerful("x") || !table.Harmless("GOOS") || table.Harmless("CC") || !table.Hidden("SOME_API_KEY") {
+	if !program.Powerful("LD_PRELOAD") || !program.Powerful("http_proxy") || program.Powerful("x") || !program.Harmless("GOOS") || program.Harmless("CC") || !program.Hidden("SOME_API_KEY") {
 		t.Error("variables")
 	}
 }

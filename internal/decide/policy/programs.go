@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // special returns how a program is judged that the table cannot describe,
@@ -110,7 +110,7 @@ func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 		}
 		return rest
 	}
-	switch e, ok := table.Find(rest[0].Text); {
+	switch e, ok := program.Find(rest[0].Text); {
 	case ok && e.OnlyReads():
 		return rest // it reads what was listed
 	case ok && e.Rule == "build.go":
@@ -142,14 +142,14 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 		given := args[0]
 		given.Text = value
 		switch {
-		case table.Powerful(name) && quiet(name, given):
-		case table.Powerful(name):
+		case program.Powerful(name) && quiet(name, given):
+		case program.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case strings.HasPrefix(value, "/") || strings.Contains(value, ".."):
 			j.reads([]shell.Word{given})
 			j.add(Ask, "env.unknown", name+" names a place outside the worktree")
 		case !given.Dynamic && !given.Glob && j.toggles(name, given, after(args)):
-		case !table.Harmless(name) || script.Code(value):
+		case !program.Harmless(name) || script.Code(value):
 			j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 		}
 		args = args[1:]
@@ -234,7 +234,7 @@ func (j *judgement) source(argv []shell.Word) {
 	if len(argv) < 2 {
 		return
 	}
-	if at, name := j.where(argv[1]); at != place.Tree || !Path(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
+	if at, name := j.where(argv[1]); at != pathkind.Tree || !Path(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
 		j.add(Ask, "shell.source", "it runs a script outside the worktree")
 	}
 	j.scripts = true
@@ -243,31 +243,31 @@ func (j *judgement) source(argv []shell.Word) {
 
 func (j *judgement) cd(argv []shell.Word) {
 	if len(argv) < 2 {
-		j.away, j.near = true, place.Tree
+		j.away, j.near = true, pathkind.Tree
 		j.add(Ask, "path.outside", "it goes to the home directory")
 		return
 	}
 	to := argv[len(argv)-1]
 	at, p := j.where(to)
-	if at == place.Tree {
+	if at == pathkind.Tree {
 		j.take(Path(p, true)) // what follows may write there
 		j.inBare = j.inBare || bare(p)
 	}
-	if at == place.Tree && p == "." && j.below != "" {
+	if at == pathkind.Tree && p == "." && j.below != "" {
 		return // back to the root
 	}
 	switch {
-	case p == "/tmp" && !to.Dynamic, at == place.Tmp && strings.HasPrefix(p, "/tmp/"):
-		j.away, j.near = true, place.Tmp
+	case p == "/tmp" && !to.Dynamic, at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/"):
+		j.away, j.near = true, pathkind.Tmp
 		return
-	case (at == place.Cache || at == place.System) && !to.Dynamic && !to.Glob:
-		j.away, j.near = true, place.Cache
+	case (at == pathkind.Cache || at == pathkind.System) && !to.Dynamic && !to.Glob:
+		j.away, j.near = true, pathkind.Cache
 		return
-	case at == place.Tree && j.away && j.near != place.Tree && !path.IsAbs(to.Text) && !to.Listed:
+	case at == pathkind.Tree && j.away && j.near != pathkind.Tree && !path.IsAbs(to.Text) && !to.Listed:
 		return // further down there
 	}
-	j.near = place.Tree
-	if at != place.Tree || to.Text == "-" || to.Listed {
+	j.near = pathkind.Tree
+	if at != pathkind.Tree || to.Text == "-" || to.Listed {
 		j.away = true
 		j.piece = to.Said
 		j.add(Ask, "path.outside", leavesTree)
@@ -322,7 +322,7 @@ func (j *judgement) variables(argv []shell.Word) {
 			j.add(Ask, "shell.hidden-code", "a name may be evaluated as code")
 		case strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "C"):
 			j.add(Ask, "shell.hidden-code", "it calls a function for each line")
-		case table.Powerful(name):
+		case program.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		}
 	}
@@ -373,7 +373,7 @@ func (j *judgement) find(argv []shell.Word) {
 		j.reads(argv[i : i+1])
 	}
 	starts := append([]shell.Word{shell.Literal(".")}, argv[1:i]...)
-	begin, within := i, !slices.ContainsFunc(starts, func(w shell.Word) bool { at, _ := j.where(w); return w.Dynamic || at != place.Tree })
+	begin, within := i, !slices.ContainsFunc(starts, func(w shell.Word) bool { at, _ := j.where(w); return w.Dynamic || at != pathkind.Tree })
 	for ; i < len(argv); i++ {
 		switch a := argv[i].Text; a {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -408,7 +408,7 @@ func (j *judgement) found(argv []shell.Word, litter, made bool) {
 	if len(argv) == 0 {
 		return
 	}
-	e, ok := table.Find(argv[0].Text)
+	e, ok := program.Find(argv[0].Text)
 	j.simple(shell.FillFound(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
 		ok && strings.HasPrefix(e.Rule, "build.") && e.Operands == "write" || slices.Contains([]string{"sed", "gsed", "chmod", "touch"}, argv[0].Text)))
 }
@@ -448,7 +448,7 @@ func (j *judgement) make(argv []shell.Word) {
 			j.add(Ask, "build.make.option", "it is unknown which rules it follows")
 		}
 	}
-	if e, ok := table.Find(argv[0].Text); ok {
+	if e, ok := program.Find(argv[0].Text); ok {
 		j.listed(e, argv)
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // Rules are what a caller adds to the built-in rules. Entries are words that
@@ -102,13 +102,13 @@ type judgement struct {
 	depth      int
 	sum        Decision
 	parts      int
-	functions  []string   // declared in it
-	away       bool       // it may be in a directory outside the worktree
-	near       place.Kind // where that is, if it is the private /tmp or a cache; Tree where it is neither
-	arithmetic bool       // it calculates, and so evaluates values
-	hidden     bool       // a value holds what could be run then
-	sets       []string   // variables that are assigned in it
-	rebinds    bool       // it sets variables in another way
+	functions  []string      // declared in it
+	away       bool          // it may be in a directory outside the worktree
+	near       pathkind.Kind // where that is, if it is the private /tmp or a cache; Tree where it is neither
+	arithmetic bool          // it calculates, and so evaluates values
+	hidden     bool          // a value holds what could be run then
+	sets       []string      // variables that are assigned in it
+	rebinds    bool          // it sets variables in another way
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
 	dirs       shell.Dirs
@@ -230,7 +230,7 @@ func (j *judgement) visit(n syntax.Node) bool {
 	case *syntax.CoprocClause:
 		j.add(Ask, "shell.code", "a coprocess cannot be judged")
 	case *syntax.ParamExp:
-		if n.Param != nil && table.Hidden(n.Param.Value) {
+		if n.Param != nil && program.Hidden(n.Param.Value) {
 			j.add(Deny, "credentials", "it shows a secret of the environment")
 		}
 		if n.Excl || n.IsSet || n.Flags != nil || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps || n.Index != nil && text(n.Index) == "" {
@@ -381,14 +381,14 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 		}
 	}
 	switch {
-	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
+	case program.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
 	case name == "PATH" && a.Value != nil && !a.Append && a.Index == nil && j.appends(a.Value):
-	case table.Powerful(name):
+	case program.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
-	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !table.Hidden(name) && table.Plain(name, j.word(a.Value).Text):
+	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !program.Hidden(name) && program.Plain(name, j.word(a.Value).Text):
 	case exported && a.Value != nil && script.Code(literal(a.Value)):
 		j.add(Ask, "env.unknown", "a program may expand what "+name+" holds")
-	case exported && !table.Harmless(name):
+	case exported && !program.Harmless(name):
 		j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 	}
 }

@@ -6,16 +6,16 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // secretive reports whether a pattern of names is for files that hold secrets.
 func (j *judgement) secretive(pattern string) bool {
 	name := strings.TrimSuffix(strings.ReplaceAll(pattern[strings.LastIndexByte(pattern, '/')+1:], `\.`, "."), "$") // also where it is a regular expression
-	return (place.Protected(name, false) == place.MaySecret || place.MayMatch(name)) && !place.Shown(j.rules.Show, pattern)
+	return (pathkind.Protected(name, false) == pathkind.MaySecret || pathkind.MayMatch(name)) && !pathkind.Shown(j.rules.Show, pattern)
 }
 
 // chooses asks where a search is told to read files that are named as those
@@ -76,7 +76,7 @@ func (j *judgement) declared(n *syntax.DeclClause) {
 	for _, a := range n.Args {
 		if a.Name != nil {
 			named = true
-			if shows && table.Hidden(a.Name.Value) {
+			if shows && program.Hidden(a.Name.Value) {
 				j.add(Deny, "credentials", "it shows a secret of the environment")
 			}
 			continue

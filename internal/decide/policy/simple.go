@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // simple judges one simple command: its program and what it is given.
@@ -54,7 +54,7 @@ func (j *judgement) simple(argv []shell.Word) {
 	if j.builds(argv) {
 		return
 	}
-	e, ok := table.Find(argv[0].Text)
+	e, ok := program.Find(argv[0].Text)
 	if !ok {
 		if !allowed {
 			j.add(Ask, "unknown", argv[0].Text+" is not a known program")
@@ -78,7 +78,7 @@ func (j *judgement) tool(w shell.Word) string {
 	name := w.Text
 	if strings.Contains(name, "/") {
 		at, p := j.where(w)
-		if dir := path.Base(path.Dir(p)); at == place.System && (dir == "bin" || dir == "sbin") {
+		if dir := path.Base(path.Dir(p)); at == pathkind.System && (dir == "bin" || dir == "sbin") {
 			name = path.Base(p)
 		} else {
 			name = j.carried(w)
@@ -94,8 +94,8 @@ func (j *judgement) tool(w shell.Word) string {
 // as its build may.
 func (j *judgement) program(argv []shell.Word) {
 	at, name := j.where(argv[0])
-	made := at == place.Tmp && strings.HasPrefix(name, "/tmp/") // private, so it was made here
-	if !made && (at != place.Tree || !Path(name, false).Allowed()) {
+	made := at == pathkind.Tmp && strings.HasPrefix(name, "/tmp/") // private, so it was made here
+	if !made && (at != pathkind.Tree || !Path(name, false).Allowed()) {
 		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
 	if strings.Contains(argv[0].Text, "://") {
@@ -130,7 +130,7 @@ func places(name string, args []shell.Word) (words []shell.Word) {
 }
 
 // listed judges a program of the table.
-func (j *judgement) listed(e table.Entry, argv []shell.Word) {
+func (j *judgement) listed(e program.Entry, argv []shell.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
 		j.add(Answer(e.Answer), e.Rule, name+" may not be run by an agent alone")
@@ -203,7 +203,7 @@ func unclear(name string, args []shell.Word) []shell.Word {
 
 // built asks about what programs that build are given: what is somewhere else,
 // what is installed or sent, options in files, and commands.
-func (j *judgement) built(e table.Entry, name string, operands []shell.Word) {
+func (j *judgement) built(e program.Entry, name string, operands []shell.Word) {
 	for _, w := range operands {
 		installs := strings.HasPrefix(w.Text, "install") || strings.HasPrefix(w.Text, "uninstall")
 		switch {
@@ -240,7 +240,7 @@ func (j *judgement) written(name string, operands []shell.Word) {
 }
 
 // removed judges the operands of a program that removes or moves files.
-func (j *judgement) removed(e table.Entry, argv, operands []shell.Word) {
+func (j *judgement) removed(e program.Entry, argv, operands []shell.Word) {
 	name := argv[0].Text
 	if to := len(operands) - 1; name == "mv" && to > 0 {
 		j.deletes(operands[:to])
@@ -268,7 +268,7 @@ func (j *judgement) settings(operands []shell.Word) {
 		name, value, ok := strings.Cut(w.Text, "=")
 		name = strings.TrimRight(name, ":+?!")
 		switch {
-		case ok && (table.Powerful(name) || name == ".SHELLFLAGS" || name == "MAKE"):
+		case ok && (program.Powerful(name) || name == ".SHELLFLAGS" || name == "MAKE"):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case ok && slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL"}, name) && strings.ContainsAny(value, " /\t;"), w.Text == "-":
 			j.add(Ask, "build.make.setting", "it sets what make's rules run")
@@ -302,7 +302,7 @@ func (j *judgement) hides(name string, args []shell.Word) {
 }
 
 // copies judges that the last operand is written and the others are read. A
-// program of the place.System does not get another name.
+// program of the system does not get another name.
 func (j *judgement) copies(operands []shell.Word) {
 	for i, w := range operands {
 		if i == len(operands)-1 {
@@ -316,7 +316,7 @@ func (j *judgement) copies(operands []shell.Word) {
 		if to := operands[len(operands)-1]; w.Text == "/dev/null" && to.Each && to.Text == "item" {
 			j.add(Ask, "tree.delete", "it empties every file that it visits")
 		}
-		if at, _ := j.where(w); at == place.System {
+		if at, _ := j.where(w); at == pathkind.System {
 			j.add(Ask, "file.copy", "it links or renames a file of the system")
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
@@ -13,7 +13,7 @@ import (
 // changed.
 func (j *judgement) ownFile(w shell.Word) bool {
 	at, name := j.where(w)
-	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
+	return !w.Dynamic && !w.Glob && w.Text != "" && at == pathkind.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
 }
 
 // entry judges a program that the project brings under a name of its own.
@@ -33,7 +33,7 @@ func (j *judgement) entry(argv []shell.Word) {
 // such as that of a virtual environment; empty for the tree's own programs.
 func (j *judgement) carried(w shell.Word) string {
 	at, p := j.where(w)
-	if at != place.Tree {
+	if at != pathkind.Tree {
 		return ""
 	}
 	switch dir, name := path.Split(p); {

@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
@@ -120,7 +120,7 @@ func (j *judgement) appends(w *syntax.Word) bool {
 		return false
 	}
 	for dir := range strings.SplitSeq(rest.Text[1:], ":") {
-		if at, _ := j.where(shell.Literal(dir)); !path.IsAbs(dir) || at != place.Tree && at != place.Tmp && at != place.System && at != place.Cache {
+		if at, _ := j.where(shell.Literal(dir)); !path.IsAbs(dir) || at != pathkind.Tree && at != pathkind.Tmp && at != pathkind.System && at != pathkind.Cache {
 			return false
 		}
 	}

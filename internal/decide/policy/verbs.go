@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // verbs judges a program that is told by its first word what to do. It is not
 // its own to judge where the table of programs says more.
-func (j *judgement) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
+func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 	name, rest := argv[0].Text, argv[1:]
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
 		if rest[0].Dynamic || !regexp.MustCompile(`^\+(stable|beta|nightly|\d+\.\d+)[\d.-]*$`).MatchString(rest[0].Text) {
@@ -53,7 +53,7 @@ func (j *judgement) verbs(argv []shell.Word, v table.Verbs) (mine bool) {
 		j.runs(name, verb, v, rest[n:])
 		return true
 	default:
-		if _, ok := table.Find(name); ok {
+		if _, ok := program.Find(name); ok {
 			return false
 		}
 		j.add(Ask, name+".verb", name+" "+verb+" is not a known way to build or test")
@@ -173,7 +173,7 @@ func (j *judgement) prefixed(words []shell.Word) bool {
 	return j.ownFile(at)
 }
 
-func (j *judgement) operands(name string, v table.Verbs, operands []shell.Word) {
+func (j *judgement) operands(name string, v program.Verbs, operands []shell.Word) {
 	for _, w := range operands {
 		switch {
 		case v.Operands == "each" && (w.Dynamic || !v.Does(w.Text, "")):
@@ -188,7 +188,7 @@ func (j *judgement) operands(name string, v table.Verbs, operands []shell.Word) 
 
 // options judges the options among some words and returns the others: all of
 // them, or those from the first on that is none.
-func (j *judgement) options(name string, v table.Verbs, words []shell.Word, leading bool) (others []shell.Word) {
+func (j *judgement) options(name string, v program.Verbs, words []shell.Word, leading bool) (others []shell.Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if name == "dotnet" {
@@ -226,7 +226,7 @@ func (j *judgement) options(name string, v table.Verbs, words []shell.Word, lead
 
 // valued judges the value of an option, and returns how many words behind it
 // that is.
-func (j *judgement) valued(v table.Verbs, w shell.Word, next []shell.Word) (used int) {
+func (j *judgement) valued(v program.Verbs, w shell.Word, next []shell.Word) (used int) {
 	option, value, joined := strings.Cut(w.Text, "=")
 	at := w
 	if joined {
@@ -257,7 +257,7 @@ func (j *judgement) property(w shell.Word) bool {
 }
 
 // asked reports whether an option is one that may run or write something else.
-func asked(v table.Verbs, w shell.Word) bool {
+func asked(v program.Verbs, w shell.Word) bool {
 	option, _, _ := strings.Cut(w.Text, "=")
 	if v.Dir(option) || v.Value(option) || option == "--no" {
 		return false
@@ -298,7 +298,7 @@ func (j *judgement) places(joined bool, value string, words []shell.Word) bool {
 // runs judges the program that another one runs: one that comes with the
 // dependencies only where it is well known, since it is fetched where it is
 // not there.
-func (j *judgement) runs(name, verb string, v table.Verbs, argv []shell.Word) {
+func (j *judgement) runs(name, verb string, v program.Verbs, argv []shell.Word) {
 	if name == "coverage" { // it takes what python takes
 		for len(argv) > 0 && slices.Contains([]string{"--branch", "-p", "-a", "--parallel-mode", "--append"}, argv[0].Text) {
 			argv = argv[1:]
@@ -327,7 +327,7 @@ func (j *judgement) runs(name, verb string, v table.Verbs, argv []shell.Word) {
 			return
 		}
 		fetches := slices.Contains([]string{"npm", "npx", "bunx"}, name)
-		e, ok := table.Find(file)
+		e, ok := program.Find(file)
 		if !ok && !buildsOrInterprets(file) || fetches && ok && e.Rule != "build.js" && e.Rule != "build.tsc" && e.Rule != "build.tools" {
 			j.add(Ask, "deps.new", name+" may fetch and run "+file)
 			return
@@ -348,7 +348,7 @@ func builtin(name, word string) bool {
 
 // unknown reports whether a word is the name of no program that has a rule.
 func (j *judgement) unknown(name string) bool {
-	_, listed := table.Find(name)
+	_, listed := program.Find(name)
 	return !listed && !versioned(name) && !buildsOrInterprets(name) && j.special(name) == nil && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
 }
 
@@ -377,5 +377,5 @@ func sets(w shell.Word) (property, plain bool) {
 		"configuration", "platform", "version", "versionprefix", "versionsuffix", "targetframework", "runtimeidentifier", "debugtype", "nowarn", "warninglevel", "langversion",
 		"treatwarningsaserrors", "restorelockedmode", "collectcoverage", "coverletoutputformat", "threshold", "informationalversion", "assemblyversion", "fileversion",
 	}, strings.ToLower(name)) && strings.Trim(value, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,;_-+") == ""
-	return true, !w.Dynamic && (word || table.Toggle(name, value))
+	return true, !w.Dynamic && (word || program.Toggle(name, value))
 }

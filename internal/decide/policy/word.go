@@ -8,7 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
@@ -88,30 +88,30 @@ func (j *judgement) parameter(out *shell.Word, p *syntax.ParamExp, first bool) {
 }
 
 // where says where a path lies and, in the tree, its name there.
-func (j *judgement) where(w shell.Word) (place.Kind, string) {
+func (j *judgement) where(w shell.Word) (pathkind.Kind, string) {
 	p := w.Text
-	if place.Credential(p) && !j.shown(w) {
-		return place.Secret, p
+	if pathkind.Credential(p) && !j.shown(w) {
+		return pathkind.Secret, p
 	}
 	if w.Home {
-		return place.Outside, p
+		return pathkind.Outside, p
 	}
 	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
-		return place.Device, p
+		return pathkind.Device, p
 	}
 	if w.Listed && w.Text == "" && !j.away {
-		return place.Tree, "listed"
+		return pathkind.Tree, "listed"
 	}
-	if w.Dynamic || w.Glob && place.DotGlob(p) {
+	if w.Dynamic || w.Glob && pathkind.DotGlob(p) {
 		if path.IsAbs(p) || strings.Contains(p, "..") {
-			return place.Outside, p
+			return pathkind.Outside, p
 		}
-		return place.Unseen, p
+		return pathkind.Unseen, p
 	}
 	if j.below != "" && !j.away && !path.IsAbs(p) { // what is above it is known
 		p = j.below + "/" + p
 		if clean := path.Clean(p); clean != ".." && !strings.HasPrefix(clean, "../") {
-			return place.Tree, clean
+			return pathkind.Tree, clean
 		}
 	}
 	if !path.IsAbs(p) {
@@ -121,24 +121,24 @@ func (j *judgement) where(w shell.Word) (place.Kind, string) {
 }
 
 // relative says where a path lies that is not absolute.
-func (j *judgement) relative(p string) (place.Kind, string) {
+func (j *judgement) relative(p string) (pathkind.Kind, string) {
 	clean := path.Clean(p)
 	switch {
-	case j.away && j.near != place.Tree:
+	case j.away && j.near != pathkind.Tree:
 		return j.beside(p)
 	case clean == ".." || strings.HasPrefix(clean, "../") || j.away:
-		return place.Outside, p
+		return pathkind.Outside, p
 	case strings.Contains("/"+p+"/", "/../") && !plain(p):
-		return place.Unseen, p // through a link it leads elsewhere
+		return pathkind.Unseen, p // through a link it leads elsewhere
 	}
-	return place.Tree, clean
+	return pathkind.Tree, clean
 }
 
 // absolute says where a clean absolute path lies.
-func (j *judgement) absolute(p string) (place.Kind, string) {
-	at, name := place.Of(p, j.rules.Dir)
-	if at == place.Outside && place.Below(j.rules.Caches, name) {
-		return place.Cache, name
+func (j *judgement) absolute(p string) (pathkind.Kind, string) {
+	at, name := pathkind.Of(p, j.rules.Dir)
+	if at == pathkind.Outside && pathkind.Below(j.rules.Caches, name) {
+		return pathkind.Cache, name
 	}
 	return at, name
 }
@@ -146,7 +146,7 @@ func (j *judgement) absolute(p string) (place.Kind, string) {
 // shown reports whether a path is one of the tree that people let agents see.
 func (j *judgement) shown(w shell.Word) bool {
 	p := path.Clean(w.Text)
-	return !w.Dynamic && !w.Glob && !w.Home && !j.away && j.below == "" && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && place.Shown(j.rules.Show, p)
+	return !w.Dynamic && !w.Glob && !w.Home && !j.away && j.below == "" && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && pathkind.Shown(j.rules.Show, p)
 }
 
 // plain reports whether no name in a path that goes back is hidden. Where one of
@@ -163,28 +163,28 @@ func (j *judgement) reads(words []shell.Word) {
 	for _, w := range words {
 		j.piece = w.Said
 		switch at, name := j.where(w); at {
-		case place.Tree:
-			if w.Glob && place.MayMatch(path.Base(name)) {
+		case pathkind.Tree:
+			if w.Glob && pathkind.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may read files whose names suggest secrets")
 			}
-			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !place.Shown(j.rules.Show, name) {
+			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !pathkind.Shown(j.rules.Show, name) {
 				j.take(d)
 			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
 				j.add(Ask, d.Rule, "git's configuration may hold a secret")
 			}
-		case place.Tmp, place.System:
-		case place.Cache:
-			if w.Glob && place.MayMatch(path.Base(name)) {
+		case pathkind.Tmp, pathkind.System:
+		case pathkind.Cache:
+			if w.Glob && pathkind.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may read files whose names suggest secrets")
 			}
 			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
 				j.take(d)
 			}
-		case place.Secret:
+		case pathkind.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")
-		case place.Device:
+		case pathkind.Device:
 			j.add(Deny, "host.device", "it uses a device or the network")
-		case place.Unseen:
+		case pathkind.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
 			d := says(Ask, "path.outside", "it reads outside the worktree")
@@ -202,17 +202,17 @@ func (j *judgement) writes(words []shell.Word) {
 	for _, w := range words {
 		j.piece = w.Said
 		switch at, name := j.where(w); at {
-		case place.Tree:
+		case pathkind.Tree:
 			j.take(Path(name, true))
-			if w.Glob && place.MayMatch(path.Base(name)) {
+			if w.Glob && pathkind.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "its name may suggest secrets")
 			}
-		case place.Tmp:
-		case place.Secret:
+		case pathkind.Tmp:
+		case pathkind.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")
-		case place.Unseen:
+		case pathkind.Unseen:
 			j.add(Ask, "path.unseen", "which file it writes is not known before it runs")
-		case place.Device:
+		case pathkind.Device:
 			j.add(Deny, "host.device", "it uses a device or the network")
 		default:
 			j.add(Deny, "path.outside", "it writes outside the worktree")
@@ -231,7 +231,7 @@ func (j *judgement) deletes(words []shell.Word) {
 		if w.Glob && strings.HasPrefix(w.Text, "**") && !strings.Contains(w.Text, "node_modules") && !strings.Contains(w.Text, "dist") && !strings.Contains(w.Text, "__pycache__") {
 			j.add(Ask, "path.unseen", "which files it removes, anywhere in the tree, is not known before it runs")
 		}
-		if at == place.Tree && (name == "." || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
+		if at == pathkind.Tree && (name == "." || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
 			j.add(Deny, "tree.delete", "it deletes the worktree itself")
 		}
 	}

@@ -125,8 +125,8 @@ func courseOf(a *state.Attempt) (Course, string) {
 		return CourseStuck, Stuck(a, 2)
 	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
 		return CourseStruggling, "what passed fails again"
-	case last.Verdict.Gate == before.Verdict.Gate && countRed(last) >= countRed(before):
-		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", countRed(last), last.Verdict.Gate, countRed(before))
+	case last.Verdict.Gate == before.Verdict.Gate && CountRed(last) >= CountRed(before):
+		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", CountRed(last), last.Verdict.Gate, CountRed(before))
 	}
 	return CourseWorking, "less is wrong than before"
 }

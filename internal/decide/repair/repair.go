@@ -410,8 +410,8 @@ func growing(a *state.Attempt) int {
 	return grown
 }
 
-// countRed counts what the gate that stopped a round found.
-func countRed(r *state.Round) int { return len(found(r)) }
+// CountRed counts what the gate that stopped a round found.
+func CountRed(r *state.Round) int { return len(found(r)) }
 
 // builds is how many failed builds in a row end an attempt, however different
 // they are.

@@ -82,4 +82,7 @@ func TestTheLastFailure(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	if got := repair.CountRed(red); got != 1 {
+		t.Errorf("%d findings", got)
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -58,7 +58,7 @@ func (p *player) play(t *testing.T, text string) string {
 			}
 			continue
 		}
-		f, err := tape.Parse(line)
+		f, err := statetest.ParseFact(line)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}

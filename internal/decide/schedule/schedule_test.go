@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -27,7 +27,7 @@ type walk struct {
 func (w *walk) fold(facts ...nexus.Fact) {
 	for _, f := range facts {
 		if err := w.s.Apply(nexus.Event{Seq: w.s.Seq + 1, Run: "r", At: w.now, Fact: f}); err != nil {
-			w.Fatalf("%s: %v", tape.Fact(f), err)
+			w.Fatalf("%s: %v", statetest.FormatFact(f), err)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (w *walk) decide() {
 			return
 		}
 		if n > 200 {
-			w.Fatalf("decisions never end: %s", tape.Fact(facts[0]))
+			w.Fatalf("decisions never end: %s", statetest.FormatFact(facts[0]))
 		}
 		for _, f := range facts {
 			w.judge(f)
@@ -205,7 +205,7 @@ func drawTasks(t *rapid.T) []nexus.Task {
 // end the run ends and accounts for every task.
 func TestEveryRunEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &walk{T: t, s: state.New("r"), now: tape.Start(), given: map[nexus.TaskID]bool{}}
+		w := &walk{T: t, s: state.New("r"), now: statetest.Start(), given: map[nexus.TaskID]bool{}}
 		limits := nexus.Limits{
 			Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Rounds: rapid.IntRange(0, 9).Draw(t, "rounds"),
 			Losses: rapid.IntRange(1, 3).Draw(t, "losses"), LandTries: rapid.IntRange(0, 3).Draw(t, "tries"),
@@ -234,7 +234,7 @@ func TestEveryRunEnds(t *testing.T) {
 				break
 			}
 			if again := schedule.Next(w.s, w.now); len(again) > 0 {
-				t.Fatalf("it decides though nothing happened: %s", tape.Fact(again[0]))
+				t.Fatalf("it decides though nothing happened: %s", statetest.FormatFact(again[0]))
 			}
 			if !w.happen() {
 				t.Fatalf("nothing is due and the run is %s", w.s.Status)
@@ -302,7 +302,7 @@ func TestMaySpend(t *testing.T) {
 func TestQuotaHoldsCalls(t *testing.T) {
 	s := state.New("r")
 	limits := nexus.DefaultLimits()
-	at := tape.Start()
+	at := statetest.Start()
 	fold := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: at, Fact: f}); err != nil {

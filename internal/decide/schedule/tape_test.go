@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -45,13 +45,13 @@ func (p *player) decide() {
 				p.t.Fatal("it decided though nothing happened")
 			}
 			if at := schedule.Wake(p.state); !at.IsZero() {
-				p.out.WriteString("> wake @" + at.Sub(tape.Start()).String() + "\n")
+				p.out.WriteString("> wake @" + at.Sub(statetest.Start()).String() + "\n")
 			}
 			return
 		}
 		at := p.now
 		for _, f := range facts {
-			p.out.WriteString("> " + tape.Fact(f) + "\n")
+			p.out.WriteString("> " + statetest.FormatFact(f) + "\n")
 			p.fold(f)
 		}
 		p.now = at
@@ -75,11 +75,11 @@ func (p *player) play(text string) string {
 				if err != nil {
 					p.t.Fatal(err)
 				}
-				p.now = tape.Start().Add(d)
+				p.now = statetest.Start().Add(d)
 			}
 			p.decide()
 		default:
-			f, err := tape.Parse(line)
+			f, err := statetest.ParseFact(line)
 			if err != nil {
 				p.t.Fatalf("%s: %v", line, err)
 			}
@@ -100,7 +100,7 @@ func TestTapes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{t: t, state: state.New("r"), now: tape.Start()}
+			p := &player{t: t, state: state.New("r"), now: statetest.Start()}
 			got := p.play(string(text))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -30,9 +30,9 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := tape.Start().Add(d)
+			now := statetest.Start().Add(d)
 			if again := b.Wake(l, held); !again.IsZero() && again.After(now) != (len(stuck(b.Due(l, held, now))) == 0) {
-				t.Errorf("%s: it would wake at %s", line, again.Sub(tape.Start()))
+				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.Start()))
 			}
 			for _, f := range b.Due(l, held, now) {
 				out = append(out, at+" "+state.AlertText(f))
@@ -48,11 +48,11 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := tape.Parse(fact)
+		f, err := statetest.ParseFact(fact)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Apply(nexus.Event{At: tape.Start().Add(d), Fact: f})
+		b.Apply(nexus.Event{At: statetest.Start().Add(d), Fact: f})
 	}
 	return out
 }

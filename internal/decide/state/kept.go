@@ -12,23 +12,23 @@ type Reach int
 
 // How far a tree can get.
 const (
-	Lost     Reach = iota // it is worse than the base, or nobody may rely on it
-	Unjudged              // the attempt was cut off before the gates said anything
-	Begun                 // red are only tests that came with it and checks that failed before it
-	Unclear               // nothing is red, and a gate could not tell
-	Green                 // the gates pass
+	ReachedNothing  Reach = iota // it is worse than the base, or nobody may rely on it
+	ReachedNoGate                // the attempt was cut off before the gates said anything
+	ReachedOwnTests              // red are only tests that came with it and checks that failed before it
+	ReachedUnclear               // nothing is red, and a gate could not tell
+	ReachedGreen                 // the gates pass
 )
 
 // String says what is known of a tree, in words.
 func (r Reach) String() string {
 	switch r {
-	case Green:
+	case ReachedGreen:
 		return "the gates passed"
-	case Unclear:
+	case ReachedUnclear:
 		return "nothing failed, but a gate gave no result"
-	case Begun:
+	case ReachedOwnTests:
 		return "nothing failed except its own tests and checks"
-	case Unjudged, Lost:
+	case ReachedNoGate, ReachedNothing:
 	}
 	return "no gate judged it"
 }
@@ -55,12 +55,12 @@ func BestTree(attempts []*Attempt) (Tree, bool) {
 	var best Tree
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if t := treeOf(a, r); t.Reach > Lost && compare(t, best) >= 0 {
+			if t := treeOf(a, r); t.Reach > ReachedNothing && compare(t, best) >= 0 {
 				best = t
 			}
 		}
 	}
-	return best, best.Reach > Lost
+	return best, best.Reach > ReachedNothing
 }
 
 func compare(a, b Tree) int {
@@ -98,19 +98,19 @@ func treeOf(a *Attempt, r *Round) Tree {
 func reach(a *Attempt, r *Round) Reach {
 	switch v := r.Verdict; {
 	case r.Commit == "", tampered(r):
-		return Lost
+		return ReachedNothing
 	case v == nil && cutOff(a) && r == a.Last():
-		return Unjudged
+		return ReachedNoGate
 	case v == nil:
-		return Lost
+		return ReachedNothing
 	case v.State == nexus.Pass:
-		return Green
+		return ReachedGreen
 	case !red(v.State):
-		return Unclear
+		return ReachedUnclear
 	case v.Own:
-		return Begun
+		return ReachedOwnTests
 	}
-	return Lost
+	return ReachedNothing
 }
 
 // cutOff reports whether an attempt ended before it was at its end.

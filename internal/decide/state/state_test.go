@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -51,7 +51,7 @@ func fold(t *testing.T, facts ...nexus.Fact) *state.State {
 
 func next(t *testing.T, s *state.State, f nexus.Fact) {
 	t.Helper()
-	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: tape.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}
+	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}
 	if err := s.Apply(e); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestTransitions(t *testing.T) {
 				t.Fatalf("the run is %q, want %q", s.Status, from)
 			}
 			to, legal := table[string(from)+" "+nexus.Kind(f)]
-			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: tape.Start(), Fact: f})
+			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: statetest.Start(), Fact: f})
 			switch {
 			case legal && err != nil:
 				t.Errorf("%s by %s: %v", from, nexus.Kind(f), err)
@@ -215,7 +215,7 @@ func lives(t *testing.T) map[string][]nexus.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all[filepath.Base(file)], err = tape.Read("r", string(text)); err != nil {
+		if all[filepath.Base(file)], err = statetest.ReadTape("r", string(text)); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 	}
@@ -335,7 +335,7 @@ func TestClockStandsStill(t *testing.T) {
 @20h run.resumed
 @20h attempt.resumed attempt=T1.1 base=c0
 @20h7m attempt.ended attempt=T1.1 outcome=gave-up`
-	events, err := tape.Read("r", text)
+	events, err := statetest.ReadTape("r", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func BenchmarkFold(b *testing.B) {
 // long makes a run of about n facts: tasks with three rounds of twenty turns.
 func long(n int) []nexus.Event {
 	var events []nexus.Event
-	at := tape.Start()
+	at := statetest.Start()
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			at = at.Add(time.Second)
@@ -432,7 +432,7 @@ func TestElapsedIsActiveTime(t *testing.T) {
 	at := func(second int, facts ...nexus.Fact) {
 		t.Helper()
 		for _, f := range facts {
-			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: tape.Start().Add(time.Duration(second) * time.Second), Fact: f}
+			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.Start().Add(time.Duration(second) * time.Second), Fact: f}
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -544,7 +544,7 @@ func TestATaskThatAsksDoesNotAge(t *testing.T) {
 		nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, // second 4
 	)
-	at := func(seconds int) time.Time { return tape.Start().Add(time.Duration(seconds) * time.Second) }
+	at := func(seconds int) time.Time { return statetest.Start().Add(time.Duration(seconds) * time.Second) }
 	next(t, s, nexus.QuestionAsked{ID: "q1", Attempt: "T1.1"}) // second 5
 	if got := s.WorkedOn(s.Task("T1"), at(3600)); got != time.Second {
 		t.Errorf("%s while it is asked", got)

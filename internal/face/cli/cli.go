@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/work"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
@@ -51,8 +51,8 @@ func root(a *console.Console) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("work", "Work:", slices.Concat(work.Commands(a), check.Commands(a), quarantine.Commands(a)))
-	group("watch", "Steer and watch:", watch.Commands(a))
+	group("work", "Work:", slices.Concat(startcmd.Commands(a), check.Commands(a), quarantine.Commands(a)))
+	group("watch", "Steer and watch:", runscmd.Commands(a))
 	group("look", "Look inside:", append(inspect.Commands(a), bench.Commands(a)...))
 	help := inspect.Help(a)
 	help.GroupID = "look"

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -223,7 +222,7 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 	a := t.Current()
 	if a != nil {
 		for _, e := range slices.Concat(evidence(a.Rounds)...) {
-			if e.Gate == critical.Gate {
+			if e.Gate == people.CriticalGate {
 				row.Critical = e.Findings // the last round counts
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -228,8 +228,8 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d worke
 	for _, c := range changed {
 		files = append(files, c.Path)
 	}
-	if found := critical.Of(files); len(found) > 0 {
-		text += ", with changes of " + critical.Line(found)
+	if found := people.CriticalFiles(files); len(found) > 0 {
+		text += ", with changes of " + people.JoinFiles(found)
 	}
 	answer, err := m.Worker.Sessions.Consent(ctx, "", text+"?", d)
 	switch {

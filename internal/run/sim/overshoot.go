@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
@@ -53,7 +53,7 @@ const table = 4
 // side with one day's money, and holds what the provider charged against
 // every cap.
 func Overshoot(seed uint64, n int) (Overspent, error) {
-	tariff, err := toy.NewTariff(tape.Start())
+	tariff, err := toy.NewTariff(statetest.Start())
 	if err != nil {
 		return Overspent{}, err
 	}
@@ -142,7 +142,7 @@ func crowd(seed uint64, n int, t *toy.Tariff) []played {
 	runs, meters := make([]*sim, n), make([]*audit.Meter, n)
 	for i := range runs {
 		s := fresh(toy.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
-		s.now = tape.Start().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
+		s.now = statetest.Start().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
 		m := audit.NewMeter(fmt.Sprint(i), days)
 		s.world.Charges = m.Charge
 		books := s.journal.booked
@@ -180,7 +180,7 @@ func (s *sim) ended() bool {
 func (s *sim) step() {
 	e, _ := heap.Pop(&s.queue).(event)
 	s.now = e.at
-	if s.steps++; s.steps > maxSteps || s.now.Sub(tape.Start()) > maxTime {
+	if s.steps++; s.steps > maxSteps || s.now.Sub(statetest.Start()) > maxTime {
 		s.wrong("the run does not end")
 	}
 	if e.life == 0 || e.life == s.life {

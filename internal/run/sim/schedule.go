@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
@@ -33,7 +33,7 @@ type Pace struct {
 func Schedule(tasks, parallel int, seed uint64) Pace {
 	dice := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a seed must give the same dice
 	plan := wide(dice, tasks)
-	p := &pacer{now: tape.Start(), takes: map[nexus.TaskID]time.Duration{}}
+	p := &pacer{now: statetest.Start(), takes: map[nexus.TaskID]time.Duration{}}
 	p.journal = &journal{run: "pace", now: func() time.Time { return p.now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
 	out := Pace{Seed: seed, Tasks: tasks, Parallel: parallel}
 	ends := map[nexus.TaskID]time.Duration{}
@@ -54,7 +54,7 @@ func Schedule(tasks, parallel int, seed uint64) Pace {
 	if err := p.run(); err != nil {
 		out.Problem = err.Error()
 	}
-	out.Took, out.Landed = p.now.Sub(tape.Start()), p.landed
+	out.Took, out.Landed = p.now.Sub(statetest.Start()), p.landed
 	out.Bound = max(out.Path, out.Work/time.Duration(max(1, parallel)))
 	if out.Took > 0 {
 		out.Efficiency = float64(out.Bound) / float64(out.Took)

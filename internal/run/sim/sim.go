@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
@@ -99,7 +99,7 @@ func play(seed uint64) Result {
 
 // fresh returns a run before it is opened.
 func fresh(scenario toy.Scenario, dice, worlds *rand.Rand) *sim {
-	s := &sim{scenario: scenario, dice: dice, now: tape.Start(), workers: map[run.Key]*coroutine{}}
+	s := &sim{scenario: scenario, dice: dice, now: statetest.Start(), workers: map[run.Key]*coroutine{}}
 	s.world = toy.New(s.scenario, worlds, s.dies, s.wrong)
 	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.wrong)
 	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
@@ -113,7 +113,7 @@ func (s *sim) result(seed uint64) Result {
 	books := s.world.Books()
 	r := Result{
 		Seed: seed, Tasks: len(s.scenario.Tasks), Landed: len(books.Landed), Steps: s.steps, Events: len(s.journal.events),
-		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(tape.Start()), Violation: s.violation, Status: s.status,
+		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(statetest.Start()), Violation: s.violation, Status: s.status,
 	}
 	if s.violation != "" {
 		r.Tape = fmt.Sprintf("# seed %d: %s\n%s", seed, s.violation, s.tape())
@@ -317,7 +317,7 @@ func (s *sim) tape() string {
 			notes = notes[1:]
 		}
 		if i < len(s.journal.events) {
-			fmt.Fprintln(&b, tape.Line(s.journal.events[i]))
+			fmt.Fprintln(&b, statetest.FormatEvent(s.journal.events[i]))
 		}
 	}
 	return b.String()
@@ -326,7 +326,7 @@ func (s *sim) tape() string {
 // note writes what happens outside of the journal on the tape.
 func (s *sim) note(format string, args ...any) {
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n# ")
-	s.notes = append(s.notes, note{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(tape.Start()), text)})
+	s.notes = append(s.notes, note{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(statetest.Start()), text)})
 }
 
 // wrong says that something happened that must not. The first counts.

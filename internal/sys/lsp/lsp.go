@@ -28,7 +28,6 @@ import (
 // Server says how one is started, and what it is told about the place where it
 // works.
 type Server struct {
-	Name string
 	Root string // directory that it works in
 
 	// Start starts its program and returns its input and output; closing that

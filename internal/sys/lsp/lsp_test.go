@@ -48,7 +48,7 @@ func server(tb testing.TB, how string) Server {
 	}
 	var p *sandbox.Process
 	return Server{
-		Name: how, Root: dir, Options: []byte(`{"a":1}`),
+		Root: dir, Options: []byte(`{"a":1}`),
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			var err error
 			p, err = sandbox.StartProcess(ctx, box.Run, sandbox.Command{

@@ -130,7 +130,7 @@ func FuzzServer(f *testing.F) {
 			mcptest.Babble(theirs, data)
 		}()
 		defer func() { _ = theirs.Close(); <-done }()
-		s := Server{Name: "fuzz", Root: "/w", Begin: 200 * time.Millisecond, Idle: 20 * time.Millisecond, patience: 20 * time.Millisecond, Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil }}
+		s := Server{Root: "/w", Begin: 200 * time.Millisecond, Idle: 20 * time.Millisecond, patience: 20 * time.Millisecond, Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil }}
 		c, err := dial(t.Context(), s, "", 50*time.Millisecond)
 		if err != nil {
 			return

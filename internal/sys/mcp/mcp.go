@@ -43,8 +43,6 @@ const legacy = "2025-11-25"
 
 // Server says how one is reached: by Start, or at URL.
 type Server struct {
-	Name string
-
 	// Start starts its program and returns its input and output; closing that
 	// ends it. Said is what it said on standard error, nil if unknown.
 	Start func(ctx context.Context) (io.ReadWriteCloser, error)

@@ -49,7 +49,7 @@ func stdio(t *testing.T, how string) Server {
 	var mu sync.Mutex
 	var last *sandbox.Process
 	return Server{
-		Name: "test", Root: dir, Begin: time.Minute,
+		Root: dir, Begin: time.Minute,
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			p, err := sandbox.StartProcess(ctx, box.Run, sandbox.Command{
 				Args: []string{exe}, Dir: dir, Env: sandbox.Env(mcptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
@@ -84,7 +84,7 @@ func remote(t *testing.T, h http.Handler) Server {
 		s.CloseClientConnections()
 		go s.Close() // a call that hangs and did not hear of its end would be waited for
 	})
-	return Server{Name: "test", URL: s.URL + "/mcp", Near: true, Begin: time.Minute}
+	return Server{URL: s.URL + "/mcp", Near: true, Begin: time.Minute}
 }
 
 func begin(t *testing.T, s Server) *Session {
@@ -226,7 +226,7 @@ func TestProgress(t *testing.T) {
 // bubble of made-up time.
 func inside(t *testing.T) Server {
 	t.Helper()
-	return Server{Name: "test", Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
+	return Server{Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 		ours, theirs := net.Pipe()
 		go func() { _ = mcptest.New().Run(ctx, &sdk.IOTransport{Reader: theirs, Writer: theirs}) }()
 		return ours, nil

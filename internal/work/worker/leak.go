@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
-	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -43,7 +43,7 @@ func (j *Judge) touched(ctx context.Context, c Case, d Desk) error {
 	for _, f := range changed {
 		files = append(files, f.Path)
 	}
-	if e, ok := critical.Evidence(files, c.Hash); ok {
+	if e, ok := people.CriticalEvidence(files, c.Hash); ok {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
@@ -292,7 +292,7 @@ func TestASecretIsRed(t *testing.T) {
 		"a secret":             {map[string]string{"conf": "aws_key = \"" + key + "\"\n"}, false, "secrets fail"},
 		"nobody looks for any": {map[string]string{"conf": "aws_key = \"" + key + "\"\n"}, true, "lint pass, lint pass"},
 		"none":                 {map[string]string{"conf": "x\n"}, false, "lint pass, lint pass"},
-		"a file that installs": {map[string]string{"package.json": "{}\n"}, false, critical.Gate + " pass, lint pass, lint pass"},
+		"a file that installs": {map[string]string{"package.json": "{}\n"}, false, people.CriticalGate + " pass, lint pass, lint pass"},
 	} {
 		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
 		if !c.off {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 )
 
 // Inline reports whether code of Python, JavaScript, Ruby, Perl or PHP that
@@ -82,7 +82,7 @@ func versions(code string) bool {
 func settings(code string) string {
 	set := regexp.MustCompile(`\bos\.environ(?:\.setdefault\(\s*|\[)(['"])(\w+)['"](?:\]\s*=|\s*,)\s*['"][\w.:-]*['"]\s*\)?`)
 	return set.ReplaceAllStringFunc(code, func(s string) string {
-		if name := set.FindStringSubmatch(s)[2]; table.Powerful(name) || table.Hidden(name) {
+		if name := set.FindStringSubmatch(s)[2]; program.Powerful(name) || program.Hidden(name) {
 			return s
 		}
 		return "it"

@@ -44,7 +44,6 @@ type Options struct {
 	Token    string
 	Chat     int64
 	Users    []int64 // who may answer; none: who the chat is with, where it is one person
-	Now      func() time.Time
 	Complain func(error)
 	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 of it
 	Poll     time.Duration // longest that the server may wait for news; 0: 25 seconds

@@ -57,7 +57,7 @@ func (r *room) serve() {
 	}
 	r.stop = channeltest.Work(r.t, d.Follow, func(ctx context.Context) error {
 		return Serve(ctx, d.Seat(0), book, Options{
-			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Now: time.Now, Wait: time.Millisecond, Poll: time.Second,
+			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Wait: time.Millisecond, Poll: time.Second,
 			Complain: func(err error) {
 				r.mu.Lock()
 				defer r.mu.Unlock()

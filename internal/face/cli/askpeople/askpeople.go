@@ -95,7 +95,7 @@ func chat(a *app.App, c config.Channels) (telegram.Options, error) {
 	if err != nil {
 		return telegram.Options{}, err
 	}
-	o := telegram.Options{Base: c.TelegramBase, Token: token, Now: a.Now}
+	o := telegram.Options{Base: c.TelegramBase, Token: token}
 	o.Chat, _ = strconv.ParseInt(c.TelegramChat, 10, 64) // 0, which is refused, where it is none
 	for _, text := range c.TelegramUsers {
 		id, err := strconv.ParseInt(text, 10, 64)

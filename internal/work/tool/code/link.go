@@ -87,7 +87,7 @@ func (l *link) open(ctx context.Context) error {
 		return errors.New("it has ended twice and is not started again in this session; use search_code and the shell")
 	}
 	l.starts++
-	s := lsp.Server{Name: l.server.Name, Root: l.desk.env.Dir, Start: l.start, Said: func() string { return l.process.Said() }, Options: l.server.options(), Answer: l.server.Timeout}
+	s := lsp.Server{Root: l.desk.env.Dir, Start: l.start, Said: func() string { return l.process.Said() }, Options: l.server.options(), Answer: l.server.Timeout}
 	// It lives as long as the session of the agent; that it begins is waited for
 	// only as long as the call.
 	life, stop := context.WithCancelCause(l.life)

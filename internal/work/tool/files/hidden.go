@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
@@ -63,12 +63,12 @@ const (
 
 // shown reports whether people let agents see a file.
 func (r HiddenRules) shown(name string) bool {
-	return place.Shown(r.Show, name)
+	return pathkind.Shown(r.Show, name)
 }
 
 // Name says why a file is hidden by its name alone, nothing where it is not.
 func (r HiddenRules) Name(name string) string {
-	if place.Protected(name, false) == place.MaySecret && !r.shown(name) {
+	if pathkind.Protected(name, false) == pathkind.MaySecret && !r.shown(name) {
 		return byName
 	}
 	return ""
@@ -107,7 +107,7 @@ func (r HiddenRules) text(m *secret.Masker, name string, text []byte) string {
 // neither shows what one looks like nor is something that tests work with. Keys
 // in code and in prose are masked where they are shown: programs need the code.
 func holdsSecrets(name string) bool {
-	if place.Example(name) || place.Fixture(name) {
+	if pathkind.Example(name) || pathkind.Fixture(name) {
 		return false
 	}
 	base := strings.ToLower(path.Base(name))

@@ -154,7 +154,7 @@ func (l *link) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := mcp.Server{Name: d.Name, Idle: d.Timeout, URL: d.URL, Near: d.Own}
+	s := mcp.Server{Idle: d.Timeout, URL: d.URL, Near: d.Own}
 	if d.Command != "" {
 		if err := l.unchanged(); err != nil {
 			return err

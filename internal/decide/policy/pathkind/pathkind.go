@@ -1,0 +1,230 @@
+// Package pathkind classifies a path by its name alone: in the worktree, in
+// the system's directories, outside, or where secrets are kept. Whoever opens
+// it has to check for links.
+package pathkind
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Kind is where a path lies.
+type Kind int
+
+// The kinds of places.
+const (
+	Tree    Kind = iota // the worktree
+	Tmp                 // private, and the harmless devices
+	System              // anybody may read it
+	Cache               // of dependencies and toolchains, which agents may read
+	Outside             // somebody else's
+	Unseen              // not known before it runs
+	Secret              // credentials
+	Device              // a way out, or the machine's own
+)
+
+// Of says where a clean absolute path lies, for the worktree in dir, and its
+// name in there.
+func Of(p, dir string) (Kind, string) {
+	in := func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+	if path.IsAbs(dir) && path.Clean(dir) != "/" && in(path.Clean(dir)) {
+		return Tree, path.Clean("." + strings.TrimPrefix(p, path.Clean(dir)))
+	}
+	switch p {
+	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/urandom", "/dev/random", "/dev/full":
+		return Tmp, p
+	}
+	switch {
+	case strings.HasPrefix(p, "/tmp/"), in("/dev/fd"):
+		return Tmp, p
+	case in("/dev"):
+		return Device, p
+	}
+	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/os-release", "/etc/hosts", "/proc/cpuinfo", "/proc/meminfo", "/proc/version"} {
+		if in(dir) {
+			return System, p
+		}
+	}
+	return Outside, p
+}
+
+// Below reports whether a clean absolute path is one of the directories, or lies
+// in one.
+func Below(dirs []string, p string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return path.IsAbs(dir) && path.Clean(dir) != "/" && (p == path.Clean(dir) || strings.HasPrefix(p, path.Clean(dir)+"/"))
+	})
+}
+
+// DotGlob reports whether a pattern may match the directory above.
+func DotGlob(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && len(strings.Trim(part, ".*?[]")) < 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// Credential reports whether a path names a well-known Secret, wherever it
+// lies.
+func Credential(p string) bool {
+	for _, part := range []string{
+		".ssh/", ".aws/", ".gnupg", ".kube/", ".docker/config", ".netrc", ".pgpass", ".git-credentials", ".config/gcloud", ".config/gh", ".npmrc", ".pypirc",
+		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".bash_history", ".claude.json", "credentials.toml",
+		"/environ", "docker.sock", "/.vault-token", "/proc/self/mem", "/run/secrets",
+	} {
+		if strings.Contains(p+"/", part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Protection is why a file of the worktree is left alone.
+type Protection int
+
+// The protections.
+const (
+	Free        Protection = iota
+	Git                    // git's own
+	AgentConfig            // how agents and the policy behave; may be read
+	MaySecret              // it may hold a secret
+)
+
+// Protected says how a file of the worktree is protected, by its
+// slash-separated name there.
+func Protected(name string, write bool) Protection {
+	parts := strings.Split(path.Clean(name), "/")
+	for i, part := range parts {
+		folded, last := fold(part), i == len(parts)-1
+		switch {
+		case folded == ".git" || folded == "git~1":
+			return Git
+		case write && (agentDirs(folded) || last && agentFiles(folded)):
+			return AgentConfig
+		case last && secretFile(folded) && (!keyring(folded) || !Fixture(name)), last && i > 0 && folded == "config.json" && fold(parts[i-1]) == ".docker":
+			return MaySecret
+		}
+	}
+	return Free
+}
+
+// Shown reports whether one of the patterns names a file of the tree, or a
+// directory that it lies in.
+func Shown(patterns []string, name string) bool {
+	for at := path.Clean(name); at != "." && at != "/"; at = path.Dir(at) {
+		for _, p := range patterns {
+			if ok, _ := path.Match(p, at); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Fixture reports whether a file lies where tests keep what they work with:
+// keys there are made up, as everybody can see.
+func Fixture(name string) bool {
+	dir, _ := path.Split(path.Clean(name))
+	for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
+		switch part {
+		case "testdata", "fixtures", "fixture", "__fixtures__", "test", "tests", "__tests__", "spec", "specs", "testing", "test-fixtures", "test_data", "test-data", "mocks", "__mocks__", "examples", "example", "samples", "testutil", "e2e":
+			return true
+		}
+	}
+	return false
+}
+
+// Example reports whether the name of a file says that it shows what such a
+// file looks like.
+func Example(name string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(path.Base(name)), func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
+		switch part {
+		case "example", "examples", "sample", "template", "tmpl", "dist", "defaults", "schema", "fake", "dummy", "mock":
+			return true
+		}
+	}
+	return false
+}
+
+// fold returns the name that a file System which ignores case, trailing dots,
+// streams and invisible characters takes a name for.
+func fold(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	if t := strings.TrimRight(name, ". "); t != "" {
+		return t
+	}
+	return name
+}
+
+func agentDirs(name string) bool {
+	switch name {
+	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue",
+		".vscode", ".idea", ".zed", ".fleet", ".vs", ".devcontainer": // editors run what is in there when a person opens the tree
+		return true
+	}
+	return false
+}
+
+func agentFiles(name string) bool {
+	switch name {
+	case "nexus.toml", ".mcp.json", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "opencode.json", ".ripgreprc", ".gitconfig",
+		".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".devcontainer.json":
+		return true
+	}
+	return strings.HasSuffix(name, ".code-workspace") || strings.HasSuffix(name, ".sublime-project")
+}
+
+// keyring reports whether a file of data is named as those are that hold
+// secrets, or has an ending of theirs. Certificates (.pem, .crt) are public,
+// and so are source files about secrets (credentials.go).
+func keyring(name string) bool {
+	stem, ending := name, ""
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		stem, ending = name[:i], name[i+1:]
+	}
+	switch ending {
+	case "key", "p12", "pfx", "p8", "jks", "keystore", "kdbx", "ppk", "tfvars", "tfstate", "agekey", "kubeconfig":
+		return !Example(name)
+	case "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "":
+		if strings.HasSuffix(stem, ".example") || strings.HasSuffix(stem, ".sample") || strings.HasSuffix(stem, ".template") || strings.HasSuffix(stem, ".schema") {
+			return false
+		}
+		stem, _, _ = strings.Cut(strings.TrimPrefix(stem, "."), ".") // secrets.production.yml
+		stem = strings.NewReplacer("_", "-", " ", "-").Replace(stem)
+		switch stem {
+		case "credentials", "credential", "secrets", "secret", "service-account", "serviceaccount", "service-account-key", "client-secret", "client-secrets", "passwords", "apikeys", "api-keys", "private-key", "kubeconfig":
+			return true
+		}
+		return strings.HasPrefix(stem, "service-account-") || strings.HasPrefix(stem, "client-secret-") || strings.Contains(stem, "firebase-adminsdk") || strings.HasSuffix(stem, "-credentials")
+	}
+	return false
+}
+
+func secretFile(name string) bool {
+	switch name {
+	case ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+		".npmrc", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".boto", ".s3cfg", ".my.cnf", "master.key", "terraform.tfstate", "terraform.tfstate.backup":
+		return true
+	}
+	if keyring(name) {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(name, ".env."); ok {
+		switch rest[strings.LastIndexByte(rest, '.')+1:] {
+		case "example", "sample", "template", "dist", "defaults":
+			return false
+		}
+		return true
+	}
+	return false
+}

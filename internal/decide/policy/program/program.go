@@ -1,0 +1,147 @@
+// Package program lists, as data, what the policy knows about programs and
+// environment variables.
+package program
+
+import (
+	_ "embed" // the tables
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed variables.txt
+var variables string
+
+//go:embed commands.txt
+var commands string
+
+// Entry is what the table says about a program.
+type Entry struct {
+	Answer   string // allow, ask or deny
+	Rule     string
+	Operands string   // text, read, pattern, write, delete or none
+	Asked    []string // options
+}
+
+// OnlyReads reports whether no operand, whatever it is, can make the program
+// do more than read it.
+func (e Entry) OnlyReads() bool {
+	harmless := len(e.Asked) == 0 || len(e.Asked) == 1 && e.Asked[0] == "--files0-from"
+	return e.Answer == "allow" && harmless && (e.Operands == "read" || e.Operands == "pattern")
+}
+
+// Find looks a program up in the table.
+func Find(name string) (Entry, bool) {
+	for text := range strings.Lines(commands) {
+		f := strings.Split(text, "|")
+		if len(f) < 4 || strings.HasPrefix(text, "#") {
+			continue
+		}
+		for known := range strings.FieldsSeq(f[3]) {
+			if known == name {
+				e := Entry{Answer: strings.TrimSpace(f[0]), Rule: strings.TrimSpace(f[1]), Operands: strings.TrimSpace(f[2])}
+				if len(f) > 4 {
+					e.Asked = strings.Fields(f[4])
+				}
+				return e, true
+			}
+		}
+	}
+	return Entry{}, false
+}
+
+// variable reports whether a name is in one of the lists of variables.
+func variable(list, name string) bool {
+	if list != "allow" {
+		name = strings.ToUpper(name)
+	}
+	for line := range strings.Lines(variables) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] != list {
+			continue
+		}
+		if slices.ContainsFunc(f[1:], func(p string) bool { ok, _ := path.Match(p, name); return ok }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Powerful reports whether a variable starts programs or changes what they
+// are.
+func Powerful(name string) bool { return variable("deny", name) }
+
+// Harmless reports whether a variable may be given to programs.
+func Harmless(name string) bool { return variable("allow", name) }
+
+// Known reports whether a variable is a well-known one that holds no secret.
+func Known(name string) bool {
+	return Harmless(name) || slices.Contains([]string{"PATH", "HOME", "SHELL", "USER", "PWD", "EDITOR", "PAGER", "GOFLAGS", "GOROOT", "GOPATH", "JAVA_HOME", "VIRTUAL_ENV", "TMPDIR"}, name)
+}
+
+// Hidden reports whether a variable's value is not to be seen.
+func Hidden(name string) bool { return variable("hide", name) }
+
+// Toggle reports whether a setting says no more than on, off or how many, and
+// its name nothing of programs, places and trust.
+func Toggle(name, value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "false", "yes", "no", "on", "off":
+	default:
+		if value == "" || len(value) > 9 || strings.Trim(value, "0123456789.") != "" {
+			return false
+		}
+	}
+	return modest(name)
+}
+
+// Plain reports whether a setting of a variable that is not known is plain
+// text, and the name says nothing of programs, places and trust: a part of the
+// tree reads it, or nobody. A value names no place outside.
+func Plain(name, value string) bool {
+	if Toggle(name, value) {
+		return true
+	}
+	upper := strings.ToUpper(name)
+	switch {
+	case slices.Contains([]string{"CC", "CXX", "LD", "AR", "HOSTCC", "FC", "STRIP", "RANLIB", "NM", "OBJCOPY"}, upper):
+		program, flags, _ := strings.Cut(value, " ")
+		return regexp.MustCompile(`^([a-z0-9_]+(-[a-z0-9_]+)*-)?(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|tcc|ld|lld|ar|strip|ranlib|nm|objcopy|gfortran)(-\d+(\.\d+)?)?$`).MatchString(program) && flagsOnly(flags)
+	case slices.Contains([]string{"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MOREFLAGS", "EXTRA_CFLAGS", "FFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS", "CGO_CXXFLAGS", "ASFLAGS", "LIBS", "LDLIBS"}, upper):
+		return flagsOnly(value)
+	case upper == "BUNDLE_GEMFILE":
+		return regexp.MustCompile(`^\w[\w./-]*$`).MatchString(value) && !strings.Contains(value, "..")
+	}
+	if !modest(name) || len(value) > 200 || regexp.MustCompile(`["$\x60\\~;|&<>(){}\n!]|(^|[=:, ])/|\.\.|@|-\w*(plugin|wrapper|exec|specs|load|require|agent|eval|import)|-B|-Xlinker|-fuse`).MatchString(regexp.MustCompile(`://(/\./)?`).ReplaceAllString(value, " ")) {
+		return false
+	}
+	if host := regexp.MustCompile(`://([^/:?]*)`).FindStringSubmatch(value); host != nil && host[1] != "localhost" && host[1] != "127.0.0.1" {
+		return false
+	}
+	return !slices.ContainsFunc([]string{
+		"LINK", "PKG_CONFIG", "KUBE", "CONFIG_FILE", "CERT", "SSL", "FZF", "TOOL", "INTERPRETER", "LIB", "INIT", "SCRIPT", "INDEX", "MIRROR", "MODULE", "PYTHON", "NODE", "RUBY", "PERL", "JAVA", "BASH", "PHP", "CARGO", "RUST", "BIN", "SDK",
+		"STARTUP", "SPAWN", "VIEWER", "DIFF", "OPEN", "EXT", "LOAD", "BROWSER", "ASKPASS", "SSH", "GIT", "NPM", "YARN", "MAVEN", "GRADLE", "DOTNET", "MSBUILD", "CMAKE", "COMPOSER", "BUNDLE", "GEM_", "RC", "TMP", "HOME", "PREFIX", "ROOT",
+	}, func(part string) bool { return strings.Contains(upper, part) }) && !slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "NM", "FC", "RM", "AWK", "SED", "INSTALL", "LEX", "YACC", "CLASSPATH", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}, upper)
+}
+
+// flagsOnly reports whether flags of a compiler or linker name no program, no
+// plugin and no place outside.
+func flagsOnly(value string) bool {
+	for f := range strings.FieldsSeq(value) {
+		if !strings.HasPrefix(f, "-") || regexp.MustCompile(`plugin|wrapper|specs|^-B|@|Xclang|Xlinker|Xassembler|fuse-ld=.*/|dynamic-linker|-load|[\x60$;|&]|\.\.|~|(^|[^\w.])/(opt|home|root|etc|var|tmp|srv|mnt|dev|proc|run)|=/`).MatchString(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// modest reports whether a variable's name says nothing of programs, places and
+// trust.
+func modest(name string) bool {
+	upper := strings.ToUpper(name)
+	return !Powerful(name) && !slices.ContainsFunc([]string{
+		"SHELL", "EDITOR", "PAGER", "CMD", "COMMAND", "EXEC", "PROG", "COMPILER", "LAUNCHER", "WRAPPER", "RUNNER", "PRELOAD", "PATH", "PLUGIN", "HOOK", "PROXY",
+		"REGISTRY", "TLS", "VERIFY", "INSECURE", "UNSAFE", "TRUST", "UNAUTHORIZED", "ALLOW", "CHECKSUM", "NOSUM", "EVENT", "AGENT", "JVM", "FORK", "CLASS",
+	}, func(part string) bool { return strings.Contains(upper, part) })
+}

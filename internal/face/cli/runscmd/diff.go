@@ -1,0 +1,127 @@
+package runscmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func diffCommand(a *console.Console) *cobra.Command {
+	var run string
+	var stat bool
+	var of portion
+	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN]", "print what a task changed, whether it landed or not", func(ctx context.Context, args []string) error {
+		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
+			from, to, err := span(s, args[0], of)
+			if err != nil {
+				return err
+			}
+			flags := []string{"diff", "--no-ext-diff", "--no-textconv", "--find-renames"}
+			style := a.Style(a.Out)
+			if stat {
+				flags = append(flags, "--stat")
+			}
+			clone := git.Repo{Dir: filepath.Join(p.State, "repo.git")}
+			text, err := clone.Run(ctx, append(flags, "--end-of-options", from, to)...)
+			if err != nil {
+				return err
+			}
+			if !style.Plain {
+				text = view.Diff(style, text)
+			}
+			return a.Print(text)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	c.Flags().BoolVar(&stat, "stat", false, "show only the files and how much changed in each")
+	c.Flags().IntVar(&of.round, "round", 0, "show only what round `N` changed, compared with the round before or the attempt's start")
+	c.Flags().IntVar(&of.upTo, "up-to", 0, "show what was changed up to the end of round `N`")
+	console.Least(c, "round", 1)
+	console.Least(c, "up-to", 1)
+	c.MarkFlagsMutuallyExclusive("round", "up-to")
+	a.RunFlag(c, &run)
+	return c
+}
+
+// portion is which part of a task's change is asked for. Zero is all of it.
+type portion struct {
+	round int // what this round changed, from 1
+	upTo  int // what was changed up to the end of this round, from 1
+}
+
+// span returns the two commits between which a change lies, of a task or of
+// one attempt at it: of a task what landed, or else what its last attempt that
+// changed something came to.
+func span(s *state.State, name string, of portion) (from, to string, err error) {
+	t, a := s.Task(nexus.TaskID(name)), s.Attempt(nexus.AttemptID(name))
+	switch {
+	case t == nil && (a == nil || s.Task(a.Task) == nil):
+		return "", "", app.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
+	case t != nil && of != portion{}:
+		a = written(t)
+	case t != nil && t.Landed != nil:
+		return t.Landed.Parent, t.Landed.Commit, nil
+	case t != nil:
+		a = changed(t)
+	}
+	switch {
+	case a == nil:
+	case of != portion{}:
+		r, err := roundOf(a, max(of.round, of.upTo))
+		if err != nil {
+			return "", "", err
+		}
+		if of.round > 0 {
+			return r.From, r.At(), nil
+		}
+		return r.Base, r.At(), nil
+	case a.Snapshot.Commit != "":
+		return a.Base, a.Snapshot.Commit, nil
+	case a.Last() != nil: // it was handed back, and has not changed anything since
+		return a.Last().Base, a.Last().At(), nil
+	}
+	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus show " + name + "."}
+}
+
+// changed returns the last attempt at a task that has a snapshot, nil without
+// one.
+func changed(t *state.Task) *state.Attempt {
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Snapshot.Commit != "" {
+			return a
+		}
+	}
+	return nil
+}
+
+// written returns the attempt that a task's rounds are counted in: the last
+// that has any, which is also the one that landed; nil without one.
+func written(t *state.Task) *state.Attempt {
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Last() != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+func roundOf(a *state.Attempt, n int) (*state.Round, error) {
+	if r := a.Round(n); r != nil {
+		return r, nil
+	}
+	return nil, &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no round %d, but %s", a.ID, n, view.Count(len(a.Rounds), "round")),
+		Hint: fmt.Sprintf("nexus show %s lists the rounds with their commits.", a.ID),
+	}
+}

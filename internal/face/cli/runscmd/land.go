@@ -1,0 +1,80 @@
+package runscmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func landCommand(a *console.Console) *cobra.Command {
+	target := ""
+	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merging if needed", func(ctx context.Context, args []string) error {
+		return asking(ctx, a, console.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
+	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; the default is the one that was checked out when the run started")
+	a.JSONFlag(c)
+	return c
+}
+
+// land asks for what landed in a run to be on a branch, and does it where
+// nobody conducts the run.
+func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, target string) error {
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	target, err = p.Target(ctx, settings.Protected, cmp.Or(target, s.Goal.Target))
+	if err != nil {
+		return err
+	}
+	if why, hint := unlandable(s, r); why != "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
+	}
+	wish := nexus.Request{Verb: nexus.VerbLand, ID: target, By: a.Env("USER")}
+	if r.Holder != nil || !app.Undelivered(s) {
+		return ask(ctx, a, p, r, wish)
+	}
+	if _, err := p.Journal.Ask(ctx, r.ID, wish); err != nil {
+		return err
+	}
+	v, err := progress.Deliver(ctx, a, p, r.ID)
+	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+		a.Say("interrupted; nothing is lost, continue with: nexus land %s", r.ID)
+		return console.ExitError(console.CodeInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	if v.Moved == "" {
+		return &nexus.Error{Code: nexus.CodeTargetMoved, Message: cmp.Or(v.Stayed, target+" was not moved"), Hint: "What landed is safe on the branch " + v.Branch + "."}
+	}
+	return a.Answer(v, func(view.Style) string { return v.Delivered() + "\n" })
+}
+
+// unlandable says why a run has nothing that could land, and what to do.
+func unlandable(s *state.State, r journal.Run) (why, hint string) {
+	switch {
+	case len(s.Landings) > 0 || r.Holder != nil:
+		return "", ""
+	case s.Status.Ended():
+		return fmt.Sprintf("run %s landed nothing", s.Run), "nexus show " + string(s.Run) + " says why."
+	default:
+		return fmt.Sprintf("run %s has landed nothing yet and is not in progress", s.Run), "Continue it with nexus resume, then run nexus land."
+	}
+}

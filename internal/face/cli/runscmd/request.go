@@ -1,0 +1,218 @@
+package runscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// patience is how long a command waits for the answer to its request.
+const patience = 5 * time.Second
+
+var errPatience = errors.New("nobody answered")
+
+// asked is what a command that asks for something prints with --json.
+type asked struct {
+	Run     nexus.RunID `json:"run"`
+	Seq     int64       `json:"seq"`     // of the request in the journal
+	Held    bool        `json:"held"`    // somebody conducts the run
+	Settled bool        `json:"settled"` // the conductor answered
+	Granted bool        `json:"granted"`
+	Why     string      `json:"why,omitzero"`
+}
+
+// request returns a command that puts a request into the journal. Whoever
+// conducts the run grants it; without one it waits for the next.
+func request(a *console.Console, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
+	var run string
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error { return ask(ctx, a, p, r, fill(args)) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(args, args)
+	a.RunFlag(c, &run)
+	a.JSONFlag(c)
+	return c
+}
+
+// asking opens a run to ask something of it.
+func asking(ctx context.Context, a *console.Console, run string, do func(p *app.Place, r journal.Run) error) error {
+	p, err := a.Open(ctx, app.Changes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	return do(p, r)
+}
+
+// ask makes a request and says what became of it.
+func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, wish nexus.Request) error {
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	if wish.Task != "" && s.Task(wish.Task) == nil {
+		return app.NotFound("task", string(wish.Task), "nexus status lists them.")
+	}
+	if why, hint := over(s, wish); why != "" && r.Holder == nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
+	}
+	wish.By = a.User()
+	if wish.Verb == nexus.VerbStop && r.Holder == nil {
+		if done, err := stop(ctx, a, p, r.ID, wish); done || err != nil {
+			return err
+		}
+	}
+	e, err := p.Journal.Ask(ctx, r.ID, wish)
+	if err != nil {
+		return err
+	}
+	told := asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}
+	if !told.Held && publishes(s, wish) {
+		told, err = deliver(ctx, a, p, told)
+	} else if told.Held {
+		told, err = settled(ctx, p, told)
+	}
+	if err != nil {
+		return err
+	}
+	if told.Settled && !told.Granted {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why), Hint: "See nexus status."}
+	}
+	return a.Answer(told, func(view.Style) string {
+		switch t := s.Task(wish.Task); {
+		case wish.Verb == nexus.VerbRetry && (told.Granted || !told.Held):
+			return retried(t, wish, told)
+		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
+			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; start one with: nexus retry %s\n", t.ID, t.Status, t.ID)
+		case told.Granted && told.Why != "":
+			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
+		case told.Granted:
+			return fmt.Sprintf("%s: granted\n", wish.Verb)
+		case told.Held:
+			return fmt.Sprintf("%s: requested; run %s has not answered yet\n", wish.Verb, r.ID)
+		case wish.Verb == nexus.VerbPause || wish.Verb == nexus.VerbStop:
+			return fmt.Sprintf("%s: run %s is not in progress; it stays so until nexus resume\n", wish.Verb, r.ID)
+		default:
+			return fmt.Sprintf("%s: recorded; run %s is not in progress, continue it with: nexus resume\n", wish.Verb, r.ID)
+		}
+	})
+}
+
+// over says why a request has no sense any more in a run that nobody conducts,
+// and what to do instead; empty where it has.
+func over(s *state.State, wish nexus.Request) (why, hint string) {
+	resume := "Continue the run with nexus resume."
+	if s.Status == nexus.StatusDone {
+		resume = "Start another run."
+	}
+	t := s.Task(wish.Task)
+	if wish.Verb == nexus.VerbAnswer {
+		return unasked(s, wish.ID)
+	}
+	switch {
+	case t != nil && t.Status == nexus.Landed:
+		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "There is nothing left to do. nexus show " + string(t.ID) + " shows what was done."
+	case t != nil && t.Status == nexus.Split:
+		return fmt.Sprintf("%s: %s is %s", wish.Verb, t.ID, t.Why), "Name one of those."
+	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
+		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("Run nexus retry %s first, then nexus resume.", t.ID)
+	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
+		return fmt.Sprintf("skip: %s is already skipped", t.ID), resume
+	case t == nil && s.Status.Ended():
+		return fmt.Sprintf("%s: run %s has ended: it is %s", wish.Verb, s.Run, s.Status), resume
+	default:
+		return "", ""
+	}
+}
+
+// unasked says why a question cannot be answered any more in a run that nobody
+// conducts, and what to do instead; empty where it can.
+func unasked(s *state.State, id string) (why, hint string) {
+	hint = "No question is open in run " + string(s.Run) + "."
+	if asks := s.Asks(); len(asks) > 0 {
+		names := make([]string, len(asks))
+		for i, q := range asks {
+			names[i] = q.ID
+		}
+		hint = "Open questions: " + nexus.Join(names) + ". nexus status shows them."
+	}
+	q := s.Question(id)
+	switch {
+	case q == nil:
+		return "there is no question " + view.Quote(id), hint
+	case q.By != "":
+		return fmt.Sprintf("%s was answered by %s: %s", q.ID, q.By, q.Answer), hint
+	case !slices.Contains(s.Asks(), q):
+		return fmt.Sprintf("%s is no longer open", q.ID), hint
+	}
+	return "", ""
+}
+
+// publishes reports whether a request answers whether what landed may be
+// published.
+func publishes(s *state.State, wish nexus.Request) bool {
+	q := s.Question(wish.ID)
+	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && app.Undelivered(s)
+}
+
+// stop ends a run here and now, as nobody conducts it. It is not done where
+// somebody took it up meanwhile, or where no run may continue.
+func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
+	quiet := a.Copy()
+	quiet.Quiet = true
+	v, err := progress.Stop(ctx, quiet, p, run, "stopped by "+wish.By)
+	switch {
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}), errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	told := asked{Run: run, Settled: true, Granted: true}
+	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; run %s is %s\n", run, v.Status) })
+}
+
+// deliver does what was agreed to, here and now, as nobody conducts the run.
+func deliver(ctx context.Context, a *console.Console, p *app.Place, told asked) (asked, error) {
+	v, err := progress.Deliver(ctx, a, p, told.Run)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+		told.Held = true
+		return settled(ctx, p, told)
+	}
+	told.Settled, told.Granted, told.Why = err == nil, err == nil, v.Delivered()
+	return told, err
+}
+
+// settled waits a while for the conductor's answer.
+func settled(ctx context.Context, p *app.Place, told asked) (asked, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	for e, err := range p.Journal.Follow(ctx, told.Run, told.Seq) {
+		if err != nil {
+			if errors.Is(context.Cause(ctx), errPatience) {
+				return told, nil
+			}
+			return told, err
+		}
+		if f, ok := e.Fact.(nexus.RequestSettled); ok && f.Seq == told.Seq {
+			told.Settled, told.Granted, told.Why = true, f.Granted, f.Why
+			return told, nil
+		}
+	}
+	return told, nil
+}

@@ -1,0 +1,42 @@
+package runscmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func resumeCommand(a *console.Console) *cobra.Command {
+	var o progress.Order
+	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, app.Changes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		r, err := p.Run(ctx, console.First(args))
+		if err != nil {
+			return err
+		}
+		o.Run = r.ID
+		err = progress.Carry(ctx, a, p, o)
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+			return err
+		}
+		s, replayed := p.Replay(ctx, r.ID)
+		if replayed != nil || s.Status != nexus.StatusPaused {
+			return err
+		}
+		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
+	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
+	progress.OrderFlags(a, c, &o)
+	return c
+}

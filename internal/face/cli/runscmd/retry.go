@@ -1,0 +1,112 @@
+package runscmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func retryCommand(a *console.Console) *cobra.Command {
+	var run, text, round string
+	var fresh bool
+	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "retry a parked, failed or skipped task", func(ctx context.Context, args []string) error {
+		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
+		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
+			if round != "" {
+				if err := back(ctx, p, r.ID, &wish, round); err != nil {
+					return err
+				}
+			}
+			return ask(ctx, a, p, r, wish)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	c.Flags().StringVar(&text, "tell", "", "`TEXT` for the agent before it starts, such as what to do differently")
+	c.Flags().StringVar(&round, "round", "", "start from the result of round `N` of the last attempt, or of another one: T3.1/2; the default is the best tree so far")
+	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, without anything from earlier attempts")
+	c.MarkFlagsMutuallyExclusive("round", "fresh")
+	a.RunFlag(c, &run)
+	a.JSONFlag(c)
+	return c
+}
+
+// back fills in which round a wish goes back to, and sees that it can. What
+// the conductor finds out later may still keep it from that.
+func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Request, round string) error {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return err
+	}
+	t := s.Task(wish.Task)
+	if t == nil || t.Landed != nil {
+		return nil // the request itself is told so
+	}
+	id, number, named := strings.Cut(round, "/")
+	n, err := strconv.Atoi(number)
+	if !named {
+		n, err = strconv.Atoi(round)
+		if a := written(t); a != nil {
+			id = string(a.ID)
+		} else if err == nil {
+			return app.NotFound("round", round, fmt.Sprintf("%s has no round yet. To start from scratch: nexus retry %s.", t.ID, t.ID))
+		}
+	}
+	if err != nil || n < 1 {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a round", round), Hint: "Give a number, or an attempt and a number, such as T3.1/2."}
+	}
+	wish.Attempt, wish.Round = nexus.AttemptID(id), n
+	why := schedule.Back(s, t, wish.Attempt, n)
+	if why == "" {
+		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
+	}
+	if why != "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s lists its rounds. Without --round, it starts from the best one that merges; with --fresh, from scratch.", t.ID)}
+	}
+	return err
+}
+
+// unmerged says why the result of a round cannot be put onto the tip as it is
+// now, empty where it can.
+func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round) (string, error) {
+	if r.Base == s.Tip {
+		return "", nil
+	}
+	m, err := git.Repo{Dir: filepath.Join(p.State, "repo.git")}.Merge(ctx, r.Base, s.Tip, r.At())
+	if err != nil || len(m.Conflicts) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("round %d of %s does not merge with what landed since: %s", r.Round, r.Attempt, strings.Join(m.Conflicts, ", ")), nil
+}
+
+// retried says what comes of another chance: what the next attempt starts from,
+// and, where nobody conducts the run, that nothing continues by itself.
+func retried(t *state.Task, wish nexus.Request, told asked) string {
+	text := "retry: granted"
+	if !told.Granted {
+		text = fmt.Sprintf("retry: recorded; run %s is not in progress, continue it with: nexus resume", told.Run)
+	}
+	a := t.Current()
+	goesOn := a != nil && (a.Stage == state.Waiting && t.Status != nexus.Failed || t.Status == nexus.Skipped && a.Outcome == nexus.Accepted)
+	best, ok := schedule.Best(t)
+	switch {
+	case wish.Round > 0:
+		return fmt.Sprintf("%s\n%s starts from round %d of %s\n", text, t.ID, wish.Round, wish.Attempt)
+	case wish.Fresh, !ok && !goesOn:
+		return fmt.Sprintf("%s\n%s starts from the run's branch\n", text, t.ID)
+	case goesOn:
+		return text + "\n"
+	}
+	return fmt.Sprintf("%s\n%s starts from round %d of %s, where %s; --round N picks another one, --fresh none\n", text, t.ID, best.Round, best.Attempt, best.Reach)
+}

@@ -1,0 +1,19 @@
+// Package runscmd holds the commands that steer runs and show how they go.
+// They read the journal and append requests to it, so they work from any
+// process, while a run continues and when none does.
+package runscmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	return []*cobra.Command{
+		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a), reportCommand(a), evidenceCommand(a), verifyCommand(a),
+		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a),
+		cleanCommand(a),
+	}
+}

@@ -1,0 +1,87 @@
+package runscmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// served is what nexus serve prints with --json.
+type served struct {
+	Address  string   `json:"address"`
+	URL      string   `json:"url"` // lets a browser in, unless the token is one that was set
+	Channels []string `json:"channels"`
+}
+
+func serveCommand(a *console.Console) *cobra.Command {
+	var listen string
+	var public bool
+	var hosts []string
+	c := a.Command("serve [--listen ADDRESS:PORT] [--json]", "ask people on a web page and over the configured channels", func(ctx context.Context, _ []string) error {
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		set := settings.Channels
+		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
+		if listen != "" {
+			set.WebListen = listen
+		}
+		p, err := a.Open(ctx, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, public, hosts)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	f := c.Flags()
+	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page, instead of channels.web.listen; port 0 picks a free one")
+	f.BoolVar(&public, "public", false, "let other machines reach the page; requires your own token (channels.web.token_env)")
+	f.StringSliceVar(&hosts, "host", nil, "additional host `NAME` of the page, such as that of a reverse proxy")
+	a.JSONFlag(c)
+	return c
+}
+
+// serve asks people until the context ends.
+func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, public bool, hosts []string) error {
+	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil {
+		return err
+	}
+	o, err := askpeople.Page(crew.App, crew.Set)
+	if err != nil && !public {
+		return err
+	}
+	o.Public, o.Hosts = public, hosts
+	inbox, err := crew.Inbox(ctx)
+	if err != nil {
+		return err
+	}
+	page, err := crew.Listen(ctx, inbox, o)
+	if err != nil {
+		return err
+	}
+	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", told.URL) }); err != nil {
+		return err
+	}
+	work, stop := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop(nil)
+	all.Go(func() { stop(inbox.Follow(work)) })
+	asks := crew
+	asks.Deliver = nil // once is enough
+	all.Go(func() { crew.Hand(work, inbox) })
+	all.Go(func() { asks.Ask(work) })
+	return page.Serve(work)
+}

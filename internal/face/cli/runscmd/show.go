@@ -1,0 +1,114 @@
+package runscmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func showCommand(a *console.Console) *cobra.Command {
+	var run string // the newest if not given
+	var raw bool
+	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print the details of a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
+		if len(args) == 0 {
+			return showRun(ctx, a, run)
+		}
+		name := args[0]
+		if strings.Contains(name, "/") {
+			return showSession(ctx, a, run, nexus.SessionID(name), raw)
+		}
+		if raw {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw needs a session", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
+		}
+		err := a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
+			t := s.Task(nexus.TaskID(name))
+			only := nexus.AttemptID("")
+			if at := s.Attempt(nexus.AttemptID(name)); t == nil && at != nil {
+				t, only = s.Task(at.Task), at.ID
+			}
+			if t == nil {
+				return app.NotFound("run, task or attempt", name, "nexus status and nexus runs list them.")
+			}
+			v := detail.Of(s, t, only, a.Now())
+			v.Report = report(p, t.Report)
+			return a.Answer(v, func(s view.Style) string { return detail.Draw(s, v) })
+		})
+		if run != "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return err
+		}
+		other := showRun(ctx, a, name)
+		if errors.Is(other, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return err
+		}
+		return other
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
+	a.RunFlag(c, &run)
+	c.Flags().BoolVar(&raw, "raw", false, "for a session, print its requests as they were sent, one JSON object per line")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "raw")
+	return c
+}
+
+// showSession prints a session as it was said, or what it sent.
+func showSession(ctx context.Context, a *console.Console, run string, id nexus.SessionID, raw bool) error {
+	return a.Look(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error {
+		store, err := p.Blobs()
+		if err != nil {
+			return err
+		}
+		t, ok, err := view.TranscriptOf(id, p.Journal.Events(ctx, r.ID, 0), store.Get)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return app.NotFound("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
+		}
+		if !raw {
+			return a.Answer(t, t.Draw)
+		}
+		for _, request := range t.Requests {
+			line, err := json.Marshal(request)
+			if err != nil {
+				return fmt.Errorf("encode what %s sent: %w", id, err)
+			}
+			if err := a.Print(string(line) + "\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// showRun prints the report of a run, the newest if none is named.
+func showRun(ctx context.Context, a *console.Console, run string) error {
+	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+		v := a.Tell(r, s)
+		return a.Answer(v, func(s view.Style) string { return view.Report(s, v, true) })
+	})
+}
+
+// report returns the text of a task's escalation report, where there is one.
+func report(p *app.Place, hash string) string {
+	if hash == "" {
+		return ""
+	}
+	store, err := p.Blobs()
+	if err != nil {
+		return ""
+	}
+	text, _ := store.Get(hash)
+	return string(text)
+}

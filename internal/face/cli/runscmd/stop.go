@@ -1,0 +1,190 @@
+package runscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
+)
+
+func stopCommand(a *console.Console) *cobra.Command {
+	var now, all, here, lift bool
+	var why string
+	c := request(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all runs; what landed stays", 0, func([]string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbStop, Now: now, Text: why}
+	})
+	one := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch ctx := c.Context(); {
+		case lift:
+			return liftSwitch(ctx, a)
+		case all, here:
+			return throwSwitch(ctx, a, here, why)
+		default:
+			return one(c, args)
+		}
+	}
+	f := c.Flags()
+	f.BoolVar(&now, "now", false, "end at once, without letting agents finish their turn")
+	f.BoolVar(&all, "all", false, "throw the kill switch: end all your runs, and let none start")
+	f.BoolVar(&here, "here", false, "the same for this repository only")
+	f.BoolVar(&lift, "lift", false, "lift the kill switch, yours and this repository's")
+	f.StringVar(&why, "why", "", "reason, as `TEXT`, shown to whoever is stopped by it")
+	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "now")
+	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "run")
+	return c
+}
+
+// switched is what the commands around the kill switch print with --json.
+type switched struct {
+	Thrown *killswitch.Standing `json:"thrown"`         // nil: nothing keeps runs from starting
+	Lifted []string             `json:"lifted"`         // files that were removed
+	Runs   []underWay           `json:"runs,omitempty"` // that were under way
+}
+
+type underWay struct {
+	State string      `json:"state"` // directory of the repository's journal
+	Run   nexus.RunID `json:"run"`
+	PID   int         `json:"pid"`
+	Ended bool        `json:"ended"` // nobody conducts it any more
+}
+
+// throwSwitch makes the file, and waits a while until the runs that were under
+// way heard of it.
+func throwSwitch(ctx context.Context, a *console.Console, here bool, why string) error {
+	dir, states := a.StateHome(), filepath.Join(a.StateHome(), "*", "journal.db")
+	if here {
+		p, err := a.Open(ctx, app.Reads)
+		if err != nil {
+			return err
+		}
+		p.Close()
+		dir, states = p.State, filepath.Join(p.State, "journal.db")
+	}
+	found, err := filepath.Glob(states)
+	if err != nil {
+		return err
+	}
+	known := make([][]underWay, len(found)) // before the switch: a run may end at once
+	soon, done := context.WithTimeoutCause(ctx, killswitch.Tick, errPatience)
+	for i, path := range found {
+		known[i], _ = held(soon, path) // what cannot be read is not waited for
+	}
+	done()
+	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
+		return err
+	}
+	told := switched{Thrown: killswitch.Switch{dir}.Thrown(), Lifted: []string{}}
+	until, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	left := 0
+	for i, path := range found {
+		all := gone(until, path, known[i])
+		for _, r := range all {
+			if !r.Ended {
+				left++
+			}
+		}
+		told.Runs = append(told.Runs, all...)
+	}
+	return a.Answer(told, func(view.Style) string {
+		text := fmt.Sprintf("kill switch thrown: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
+		if n := len(told.Runs); n > 0 {
+			text += fmt.Sprintf("%s under way, %d ended\n", view.Count(n, "run"), n-left)
+		}
+		return text
+	})
+}
+
+// held returns the runs of a journal that somebody conducts.
+func held(ctx context.Context, path string) ([]underWay, error) {
+	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true, Now: time.Now}) //nolint:forbidigo // leases run by the clock
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close() //nolint:errcheck // only read
+	runs, err := j.Runs(ctx)
+	var all []underWay
+	for _, r := range runs {
+		if r.Holder != nil {
+			all = append(all, underWay{State: filepath.Dir(path), Run: r.ID, PID: r.Holder.PID})
+		}
+	}
+	return all, err
+}
+
+// gone waits until nobody conducts a run of a journal, and returns those that
+// were known to be under way, and others that still are.
+func gone(ctx context.Context, path string, known []underWay) []underWay {
+	beat := time.NewTicker(killswitch.Tick)
+	defer beat.Stop()
+	for {
+		now, err := held(ctx, path)
+		if err != nil {
+			return known // nobody knows of the others
+		}
+		runs := func(w underWay) bool {
+			return slices.ContainsFunc(now, func(n underWay) bool { return n.Run == w.Run })
+		}
+		for _, n := range now {
+			if !slices.ContainsFunc(known, func(w underWay) bool { return w.Run == n.Run }) {
+				known = append(known, n)
+			}
+		}
+		for i, w := range known {
+			known[i].Ended = !runs(w)
+		}
+		if len(now) == 0 {
+			return known
+		}
+		select {
+		case <-beat.C:
+		case <-ctx.Done():
+			return known
+		}
+	}
+}
+
+// liftSwitch removes the files that are the user's to remove, and says what
+// still stands.
+func liftSwitch(ctx context.Context, a *console.Console) error {
+	dirs, state := []string{a.StateHome()}, ""
+	if p, err := a.Open(ctx, app.Reads); err == nil {
+		p.Close()
+		state = p.State
+		dirs = append(dirs, state)
+	}
+	told := switched{Lifted: []string{}}
+	var failed error
+	for _, dir := range dirs {
+		was, err := killswitch.Lift(dir)
+		failed = errors.Join(failed, err)
+		if was {
+			told.Lifted = append(told.Lifted, filepath.Join(dir, killswitch.Name))
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	if told.Thrown = a.Switch(state).Thrown(); told.Thrown != nil {
+		return told.Thrown.Err() // the machine's: not the user's to lift
+	}
+	return a.Answer(told, func(view.Style) string {
+		if len(told.Lifted) == 0 {
+			return "there is no kill switch to lift\n"
+		}
+		return "lifted: " + strings.Join(told.Lifted, ", ") + "\n"
+	})
+}

@@ -1,0 +1,25 @@
+package runscmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+)
+
+func verifyCommand(a *console.Console) *cobra.Command {
+	var o verifyOrder
+	c := a.Command("verify [RUN] [flags]", "check what only a person can judge, and sign it off", func(ctx context.Context, args []string) error {
+		o.Run = console.First(args)
+		return judgeByHand(ctx, a, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson)
+	c.Args = console.Takes(0, 1)
+	c.Flags().BoolVar(&o.List, "checklist", false, "print what waits for a person as Markdown, without asking")
+	c.Flags().StringVar(&o.From, "from", "", "read the answers from the edited checklist in `FILE`; - is standard input")
+	c.Flags().StringVar(&o.Plan, "plan", "", "write a plan that fixes what is wrong to `FILE`, for nexus run --plan; standard output if not given")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("checklist", "from")
+	c.MarkFlagsMutuallyExclusive("checklist", "json")
+	return c
+}

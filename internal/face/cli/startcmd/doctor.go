@@ -1,0 +1,71 @@
+package startcmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func doctorCommand(a *console.Console) *cobra.Command {
+	var fix, light bool
+	var file string
+	c := a.Command("doctor [--light] [--strict] [--fix] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
+		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed}
+		if file != "" {
+			q.Plan = func() error {
+				data, err := slurp(a, file)
+				if err != nil {
+					return err
+				}
+				_, err = load(a, data)
+				return err
+			}
+		}
+		r, err := doctor.Ask(ctx, a, q)
+		if err != nil {
+			return err
+		}
+		if err := a.Answer(r, r.Draw); err != nil {
+			return err
+		}
+		if !r.OK {
+			return console.ExitError(console.CodeFailed)
+		}
+		return nil
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	f := c.Flags()
+	f.BoolVar(&fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
+	f.BoolVar(&light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
+	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
+	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
+	a.JSONFlag(c)
+	return c
+}
+
+// precheck looks, before a run begins, whether it could. What it finds goes
+// into the run's first facts, or is why there is none.
+func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	if err := o.Play(&a.App); err != nil {
+		return err
+	}
+	r := doctor.Look(ctx, a, p, settings, doctor.Question{Light: true, Run: true, Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
+	if err := r.Err(); err != nil {
+		return progress.Unready(a, settings, o.Goal, err)
+	}
+	for _, c := range r.Notices() {
+		a.Say("notice: %s: %s", c.Name, view.Clean(c.Detail))
+	}
+	o.Checked = &nexus.RunChecked{Strict: r.Strict, Skipped: r.Skipped, Notices: r.Words()}
+	return nil
+}

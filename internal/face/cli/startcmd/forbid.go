@@ -1,0 +1,33 @@
+package startcmd
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// forbidden refuses a goal, or a plan of somebody's, that holds a phrase which
+// the settings forbid.
+func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
+	settings, origins, err := a.Settings()
+	if err != nil || len(settings.Forbidden) == 0 {
+		return err
+	}
+	texts := []struct{ where, text string }{{"the goal", goal}}
+	if p != nil {
+		for _, t := range p.Tasks {
+			texts = append(texts, struct{ where, text string }{"task " + string(t.ID), t.Title + ".\n" + t.Brief})
+		}
+	}
+	for _, t := range texts {
+		if phrase := findPhrase(t.text, settings.Forbidden); phrase != "" {
+			return &nexus.Error{
+				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where, view.Quote(phrase), origins.Of("goals.deny").Where),
+				Hint: "Rephrase it without these words if you mean something else, or ask whoever set the rule.",
+			}
+		}
+	}
+	return nil
+}

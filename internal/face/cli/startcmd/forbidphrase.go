@@ -1,0 +1,83 @@
+package startcmd
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+const (
+	gap   = 12 // words that "*" may stand for
+	stars = 3  // that count in a phrase, so that no text takes long
+)
+
+// findPhrase returns the first forbidden phrase whose words a text has one after
+// the other, whatever their case and what is between them, empty for none. A "*" among
+// them stands for up to twelve words of any kind.
+//
+// It reads words, so it keeps honest people from a mistake; what a run may do is
+// decided by the policy for actions, whose words nobody can choose.
+func findPhrase(text string, phrases []string) string {
+	said := words(text)
+	for _, p := range phrases {
+		want := pattern(p)
+		for i := range said {
+			if len(want) > 0 && beginsWith(said[i:], want) {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// beginsWith reports whether words begin with those that are wanted.
+func beginsWith(said, want []string) bool {
+	for i, w := range want {
+		if w != "*" {
+			if i >= len(said) || said[i] != w {
+				return false
+			}
+			continue
+		}
+		for n := range gap + 1 {
+			if i+n <= len(said) && beginsWith(said[i+n:], want[i+1:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// pattern returns the words of a phrase, without stars at its ends.
+func pattern(phrase string) []string {
+	var all []string
+	left := stars
+	for _, f := range strings.Fields(phrase) {
+		if f == "*" {
+			if len(all) > 0 && all[len(all)-1] != "*" && left > 0 {
+				all = append(all, f)
+				left--
+			}
+			continue
+		}
+		all = append(all, words(f)...)
+	}
+	for len(all) > 0 && all[len(all)-1] == "*" {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+// words returns the words of a text in lower case. What cannot be seen does
+// not part them.
+func words(text string) []string {
+	text = strings.Map(func(r rune) rune {
+		if legible.Hidden(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, text)
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) })
+}

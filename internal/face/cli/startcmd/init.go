@@ -1,0 +1,196 @@
+package startcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+func initCommand(a *console.Console) *cobra.Command {
+	var force bool
+	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(ctx context.Context, _ []string) error {
+		dir, err := a.WorkDir()
+		if err != nil {
+			return err
+		}
+		dir = app.Top(dir)
+		gates, err := detect.Gates(dir, config.Gates{})
+		if err != nil {
+			return err
+		}
+		gates, note := runnable(ctx, dir, gates)
+		files := []file{
+			{"nexus.toml", starter(gates, note)},
+			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
+			{".nexus/README.md", nexusDir},
+		}
+		if err := lay(dir, files, force); err != nil {
+			return err
+		}
+		if note != "" {
+			a.Say("%s", note)
+		}
+		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
+	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
+	a.JSONFlag(c)
+	return c
+}
+
+// runnable leaves out the gate whose flags the installed golangci-lint would
+// refuse, and says so.
+func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.Gate, note string) {
+	box, err := sandbox.Find(ctx, sandbox.Auto)
+	if err != nil {
+		box, err = sandbox.Find(ctx, sandbox.Off) // it only tells its version
+	}
+	if err != nil {
+		return gates, ""
+	}
+	l := doctor.FindLinter(ctx, box, dir, config.Gates{})
+	if l.Fits() {
+		return gates, ""
+	}
+	return slices.DeleteFunc(gates, func(g gate.Gate) bool { return g.Args[0] == "golangci-lint" }), "The gate golangci does not run here: " + l.Why() + "."
+}
+
+// file is a file to be written, by its slash-separated name.
+type file struct{ name, text string }
+
+// lay writes all files, or none where one is there already.
+func lay(dir string, files []file, force bool) error {
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.name))); !errors.Is(err, fs.ErrNotExist) && !force {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: f.name + " already exists", Hint: "Overwrite it with --force."}
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeStorage, Message: "open " + dir, Cause: err, Hint: "Run it in a writable directory."}
+	}
+	defer func() { _ = root.Close() }()
+	for _, f := range files {
+		if err := plain(root, f.name); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := put(root, f); err != nil {
+			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.name, Cause: err, Hint: "Run it in a writable directory."}
+		}
+	}
+	return nil
+}
+
+// plain refuses a name that leads through a link, or to what is no file: who
+// made the repository made that, and it may lead to files of the user's.
+func plain(root *os.Root, name string) error {
+	for at := name; at != "."; at = path.Dir(at) {
+		info, err := root.Lstat(at)
+		if err != nil || at != name && info.IsDir() || at == name && info.Mode().IsRegular() {
+			continue
+		}
+		what := "not a plain file"
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			what = "a link"
+		case at != name:
+			what = "no directory"
+		}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: at + " is " + what + ", and init does not write through it", Hint: "Check it, and remove it if it is not needed."}
+	}
+	return nil
+}
+
+// put writes a file again, in the place of one that is there.
+func put(root *os.Root, f file) error {
+	if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {
+		return err
+	}
+	if err := root.Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w, err := root.OpenFile(f.name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString(f.text)
+	return errors.Join(err, w.Close())
+}
+
+// start is what `init --json` prints.
+type start struct {
+	Dir   string   `json:"dir"`
+	Files []string `json:"files"`
+	Gates []string `json:"gates"` // detected
+}
+
+func started(dir string, files []file, gates []gate.Gate) start {
+	s := start{Dir: dir, Gates: []string{}}
+	for _, f := range files {
+		s.Files = append(s.Files, f.name)
+	}
+	for _, g := range gates {
+		s.Gates = append(s.Gates, g.Name)
+	}
+	return s
+}
+
+func drawStart(s view.Style, files []file, gates []gate.Gate) string {
+	var b strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&b, "wrote %s\n", f.name)
+	}
+	if len(gates) == 0 {
+		b.WriteString(s.Warn("no gate was detected: set what builds and tests this project in nexus.toml") + "\n")
+	}
+	for _, g := range gates {
+		fmt.Fprintf(&b, "gate  %s: %s\n", g.Name, strings.Join(g.Args, " "))
+	}
+	b.WriteString("next  nexus doctor\n")
+	return b.String()
+}
+
+// starter returns a nexus.toml that says what holds without it.
+func starter(gates []gate.Gate, note string) string {
+	var b strings.Builder
+	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. Lines that\n" +
+		"# start with # show the defaults. Keys, endpoints and the sandbox are set by each user.\n\n[gates]\n")
+	if len(gates) == 0 {
+		b.WriteString("# No gate was detected. Set what checks the work, for example:\n# build = \"make\"\n# test = \"make test\"\n")
+	}
+	for _, g := range gates {
+		fmt.Fprintf(&b, "# %s = %q\n", g.Name, strings.Join(g.Args, " "))
+	}
+	if note != "" {
+		fmt.Fprintf(&b, "# %s\n", note)
+	}
+	d := config.Default()
+	fmt.Fprintf(&b, "\n[budget]\n# run = %g  # dollars\n\n[limits]\n# parallel = %d\n", d.Limits.RunMoney.Float(), d.Limits.Parallel)
+	return b.String()
+}
+
+const nexusDir = `What Nexus reads in this project. Commit it.
+
+- nexus.schema.json: the schema of nexus.toml, for editors.
+- roles/coder.md and so on: replaces the prompt of a role; the built-in roles show the form.
+`

@@ -1,0 +1,83 @@
+package startcmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func planCommand(a *console.Console) *cobra.Command {
+	var o progress.Order
+	var src source
+	var mermaid, dot bool
+	c := a.Command("plan GOAL | -f FILE | --plan FILE [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+		if err := read(a, &o, src, args); err != nil {
+			return err
+		}
+		if err := prefer(o.Plan, o.Goal); err != nil {
+			return err
+		}
+		form := ""
+		switch {
+		case mermaid:
+			form = "mermaid"
+		case dot:
+			form = "dot"
+		}
+		if o.Plan != nil {
+			p, err := a.Open(ctx, app.Reads)
+			if err != nil { // a plan can be looked at anywhere
+				return planned(ctx, a, nil, o, form)
+			}
+			defer p.Close()
+			return planned(ctx, a, p, o, form)
+		}
+		p, err := a.Open(ctx, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return propose(ctx, a, p, o, form)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
+	sourceFlags(c, &src)
+	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
+	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot")
+	preferFlags(c.Flags(), &o.Goal)
+	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
+	return c
+}
+
+// propose prints a plan for the order's goal, and makes it first if need be.
+func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
+	if o.Plan == nil {
+		if err := progress.Decompose(ctx, a, p, &o); err != nil {
+			return err
+		}
+	}
+	return planned(ctx, a, p, o, form)
+}
+
+// planned prints the order's plan. Without a place there are no earlier runs
+// to estimate from.
+func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
+	if err := a.Estimate(ctx, p, &o.Order); err != nil {
+		return err
+	}
+	if a.Style(a.Out).Plain && form == "" && !a.JSON {
+		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
+		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
+			a.Say("%s", strings.TrimSuffix(tried, "\n"))
+		}
+	}
+	return a.Answer(o.Plan, func(s view.Style) string { return drawPlan(s, *o.Plan, form) })
+}

@@ -1,0 +1,122 @@
+package startcmd
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// drawPlan draws a plan: as a table in waves, or as a graph where form is mermaid
+// or dot.
+func drawPlan(s view.Style, p nexus.Plan, form string) string {
+	switch form {
+	case "mermaid":
+		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
+	case "dot":
+		return edges(p, "digraph plan {\n", "  %q [label=\"%s: %s\"];\n", "  %q -> %q;\n", "}\n", `\"`)
+	}
+	level := waves(p)
+	last := 0
+	var rows [][]string
+	for wave := 1; wave <= len(p.Tasks); wave++ {
+		for _, t := range p.Tasks {
+			if level[t.ID] != wave {
+				continue
+			}
+			last = wave
+			rows = append(rows, []string{
+				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), joinTasks(t.Needs), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)), view.Clean(strings.Join(t.Files, " ")),
+			})
+		}
+	}
+	head := []string{"wave", "task", "title", "needs", "time", "criteria", "files"}
+	if s.Plain {
+		return view.Table(s, head, rows)
+	}
+	if s.Width > 0 && s.Width < narrow { // titles matter more; --json has all
+		head, rows = withoutColumns(head, rows, func(i int) bool { return i >= 5 })
+	}
+	head, rows = withoutColumns(head, rows, func(i int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" })
+	})
+	text := view.Table(s, head, rows)
+	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n"
+	if p.Estimate != nil {
+		for line := range strings.SplitSeq(planEstimate(*p.Estimate), "\n") {
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
+		}
+	}
+	return text + view.DrawTried(s, accept.AllTried(p.Tasks))
+}
+
+// narrow is the width below which a plan is shown without criteria and files.
+const narrow = 80
+
+// withoutColumns leaves columns out.
+func withoutColumns(head []string, rows [][]string, out func(i int) bool) ([]string, [][]string) {
+	keep := func(row []string) []string {
+		var kept []string
+		for i, cell := range row {
+			if !out(i) {
+				kept = append(kept, cell)
+			}
+		}
+		return kept
+	}
+	kept := make([][]string, len(rows))
+	for i, row := range rows {
+		kept[i] = keep(row)
+	}
+	return keep(head), kept
+}
+
+func minutes(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + " min"
+}
+
+func joinTasks(ids []nexus.TaskID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = string(id)
+	}
+	return strings.Join(words, " ")
+}
+
+// waves returns for each task the wave it is in: the first needs nothing,
+// each other needs one from the wave before. A plan has no cycles.
+func waves(p nexus.Plan) map[nexus.TaskID]int {
+	level := map[nexus.TaskID]int{}
+	for range p.Tasks {
+		for _, t := range p.Tasks {
+			wave := 1
+			for _, id := range t.Needs {
+				wave = max(wave, level[id]+1)
+			}
+			level[t.ID] = wave
+		}
+	}
+	return level
+}
+
+func edges(p nexus.Plan, head, node, edge, foot, quote string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, t := range p.Tasks {
+		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.Clean(t.Title), `"`, quote))
+	}
+	for _, t := range p.Tasks {
+		for _, id := range t.Needs {
+			fmt.Fprintf(&b, edge, id, t.ID)
+		}
+	}
+	return b.String() + foot
+}

@@ -1,0 +1,86 @@
+package startcmd
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func sample() nexus.Plan {
+	return nexus.Plan{Goal: "g", Tasks: []nexus.Task{
+		{ID: "T2", Title: "Second \"quoted\"", Needs: []nexus.TaskID{"T1"}, Minutes: 20},
+		{ID: "T1", Title: "First", Minutes: 10, Files: []string{"a.go", "b.go"}},
+		{ID: "T3", Title: "Apart", Tier: nexus.Strong},
+	}}
+}
+
+// full is a plan whose tasks say all that one can.
+func full() nexus.Plan {
+	return nexus.Plan{Goal: "g", Tasks: []nexus.Task{
+		{
+			ID: "T1", Title: "Write sizes", Minutes: 10, Files: []string{"size.go", "size_test.go"}, Tier: nexus.Balanced, Strategy: nexus.TestAfter,
+			Brief:    "Write a function that writes a number of bytes as people do.\n\nIt knows binary units only, and rounds to one digit after the point.",
+			Criteria: []nexus.Criterion{{Text: "Size(1536) is 1.5 KiB", Check: "go test -run TestSize ./..."}, {Text: "The text reads \x1b[31mwell"}},
+		},
+		{ID: "T2", Title: "Describe it", Needs: []nexus.TaskID{"T1"}, Strategy: nexus.NoTest, Reason: "it is text", Kind: nexus.DocsTask},
+	}}
+}
+
+func TestDraw(t *testing.T) {
+	p := sample()
+	p.Estimate = &nexus.Estimate{
+		Work: 45, Minutes: 30, Money: 3 * nexus.Dollar / 2, Most: 5 * nexus.Dollar, Samples: 12, Thumb: 1,
+		Low: nexus.Bound{Minutes: 10, Money: nexus.Dollar / 2}, High: nexus.Bound{Minutes: 90, Money: 9 * nexus.Dollar / 2},
+	}
+	for kind, style := range map[string]view.Style{
+		"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
+	} {
+		for name, form := range map[string]string{"plan": "", "dot": "dot", "details": ""} {
+			path := filepath.Join("testdata", name+"."+kind+".txt")
+			got := drawPlan(style, p, form)
+			if name == "details" {
+				got = planDetails(style, full())
+			}
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", path, d)
+			}
+		}
+	}
+}
+
+// TestWords holds that an estimate says what it is taken from.
+func TestWords(t *testing.T) {
+	for want, e := range map[string]nexus.Estimate{
+		"estimate by a rule of thumb:\n  time: about 3 min (1 to 9), 4 min of work\n  money: unknown, 1 task without a known price; at the worst $5.00, the budget": {
+			Work: 4, Minutes: 3, Low: nexus.Bound{Minutes: 1}, High: nexus.Bound{Minutes: 9}, Thumb: 2, Unpriced: 1,
+		},
+		"estimate from 12 earlier tasks:\n  time: about 3 min (1 to 9), 4 min of work\n  money: about $2.00 ($1.00 to $3.00); at the worst $5.00, the budget": {
+			Work: 4, Minutes: 3, Low: nexus.Bound{Minutes: 1, Money: nexus.Dollar}, High: nexus.Bound{Minutes: 9, Money: 3 * nexus.Dollar}, Money: 2 * nexus.Dollar, Samples: 12,
+		},
+		"estimate from 2 earlier tasks:\n  time: about 1 min, 1 min of work\n  money: about $2.00; at the worst $5.00, the budget": {
+			Work: 1, Minutes: 1, Low: nexus.Bound{Minutes: 1, Money: 2 * nexus.Dollar}, High: nexus.Bound{Minutes: 1, Money: 2 * nexus.Dollar}, Money: 2 * nexus.Dollar, Samples: 2,
+		},
+	} {
+		e.Most = 5 * nexus.Dollar
+		if got := planEstimate(e); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}

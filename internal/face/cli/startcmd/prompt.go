@@ -1,0 +1,144 @@
+package startcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+func promptCommand(a *console.Console) *cobra.Command {
+	var run, role string
+	c := a.Command("prompt TASK [--role ROLE] [--run RUN] [--json]", "print what would be sent to a model for a task now", func(ctx context.Context, args []string) error {
+		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
+			t := s.Task(nexus.TaskID(args[0]))
+			if t == nil {
+				return app.NotFound("task", args[0], "nexus status lists the tasks. nexus show SESSION --raw prints what was sent earlier.")
+			}
+			if t.Status.Ended() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
+				return &nexus.Error{
+					Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
+					Hint: "Use --role ROLE to print what another attempt would send, or nexus show " + string(t.ID) + " for what was sent.",
+				}
+			}
+			u, fresh, err := a.Next(ctx, p, s, t, nexus.Role(role))
+			if err != nil {
+				return err
+			}
+			v := upcoming(u, fresh)
+			return a.Answer(v, v.draw)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	c.Flags().StringVar(&role, "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
+	a.RunFlag(c, &run)
+	a.JSONFlag(c)
+	return c
+}
+
+// sent is the answer of nexus prompt --json.
+type sent struct {
+	Session  nexus.SessionID `json:"session"`
+	Role     nexus.Role      `json:"role"`
+	Model    string          `json:"model"`
+	Tier     nexus.Tier      `json:"tier"`
+	Begins   bool            `json:"begins_attempt"`    // no attempt at the task is open
+	Why      string          `json:"why,omitempty"`     // brief, repair; nothing where a conversation continues
+	Tokens   int64           `json:"tokens"`            // all together, about
+	Context  int64           `json:"context,omitempty"` // most tokens that the model holds; 0: unknown
+	Sections []section       `json:"sections"`
+}
+
+// section is a part of what is sent.
+type section struct {
+	In string `json:"in"` // system, tools, conversation, message
+	prompt.Part
+}
+
+func upcoming(u attempt.Upcoming, fresh bool) sent {
+	v := sent{Session: u.Session, Role: u.Role, Model: u.Offer.Model, Tier: u.Offer.Tier, Begins: fresh, Why: u.Why, Context: u.Offer.Context}
+	add := func(in string, parts ...prompt.Part) {
+		for _, p := range parts {
+			v.Sections = append(v.Sections, section{in, p})
+			v.Tokens += p.Tokens
+		}
+	}
+	add("system", u.Offer.System...)
+	var names []string
+	for _, t := range u.Offer.Tools {
+		names = append(names, t.Name)
+	}
+	add("tools", prompt.Part{Title: view.Count(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.Tokens()})
+	add("conversation", u.Said...)
+	add("message", u.Parts...)
+	return v
+}
+
+// draw draws a table of the sections, and then each of them.
+func (v sent) draw(s view.Style) string {
+	var b strings.Builder
+	size := view.Number(v.Tokens) + " tokens"
+	if v.Context > 0 {
+		size += " of " + view.Number(v.Context)
+	}
+	figures := []string{string(v.Tier), "about " + size}
+	if v.Why == "" {
+		figures = append(figures, "the conversation continues")
+	}
+	b.WriteString(s.Fit(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
+	var rows [][]string
+	for i, p := range v.Sections {
+		rows = append(rows, []string{p.In, v.title(i), view.Number(p.Tokens), s.Warn(view.Clean(p.cut()))})
+	}
+	b.WriteString(view.Table(s, []string{"part", "section", "tokens", "cut"}, rows))
+	for i, p := range v.Sections {
+		if p.Text == "" {
+			continue
+		}
+		b.WriteString("\n" + s.Busy("--- "+p.In+": "+v.title(i)) + "\n")
+		b.WriteString(strings.TrimRight(view.CleanText(p.Text), "\n") + "\n")
+	}
+	if v.Begins {
+		b.WriteString("\n" + s.Dim(s.Wrap("This would start an attempt. Findings of the gates and tools of MCP servers are added then.", "")) + "\n")
+	}
+	return b.String()
+}
+
+// title names a section, also one without a heading.
+func (v sent) title(i int) string {
+	p := v.Sections[i]
+	switch first := i == 0 || v.Sections[i-1].In != p.In; {
+	case p.Title != "":
+		return view.Clean(p.Title)
+	case p.In == "system" && first:
+		return "The role"
+	case p.In == "system":
+		return "House rules"
+	case first:
+		return "Task"
+	default:
+		return "Note"
+	}
+}
+
+// cut says what was cut of a section, and why; empty where nothing was.
+func (p section) cut() string {
+	switch {
+	case p.Of == 0:
+		return ""
+	case p.Text == "":
+		return fmt.Sprintf("left out, %s tokens: %s", view.Number(p.Of), p.Why)
+	default:
+		return fmt.Sprintf("of %s tokens: %s", view.Number(p.Of), p.Why)
+	}
+}

@@ -1,0 +1,152 @@
+package startcmd
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+func runCommand(a *console.Console) *cobra.Command {
+	var o progress.Order
+	var src source
+	var dry bool
+	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
+		if err := o.Check(); err != nil {
+			return err
+		}
+		if err := read(a, &o, src, args); err != nil {
+			return err
+		}
+		if err := prefer(o.Plan, o.Goal); err != nil {
+			return err
+		}
+		p, err := a.Open(ctx, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if err := precheck(ctx, a, p, &o); err != nil {
+			return err
+		}
+		if dry {
+			return propose(ctx, a, p, o, "")
+		}
+		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
+			return err
+		}
+		return progress.Carry(ctx, a, p, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
+	sourceFlags(c, &src)
+	f := c.Flags()
+	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
+	preferFlags(f, &o.Goal)
+	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	progress.StartFlags(c, &o)
+	progress.OrderFlags(a, c, &o)
+	return c
+}
+
+// source is where a goal or plan is read from.
+type source struct{ file, plan string }
+
+func sourceFlags(c *cobra.Command, src *source) {
+	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal from `FILE`; - is standard input")
+	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` (JSON, see docs/plan.md)")
+	c.MarkFlagsMutuallyExclusive("file", "plan")
+}
+
+// load reads a plan whose tasks are as large as the settings allow.
+func load(a *console.Console, data []byte) (nexus.Plan, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nexus.Plan{}, err
+	}
+	return plan.Load(data, settings.Limits.Size)
+}
+
+// read fills in the goal, and the plan if there is one.
+func read(a *console.Console, o *progress.Order, src source, args []string) error {
+	text := strings.TrimSpace(strings.Join(args, " "))
+	o.Goal.Mode = nexus.Evolution
+	switch {
+	case src.plan != "":
+		data, err := slurp(a, src.plan)
+		if err != nil {
+			return err
+		}
+		proposed, err := load(a, data)
+		if err != nil {
+			return err
+		}
+		o.Plan = &proposed
+		if text == "" {
+			text = proposed.Goal
+		}
+	case src.file != "" && text != "":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
+	case src.file != "":
+		data, err := slurp(a, src.file)
+		if err != nil {
+			return err
+		}
+		text = strings.TrimSpace(string(data))
+	}
+	o.Goal.Text = text
+	if err := plan.CheckGoal(text); err != nil {
+		return err
+	}
+	return forbidden(a, text, o.Plan)
+}
+
+// slurp reads a file, or standard input for "-", up to a size that no goal or
+// plan has.
+func slurp(a *console.Console, path string) ([]byte, error) {
+	in := a.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a file that exists and is readable."}
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, 16<<20))
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a readable file."}
+	}
+	return data, nil
+}
+
+func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
+	f.StringVar((*string)(&g.Tier), "tier", "", "start tasks at this `TIER`: fast, balanced or strong")
+	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.Join(nexus.Strategies()))
+}
+
+// prefer sets the tier and the strategy of tasks of a plan that name none; of
+// a plan that is yet to be made, the goal carries them along for all of it.
+func prefer(p *nexus.Plan, g nexus.Goal) error {
+	switch {
+	case g.Tier != "" && !g.Tier.Known():
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
+	case g.Strategy != "" && !g.Strategy.Known():
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
+	case p == nil:
+		return nil
+	}
+	for i := range p.Tasks {
+		p.Tasks[i].Prefer(g.Tier, g.Strategy, false)
+	}
+	return nil
+}

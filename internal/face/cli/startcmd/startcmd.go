@@ -1,0 +1,15 @@
+// Package startcmd holds the commands that start work on a goal, or prepare it.
+package startcmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	return []*cobra.Command{
+		demoCommand(a), initCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
+	}
+}
