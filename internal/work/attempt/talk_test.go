@@ -418,6 +418,33 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 	}
 }
 
+// TestWhatWasToldBefore is said to be, whoever found it then.
+func TestWhatWasToldBefore(t *testing.T) {
+	f := nexus.Finding{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: "it is not good"}
+	for name, found := range map[string]func(*state.Round){
+		"nobody":      func(*state.Round) {},
+		"a gate":      func(r *state.Round) { r.Evidence = []nexus.Evidence{{Findings: []nexus.Finding{f}}} },
+		"a review":    func(r *state.Round) { r.Reviews = []nexus.ReviewGiven{{Findings: []nexus.Finding{f}}} },
+		"the proof":   func(r *state.Round) { r.Proof = &nexus.TestsProved{Findings: []nexus.Finding{f}} },
+		"a verifier":  func(r *state.Round) { r.Verified = &nexus.WorkVerified{Findings: []nexus.Finding{f}} },
+		"the landing": func(r *state.Round) { r.Handed = []nexus.Finding{f} },
+	} {
+		j := newJob(t, nil, lint("exit 0"))
+		j.written(1, nil)
+		a := j.view.Attempt
+		a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		found(a.Rounds[0])
+		j.written(2, one)
+		a.Rounds[1].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+		a.Rounds[1].Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{f}}}
+		if name == "nobody" {
+			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, new (1)"}, "told before")
+		} else {
+			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, told before (1)"}, "fixed, new")
+		}
+	}
+}
+
 // TestFixersPutTheWorkRight before the gates judge it: what they changed is in
 // the snapshot, with its lines, but tests that judge the work are not theirs.
 func TestFixersPutTheWorkRight(t *testing.T) {
