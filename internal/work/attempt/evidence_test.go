@@ -221,3 +221,37 @@ func TestACommandIsNotRunAgainWhereItWasTried(t *testing.T) {
 		}
 	}
 }
+
+// TestACheckOfWorkThatLandedBefore is tried without that work, which the base
+// has.
+func TestACheckOfWorkThatLandedBefore(t *testing.T) {
+	for _, revised := range []bool{true, false} {
+		j := newJob(t, nil, lint("exit 0"))
+		a, before := j.view.Attempt, j.base
+		a.Base, _ = j.tree("landed", j.base, one)
+		j.Sessions.Checks, a.Strategy = "auto", nexus.TestAfter
+		j.view.Task.Kind, j.view.Task.Criteria = "", []nexus.Criterion{{Text: "it adds"}}
+		if revised {
+			j.view.Without = before
+		}
+		j.base = a.Base
+		j.written(1, map[string]string{"note": "1\n"})
+		a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		j.over(nexus.Tester, 1, nexus.Accepted, map[string]any{"summary": "Done.", "status": "done", "checks": []map[string]any{
+			{"criterion": 1, "test": "adds", "file": "add_test.sh", "command": "sh add_test.sh"},
+		}})
+		commit, hash := j.tree("T1.1", j.base, map[string]string{"note": "1\n", "add_test.sh": "test -e one\n"})
+		a.Rounds = append(a.Rounds, &state.Round{
+			RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"},
+			Base:         j.base, From: a.Snapshot.Commit, Commit: commit, Prompted: true,
+		})
+		a.Snapshot = nexus.TreeSnapshotted{Attempt: a.ID, Commit: commit, Tree: hash}
+		j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+		if facts, err := j.work(); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
+			t.Fatal(facts, err)
+		}
+		if f := last[nexus.ChecksProved](j); len(f.Checks) != 1 || f.Checks[0].Proved != revised || revised == (f.Checks[0].Why == "it passes without the work") {
+			t.Errorf("revised %v: %+v", revised, f.Checks)
+		}
+	}
+}

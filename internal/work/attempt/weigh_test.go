@@ -191,7 +191,10 @@ func TestWorkWithoutTestsIsPutAside(t *testing.T) {
 // the gates cannot be found, the attempt stops there and does not end.
 func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
-	kinds := map[string]bool{} // of facts: one of each is enough
+	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
+		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
+		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
+	}
 	for _, c := range []struct {
 		name string
 		make func(*testing.T) *job

@@ -262,3 +262,18 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		}
 	}
 }
+
+// TestHomeOfNothing is an error: without a common commit there is nothing to
+// merge, and no result either.
+func TestHomeOfNothing(t *testing.T) {
+	r := newTrain(t, lint("exit 0"))
+	v := r.home(map[string]string{"two": "2\n"})
+	hash, err := r.Trees.Git().Tree(t.Context(), r.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Merge.Base = r.commit(hash, "of another history\n")
+	if facts, err := Home(t.Context(), r.Worker, v, r.desk); err == nil || !strings.Contains(err.Error(), "find where the target and the run part") || len(facts) > 0 {
+		t.Error(facts, err)
+	}
+}

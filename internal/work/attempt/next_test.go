@@ -1,0 +1,213 @@
+package attempt_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// next returns what a role would be sent; nobody is asked.
+func (j *job) next(role nexus.Role) attempt.Upcoming {
+	j.t.Helper()
+	if _, ok := j.Sessions.Roles[nexus.Planner]; !ok {
+		j.plays(nil)
+	}
+	u, err := attempt.Next(j.t.Context(), j.Worker, j.view, role)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	if u.Offer.Model != "toy/one" || len(u.Offer.System) == 0 {
+		j.t.Errorf("%+v", u.Offer)
+	}
+	return u
+}
+
+// text is all that would be said.
+func text(u attempt.Upcoming) string {
+	var b strings.Builder
+	for _, p := range slices.Concat(u.Said, u.Parts) {
+		fmt.Fprintf(&b, "## %s\n%s\n", p.Title, p.Text)
+	}
+	return b.String()
+}
+
+// TestNextIsWhatWouldBeSent without a word to anybody or a fact on record.
+func TestNextIsWhatWouldBeSent(t *testing.T) {
+	red := func(j *job, n int) {
+		j.written(n, one)
+		a := j.view.Attempt
+		r := a.Last()
+		r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Command: "run-the-lint", Exit: 3, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: fmt.Sprintf("fault %d", n)}}}}
+		r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+	}
+	for _, c := range []struct {
+		name string
+		role nexus.Role
+		set  func(*job)
+		want nexus.Role
+		why  string
+		says []string
+		not  []string
+		err  nexus.Code
+	}{
+		{name: "a coder begins", set: func(*job) {}, want: nexus.Coder, why: "brief", says: []string{"Task: T1 Write one", "T1.1/coder.1"}, not: []string{"## Change"}},
+		{name: "the gates come next", set: func(j *job) { j.written(1, one) }, err: nexus.CodeNotFound},
+		{name: "a red gate", set: func(j *job) { red(j, 1) }, want: nexus.Coder, why: "repair", says: []string{"fault 1", "Command: `run-the-lint`", "Exit: 3", "Must be fixed, new"}, not: []string{"the task's round", "told before"}},
+		{name: "a red gate once more", set: func(j *job) { red(j, 1); red(j, 2) }, want: nexus.Coder, why: "repair", says: []string{"fault 2", "No longer found (1)", "fault 1"}},
+		{
+			name: "a red gate of a task with many rounds", want: nexus.Coder, why: "repair",
+			set: func(j *job) {
+				j.view.Limits.Rounds, j.view.Limits.Same = 20, 20
+				for n := range 10 {
+					red(j, n+1)
+				}
+			},
+			says: []string{"the task's round 11", "## one, lines 1 to 1", "fault 10"},
+		},
+		{name: "the coder after a red gate, when a reader is asked for", role: nexus.Reviewer, set: func(j *job) { red(j, 1) }, want: nexus.Reviewer, why: "brief", says: []string{"+1", "run-the-lint", "T1.1/reviewer.1"}},
+		{name: "a verifier", role: nexus.Verifier, set: func(j *job) { red(j, 1) }, want: nexus.Verifier, why: "brief", says: []string{"+1", "T1.1/verifier.1"}},
+		{
+			name: "a verifier once more", role: nexus.Verifier, want: nexus.Verifier, why: "brief",
+			set: func(j *job) {
+				red(j, 1)
+				j.view.Attempt.Rounds[0].Verified = &nexus.WorkVerified{Attempt: "T1.1", Read: true, Category: nexus.TestsFailing, Why: "it is half done", Findings: []nexus.Finding{{Gate: "verify", Message: "the other half"}}}
+				red(j, 2)
+				j.view.Attempt.Rounds[1].Suspect = &nexus.TamperSuspected{Attempt: "T1.1", Findings: []nexus.Finding{{Code: "tamper.deleted", Message: "a test went"}}}
+				j.view.Task.Refused = []state.Refusal{{Attempt: "T1.0", Why: "an older reason"}, {Attempt: "T1.1", Why: "its own, which the rounds say"}}
+			},
+			says: []string{"T1.1/verifier.2", "the other half", "it is half done", "an older reason", "To be explained", "a test went"}, not: []string{"its own, which"},
+		},
+		{
+			name: "a verifier after one that agreed", role: nexus.Verifier, want: nexus.Verifier, why: "brief",
+			set: func(j *job) {
+				j.view.Task.Refused = []state.Refusal{{Attempt: "T1.0", Why: "an older reason"}}
+				red(j, 1)
+				j.view.Attempt.Rounds[0].Verified = &nexus.WorkVerified{Attempt: "T1.1", Read: true}
+				red(j, 2)
+				j.view.Attempt.Rounds[1].Verified = &nexus.WorkVerified{Attempt: "T1.1", Category: nexus.TestsFailing, Why: "it did not finish"}
+			},
+			says: []string{"T1.1/verifier.3"}, not: []string{"an older reason", "Refused before", "did not finish"},
+		},
+		{name: "a reader of nothing", role: nexus.Reviewer, set: func(*job) {}, err: nexus.CodeNotFound},
+		{name: "a verifier of nothing", role: nexus.Verifier, set: func(j *job) { j.written(1, one); j.view.Attempt.Rounds = nil }, err: nexus.CodeNotFound},
+		{name: "a role that works on no task", role: nexus.Planner, set: func(*job) {}, err: nexus.CodeInvalidInput},
+		{name: "no role", role: "cook", set: func(*job) {}, err: nexus.CodeNotFound},
+		{
+			name: "a tester after the code", role: nexus.Tester, want: nexus.Tester, why: "brief",
+			set: func(j *job) {
+				red(j, 1)
+				j.view.Task.Strategy, j.view.Task.Reason, j.view.Task.Files = nexus.NoTest, "words alone", []string{"main.go", "main_test.go"}
+				j.view.Attempt.Strategy = nexus.TestAfter
+			},
+			says: []string{"T1.1/tester.1", "+1", "main_test.go", "The code is written"}, not: []string{"words alone", "main.go"},
+		},
+		{
+			name: "a coder after a tester", role: nexus.Coder, want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				j.view.Attempt.Strategy = nexus.TDDStrict
+				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "The edges are tested.", "status": "done"})
+			},
+			says: []string{"The tester's message", "The edges are tested."},
+		},
+		{
+			name: "a coder who goes on from another attempt", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				a := j.view.Attempt
+				a.Start, _ = j.tree("T1.0", j.base, map[string]string{"one": "from before\n"})
+				a.From, a.FromRound, a.Since = "T1.0", 2, j.base
+				j.view.Kept = state.Kept{Open: []nexus.Finding{{Message: "still to be done"}}}
+			},
+			says: []string{"round 2 of T1.0", "merged onto it", "still to be done"},
+		},
+		{
+			name: "a coder whose start was forgone", want: nexus.Coder, why: "brief",
+			set:  func(j *job) { j.view.Attempt.Forgone = "it did not merge" },
+			says: []string{"it did not merge"}, not: []string{"Your worktree holds"},
+		},
+		{
+			name: "what was red before", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				j.view.Attempt.Seen = &nexus.RedSeen{Attempt: "T1.1", Meant: []string{"TestAdd fails"}, Green: []string{"TestSub passes"}, Aside: []string{"TestOld"}}
+			},
+			says: []string{"has to pass when you are done:\n- TestAdd fails", "it does not fail now, so it shows nothing", "TestSub passes", "Leave this alone:\n- TestOld"},
+		},
+		{name: "nothing was red before", want: nexus.Coder, why: "brief", set: func(j *job) { j.view.Attempt.Seen = &nexus.RedSeen{} }, not: []string{"This fails now", "The task names this", "Leave this alone"}},
+		{
+			name: "what came back from the merge train", want: nexus.Coder, why: "repair",
+			set: func(j *job) {
+				red(j, 1)
+				j.view.Attempt.HandedWhy, j.view.Attempt.Handed = "it is red with what landed", []nexus.Finding{{Gate: "lint", Message: "they collide"}}
+			},
+			says: []string{"it is red with what landed", "they collide"}, not: []string{"fault 1"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := newJob(t, nil, lint("exit 0"))
+			c.set(j)
+			rounds, sessions := len(j.view.Attempt.Rounds), len(j.view.Attempt.Sessions)
+			if c.err != "" {
+				j.plays(nil)
+				if u, err := attempt.Next(t.Context(), j.Worker, j.view, c.role); !errors.Is(err, &nexus.Error{Code: c.err}) {
+					t.Errorf("%+v, %v", u, err)
+				}
+				return
+			}
+			u := j.next(c.role)
+			if u.Role != c.want || u.Why != c.why || !strings.HasPrefix(string(u.Session), "T1.1/"+string(c.want)+".") {
+				t.Errorf("%s %q in %s", u.Role, u.Why, u.Session)
+			}
+			has(t, text(u), c.says, c.not...)
+			if len(j.desk.facts) > 0 || len(j.view.Attempt.Rounds) != rounds || len(j.view.Attempt.Sessions) != sessions {
+				t.Errorf("it left a trace: %+v", j.desk.facts)
+			}
+			if here := len(u.Offer.Here) > 0 && slices.ContainsFunc(u.Parts, func(p prompt.Part) bool { return p.Title == u.Offer.Here[0].Title }); here != (c.why == "brief" && len(u.Offer.Here) > 0) {
+				t.Errorf("where it works is said: %v, with %q", here, c.why)
+			}
+		})
+	}
+}
+
+// TestWhatWasToldBefore is said to be, whoever found it then.
+func TestWhatWasToldBefore(t *testing.T) {
+	f := nexus.Finding{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: "it is not good"}
+	for name, found := range map[string]func(*state.Round){
+		"nobody":      func(*state.Round) {},
+		"a gate":      func(r *state.Round) { r.Evidence = []nexus.Evidence{{Findings: []nexus.Finding{f}}} },
+		"a review":    func(r *state.Round) { r.Reviews = []nexus.ReviewGiven{{Findings: []nexus.Finding{f}}} },
+		"the proof":   func(r *state.Round) { r.Proof = &nexus.TestsProved{Findings: []nexus.Finding{f}} },
+		"a verifier":  func(r *state.Round) { r.Verified = &nexus.WorkVerified{Findings: []nexus.Finding{f}} },
+		"the landing": func(r *state.Round) { r.Handed = []nexus.Finding{f} },
+	} {
+		j := newJob(t, nil, lint("exit 0"))
+		j.written(1, nil)
+		a := j.view.Attempt
+		a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		found(a.Rounds[0])
+		j.written(2, one)
+		a.Rounds[1].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+		a.Rounds[1].Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{f}}}
+		if name == "nobody" {
+			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, new (1)"}, "told before")
+		} else {
+			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, told before (1)"}, "fixed, new")
+		}
+	}
+}
+
+// TestNextOfABaseThatIsGone is an error, and no message about nothing.
+func TestNextOfABaseThatIsGone(t *testing.T) {
+	j := newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.plays(nil)
+	j.view.Attempt.Base = strings.Repeat("0", 40)
+	if u, err := attempt.Next(t.Context(), j.Worker, j.view, nexus.Coder); err == nil || u.Role != "" {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
