@@ -149,6 +149,7 @@ func lies() map[string]lie {
 		"go: leaves at once":                  one(change("m_test.go", goTest, "\tif Sub", "\treturn\n\tif Sub"), tamper.Loosened),
 		"js: put into a comment":              one(change("add.test.js", jsTest, "  expect(add())", "  add() // expect(add())"), tamper.Loosened),
 		"js: put into a literal":              one(change("add.test.js", jsTest, "  expect(add()).toEqual(0)\n", "  `\n  expect(add()).toEqual(0)\n  `\n"), tamper.Loosened),
+		"js: between marks in literals":       one(change("add.test.js", strings.Replace(jsTest, "  expect(add()).toEqual(0)\n", "  open('/*')\n  expect(add()).toEqual(0)\n  open(\"*/\")\n", 1), "  expect(add()).toEqual(0)\n", ""), tamper.Loosened),
 		"js: leaves at once":                  one(change("add.test.js", jsTest, "  expect(add())", "  if (true) return;\n  expect(add())"), tamper.Loosened),
 		"python: put into a literal":          one(change("test_add.py", pyTest, "    assert add() == 0\n", "    \"\"\"\n    assert add() == 0\n    \"\"\"\n"), tamper.Loosened),
 		"python: leaves at once":              one(change("test_add.py", pyTest, "    assert add() == 0\n", "    return\n    assert add() == 0\n"), tamper.Loosened),
