@@ -152,6 +152,7 @@ func lies() map[string]lie {
 		"js: between marks in literals":       one(change("add.test.js", strings.Replace(jsTest, "  expect(add()).toEqual(0)\n", "  open('/*')\n  expect(add()).toEqual(0)\n  open(\"*/\")\n", 1), "  expect(add()).toEqual(0)\n", ""), tamper.Loosened),
 		"js: leaves at once":                  one(change("add.test.js", jsTest, "  expect(add())", "  if (true) return;\n  expect(add())"), tamper.Loosened),
 		"python: put into a literal":          one(change("test_add.py", pyTest, "    assert add() == 0\n", "    \"\"\"\n    assert add() == 0\n    \"\"\"\n"), tamper.Loosened),
+		"python: between literals":            one(change("test_add.py", "def test_a():\n    \"\"\"Adds\n    two.\"\"\"\n    assert add() == 0\n    \"\"\"Or\n    none.\"\"\"\n", "    assert add() == 0\n", ""), tamper.Loosened),
 		"python: leaves at once":              one(change("test_add.py", pyTest, "    assert add() == 0\n", "    return\n    assert add() == 0\n"), tamper.Loosened),
 		"ruby: put into a comment":            one(change("spec/add_spec.rb", rbTest, "    expect(add(0, 0)).to eq 0\n", "=begin\n    expect(add(0, 0)).to eq 0\n=end\n"), tamper.Loosened),
 		"shell: put into a comment":           one(change("tests/add.bats", shTest, "  run add\n  [ \"$output\" = 0 ]", "  run add # [ \"$output\" = 0 ]"), tamper.Loosened),
