@@ -22,10 +22,10 @@ const Gate = "files"
 func Why(file string) string {
 	file = strings.ToLower(path.Clean(strings.ReplaceAll(file, `\`, "/")))
 	for line := range strings.Lines(table) {
-		why, patterns, ok := strings.Cut(line, "|")
-		if !ok || strings.HasPrefix(line, "#") {
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
+		why, patterns, _ := strings.Cut(line, "|")
 		for p := range strings.FieldsSeq(patterns) {
 			if matches(p, file) {
 				return strings.TrimSpace(why)
@@ -69,7 +69,7 @@ func Evidence(files []string, tree string) (nexus.Evidence, bool) {
 // Line names the files of findings in one line, the first ten.
 func Line(found []nexus.Finding) string {
 	const most = 10
-	names := make([]string, 0, most+1)
+	var names []string
 	for i, f := range found {
 		if i == most {
 			names = append(names, "and more")
