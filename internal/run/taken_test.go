@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -42,12 +42,12 @@ func situations(t *testing.T, show func(events []nexus.Event)) {
 			if line == "" || strings.ContainsAny(line[:1], "#?") || strings.HasPrefix(line, "wake ") {
 				continue
 			}
-			f, err := tape.Parse(line)
+			f, err := statetest.ParseFact(line)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			n := len(events) + 1
-			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: tape.Start().Add(time.Duration(n) * time.Second), Fact: f})
+			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: statetest.Start().Add(time.Duration(n) * time.Second), Fact: f})
 			show(events)
 		}
 	}
@@ -57,7 +57,7 @@ func situations(t *testing.T, show func(events []nexus.Event)) {
 func said(m *memory, after int) string {
 	var all []string
 	for _, e := range m.events[after:] {
-		all = append(all, tape.Fact(e.Fact))
+		all = append(all, statetest.FormatFact(e.Fact))
 	}
 	return strings.Join(all, "\n    ")
 }
@@ -112,12 +112,12 @@ func TestTakenUp(t *testing.T) {
 				rows[fmt.Sprintf("%s: %v", name, err)] = true
 				continue
 			case len(m.appends) == 0 && !c.State.Status.Ended():
-				t.Errorf("%s after %s: nothing was recorded", name, tape.Fact(events[len(events)-1].Fact))
+				t.Errorf("%s after %s: nothing was recorded", name, statetest.FormatFact(events[len(events)-1].Fact))
 			case len(m.appends) > 0:
 				rows[name+"\n    "+said(m, len(events))] = true
 			}
 			if s := c.State; len(s.Active()) > 0 || len(s.Ledger.Unsettled()) > 0 || !c.idle() {
-				t.Errorf("%s after %s: something still seems to work", name, tape.Fact(events[len(events)-1].Fact))
+				t.Errorf("%s after %s: something still seems to work", name, statetest.FormatFact(events[len(events)-1].Fact))
 			}
 		}
 	})

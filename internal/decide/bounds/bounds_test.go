@@ -57,7 +57,7 @@ func TestEachBound(t *testing.T) {
 		"as many as may be":         {bounds.Measured{Files: append(many[:20:20], file("go.sum", make([]string, 5000)...))}, nil},
 		"lines taken away":          {bounds.Measured{Files: []bounds.File{gone}}, []string{"deletion pass; old.go:0 minor"}},
 		"lines written anew":        {bounds.Measured{Files: []bounds.File{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
-		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
+		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file(".env.local"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; .env.local:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
 		"a program that was built":  {bounds.Measured{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.File{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
 		"each compiled format":      {bounds.Measured{Task: &bounds.Task{}, Files: []bounds.File{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
 		"nobody to explain it":      {bounds.Measured{Files: []bounds.File{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
@@ -95,6 +95,30 @@ func TestWhatToLookAt(t *testing.T) {
 	all := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: many, Whole: true})
 	if len(all) != 1 || !strings.HasPrefix(all[0].Why, "1 to look at: ") || !strings.Contains(all[0].Why, "21 files") {
 		t.Errorf("%+v", all)
+	}
+}
+
+// TestEachDeletionIsTold names all files that a change takes away, each of which
+// has to be explained, and no more than fifty of what other bounds find.
+func TestEachDeletionIsTold(t *testing.T) {
+	var gone, shells []bounds.File
+	for i := range 60 {
+		gone = append(gone, bounds.File{Path: fmt.Sprintf("f%d.go", i), Gone: true, Removed: 501})
+		shells = append(shells, file(fmt.Sprintf("f%d.py", i), "os.system(cmd)"))
+	}
+	for bound, files := range map[string][]bounds.File{nexus.DeletionBound: gone, nexus.SinksBound: shells} {
+		want := map[string]int{nexus.DeletionBound: 60, nexus.SinksBound: 50}[bound]
+		for _, e := range bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: files, Whole: true}) {
+			if e.Gate == nexus.DonePrefix+bound {
+				if len(e.Findings) != want || !strings.Contains(e.Why, "60 to look at: ") || !strings.HasSuffix(e.Why, " and 40 more") {
+					t.Errorf("%s: %d findings: %s", bound, len(e.Findings), e.Why)
+				}
+				want = 0
+			}
+		}
+		if want > 0 {
+			t.Errorf("%s was not looked at", bound)
+		}
 	}
 }
 

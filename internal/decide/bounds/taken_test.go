@@ -96,3 +96,29 @@ func TestTakenOfEachBound(t *testing.T) {
 		}
 	}
 }
+
+// TestCounted asks for how many lines a file had where that may matter.
+func TestCounted(t *testing.T) {
+	one := []bounds.Line{{Number: 1, Text: "x"}}
+	for name, c := range map[string]struct {
+		f         bounds.File
+		rewritten int
+		want      bool
+	}{
+		"emptied":             {bounds.File{Removed: 1}, 0, true},
+		"nothing taken away":  {bounds.File{}, 100, false},
+		"new":                 {bounds.File{New: true, Removed: 1}, 100, false},
+		"gone":                {bounds.File{Gone: true, Removed: 1}, 100, false},
+		"less than a stub":    {bounds.File{Removed: 4, Added: one}, 100, false},
+		"a stub":              {bounds.File{Removed: 5, Added: one}, 100, true},
+		"less than the rules": {bounds.File{Removed: 2, Added: one}, 3, false},
+		"as the rules":        {bounds.File{Removed: 3, Added: one}, 3, true},
+		"no such rule":        {bounds.File{Removed: 500, Added: one}, 0, false},
+	} {
+		r := nexus.DefaultDone()
+		r.Rewritten = c.rewritten
+		if got := c.f.Counted(r); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -170,3 +170,25 @@ func TestOneFaultIsOne(t *testing.T) {
 		t.Errorf("%+v", errors)
 	}
 }
+
+// TestWhatCouldNotTell names the criterion whose check gave no answer, where it
+// is one.
+func TestWhatCouldNotTell(t *testing.T) {
+	const other = "give the task a criterion with a command that shows it, or look at nexus diff T1 yourself"
+	for name, c := range map[string]struct {
+		round *state.Round
+		want  string
+	}{
+		"the check of the second": {&state.Round{Verdict: &nexus.VerdictGiven{Gate: nexus.AcceptGate + "./b.sh x", State: nexus.Unverifiable}}, "replace the check that gave no answer: nexus revise T1/AC-2 TEXT --check COMMAND, or look at nexus diff T1 yourself"},
+		"another gate":            {&state.Round{Verdict: &nexus.VerdictGiven{Gate: "test", State: nexus.Unverifiable}}, other},
+		"no gate":                 {&state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Unverifiable}}, other},
+		"no verdict":              {&state.Round{}, other},
+	} {
+		s, task := left(nexus.Parked, nexus.Unverified)
+		task.Criteria = []nexus.Criterion{{Text: "seen"}, {Text: "shown", Check: "./b.sh x"}}
+		task.Attempts[1].Rounds = []*state.Round{c.round}
+		if got := escalate.Of(s, task).Suggestions[0]; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -14,7 +14,7 @@ func TestCriticalFor(t *testing.T) {
 		".github/workflows/ci.yml": "CI", ".GitHub/Workflows/CI.yml": "CI", ".gitlab-ci.yml": "CI", "Jenkinsfile": "CI", "Dockerfile": "shipped", "deploy/app.dockerfile": "shipped",
 		".gitignore": "git", "sub/.gitattributes": "git", "docs/CODEOWNERS": "git", ".vscode/tasks.json": "editor", "AGENTS.md": "agents", "sub/.claude/settings.json": "agents",
 		".mcp.json": "agents", "nexus.toml": "agents", ".cursor/rules/x.mdc": "agents", ".env.production": "secret", "certs/server.key": "secret",
-		"main.go": "", "internal/package.go": "", "docs/github/workflows.md": "", "src/env.ts": "", "gitignore": "", "a.github/workflows/x": "", "workflows/ci.yml": "", "README.md": "",
+		"main.go": "", "patterns.": "", "internal/package.go": "", "docs/github/workflows.md": "", "src/env.ts": "", "gitignore": "", "a.github/workflows/x": "", "workflows/ci.yml": "", "README.md": "",
 	} {
 		if got := criticalFor(file); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", file, got, want)

@@ -16,6 +16,7 @@ func TestCaches(t *testing.T) {
 		"cat $(go list -m -f '{{.Dir}}' example.com/x)/errors.go", "ls \"$(go env GOMODCACHE)\"/example.com", "D=$(go list -m -f '{{.Dir}}' example.com/x) && ls $D && cat $D/errors.go",
 		"cat $GOROOT/src/fmt/print.go", "ls $(npm root)/zod", "sed -n 1,9p $(node -p \"require.resolve('zod')\")", "cd $(go env GOROOT)/src && grep -n Println fmt/print.go",
 		"cat $(python3 -c \"import requests; print(requests.__file__)\")",
+		"cat $(go env GOROOT 2>/dev/null)/VERSION", "cat $(go env GOROOT | head -1)/VERSION", "ls $(rustc --print sysroot)/lib", "ls $(rustc --print=sysroot)/lib", "ls $(bundle show rake)", "ls $(dirname $(which go))",
 		"cd /tmp && mkdir -p x && cd x && echo one > a && cat a", "cd /tmp && cat > t.py <<'E'\nprint(1)\nE\npython3 t.py", "T=$(mktemp -d); cd \"$T\"; touch a; ls a",
 		"export PATH=$PATH:/home/ada/go/pkg/mod/bin && go version", "git config --global --add safe.directory /srv/tree",
 	} {
@@ -30,6 +31,9 @@ func TestCaches(t *testing.T) {
 		"cd /home/ada/go/pkg/mod && echo x > a", "cd /home/ada/go/pkg/mod && ./run", "cd /tmp && rm -rf *", "cd /tmp && rm -rf .", "cd /tmp && cat ../home/x", "cd /tmp; rm -rf src", "cd /tmp && echo x > .git/config",
 		"cat $(node -p \"require.resolve('./.env')\")", "cat $(python3 -c \"print('/etc/shadow')\")", "cat $(go list -f '{{.Dir}}' ./... | cat)/x", "cd /tmp && cd /home/ada && cat x", "cd /tmp && cd .. && cat home/x",
 		"export PATH=/tmp/bin:$PATH", "export PATH=$PATH:bin", "export PATH=", "export PATH=\"\"", "PATH=\"$PATH\" x", "export PATH=$PATH", "PATH=$PATH:/home/ada/x go version", "git config --global --add safe.directory '*'", "git config --global --add safe.directory /srv/other",
+		"cat $(go env GOROOT >x)/VERSION", "cat $(! go env GOROOT)/VERSION", "cat $(go env GOROOT &)/VERSION", "cat $(go env GOROOT || head -1)/VERSION", "cat $(X=1 go env GOROOT)/VERSION", "cat $(go env GOR*)/VERSION",
+		"cat $(go env GOBIN)/x", "cat $(go env)/x", "cat $(npm bin)/x", "cat $(rustc --print cfg)/x", "cat $(bundle exec x)/x", "cat $(python3 -c \"import os; print(os.getcwd())\")", "cat $(python3 -m site)",
+		"cat $(node -p \"require.resolve('../x')\")", "cat $(node -r \"require.resolve('zod')\")", "cat $(node -p \"process.cwd()\")", "cat $(dirname /etc/passwd)/shadow", "cat ~/go/pkg/modern/x",
 		"GOROOT=/home/ada/x; cat $GOROOT/y", "cat ~/go/pkg/mod/example.com/x/errors.go",
 	} {
 		if d := Rule(command, r); d.Allowed() {

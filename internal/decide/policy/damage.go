@@ -108,6 +108,22 @@ func (j *judgement) fills(argv []shell.Word) {
 	}
 }
 
+// bounded reports whether an option says after how many bytes a dump ends, and
+// that is not more than a disk holds.
+func bounded(argv []shell.Word) bool {
+	for i, w := range argv {
+		if len(w.Text) < 2 || !slices.Contains([]string{"-N", "-n", "-l"}, w.Text[:2]) {
+			continue
+		}
+		count := w.Text[2:]
+		if count == "" && i+1 < len(argv) {
+			count = argv[i+1].Text
+		}
+		return count != "" && !huge(count)
+	}
+	return false
+}
+
 // fills reports whether a program writes without an end, or more than a disk
 // holds.
 func fills(argv []shell.Word) bool {
@@ -120,9 +136,7 @@ func fills(argv []shell.Word) bool {
 			return len(w.Text) > 9 || regexp.MustCompile(`(?i)^inf|\de\+?\d`).MatchString(w.Text)
 		})
 	case "od", "xxd", "hexdump", "cmp":
-		return reads && !slices.ContainsFunc(argv, func(w shell.Word) bool {
-			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)
-		})
+		return reads && !bounded(argv)
 	case "head", "truncate", "fallocate", "openssl":
 		return slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return huge(w.Text) })
 	case "dd":

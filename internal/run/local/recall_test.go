@@ -1,11 +1,13 @@
 package local
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
 // TestRecallChecksWhatWasKept takes what is in the file for an answer, and a
@@ -30,6 +32,31 @@ func TestRecallChecksWhatWasKept(t *testing.T) {
 		routes, ok := recall(file, ids)
 		if ok != good || good && (len(routes) != 1 || routes[0].Complexity != nexus.Complex) {
 			t.Errorf("%q: %+v, %t", text, routes, ok)
+		}
+	}
+}
+
+// TestTasksText shows a router the tasks that it is asked about, and no others.
+func TestTasksText(t *testing.T) {
+	tasks := []nexus.Task{
+		{ID: "T1", Title: "One", Brief: "Do it.", Files: []string{"a.go", "b.go"}, Criteria: []nexus.Criterion{{Text: "it is done"}, {Text: "it is fast"}}},
+		{ID: "T2", Title: "Two"},
+		{ID: "T3", Title: "Three"},
+	}
+	want := "Conversation: s\n\nThe tasks:\n\nT1: One\nDo it.\nFiles: a.go, b.go\n- it is done\n- it is fast\n\nT3: Three\n"
+	if got := tasksText("s", tasks, []nexus.TaskID{"T1", "T3"}); got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestStops tells errors that concern more than one question from those that are
+// only no answer to it.
+func TestStops(t *testing.T) {
+	for err, want := range map[error]bool{
+		errors.New("odd"): false, &nexus.Error{Code: nexus.CodeInvalidInput}: false, &nexus.Error{Code: nexus.CodeBudget}: true, run.ErrInterrupted: true, errJudging: false,
+	} {
+		if stops(err) != want {
+			t.Errorf("%v: stops is not %v", err, want)
 		}
 	}
 }
