@@ -169,7 +169,7 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 	}
 	_, err = models.With(a.Keys(), tap).Pick(nexus.Coder, "", "")
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNoProvider {
-		return c, nil //nolint:nilerr // whoever needs the model reports that
+		return c, nil // whoever needs the model reports that
 	}
 	all, err := a.Agents(c)
 	if err != nil {

@@ -41,11 +41,6 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), o.check()); err != nil {
 		return nil, err
 	}
-	if !o.deliver {
-		if c, err = a.WithAgents(c, tap); err != nil {
-			return nil, err
-		}
-	}
 	begun, err := begin(ctx, a, p, c, o)
 	if err != nil {
 		return nil, err

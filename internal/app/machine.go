@@ -48,6 +48,11 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if !o.deliver {
+		if c, err = a.WithAgents(c, o.tap); err != nil {
+			return nil, nil, err
+		}
+	}
 	auto, err := autoAnswer(ctx, p, c, o)
 	if err != nil {
 		return nil, nil, err

@@ -136,7 +136,10 @@ func TestConductLetsGo(t *testing.T) {
 				time.AfterFunc(soon, func() { c.how(m, drain, kill) })
 				start := time.Now()
 				s, err := Conduct(ctx, m, acting(func(ctx context.Context, task nexus.TaskID, d worker.Desk) ([]nexus.Fact, error) {
-					err := d.Record(ctx, opening(task))
+					if err := d.Record(ctx, opening(task)); err != nil {
+						return nil, err
+					}
+					var err error
 					switch task {
 					case "T1":
 						_, err = d.Ask(ctx, nexus.QuestionAsked{ID: "m", Attempt: "T1.1", Text: "which", Fallback: "this"})

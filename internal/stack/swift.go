@@ -129,19 +129,14 @@ func swiftTest(in read.Input) read.Report {
 	}
 	for _, l := range in.Text() {
 		l = l[:min(len(l), 4<<10)]
-		if sum.MatchString(l) {
-			r.Counted = true
-		} else if m := failed.FindStringSubmatch(l); m != nil {
+		r.Counted = r.Counted || sum.MatchString(l)
+		if m := failed.FindStringSubmatch(l); m != nil {
 			test := path.Base(strings.ReplaceAll(m[3], ".", "/")) + "." + m[4]
 			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: test, File: in.Place(m[1]), Line: raw.Number(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
 		} else if m := ended.FindStringSubmatch(l); m != nil {
 			count(m[1])
 		} else if m := issue.FindStringSubmatch(l); m != nil {
-			f := nexus.Finding{Code: raw.CodeTest, Test: strings.Trim(m[1], `"`), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Message: m[5]}
-			if in.Find != nil {
-				f.File = in.Find(m[2])
-			}
-			r.Findings = append(r.Findings, f)
+			r.Findings = append(r.Findings, swiftIssue(in, m))
 		} else if m := done.FindStringSubmatch(l); m != nil {
 			count(m[2])
 		}
@@ -151,6 +146,15 @@ func swiftTest(in read.Input) read.Report {
 	}
 	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
 	return in.Suite(r)
+}
+
+// swiftIssue returns the finding of an issue that swift-testing recorded.
+func swiftIssue(in raw.Input, m []string) nexus.Finding {
+	f := nexus.Finding{Code: raw.CodeTest, Test: strings.Trim(m[1], `"`), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Message: m[5]}
+	if in.Find != nil {
+		f.File = in.Find(m[2])
+	}
+	return f
 }
 
 // swiftPins reads a Package.resolved, whose first version has its pins in an

@@ -100,7 +100,7 @@ func TestParseIsStrict(t *testing.T) {
 		"the second one":  {good + strings.NewReplacer("'a'", "'b'", "'b'", "' '").Replace(good), "entry 2 (b): it has no reason"},
 		"a control":       {strings.Replace(good, "'a'", `"a\u0080"`, 1), "has invisible characters"},
 		"another control": {strings.Replace(good, "'a'", `"a\u007f"`, 1), "has invisible characters"},
-		"a long name":     {strings.Replace(good, "'a'", "' "+strings.Repeat("n", 80)+"'", 1), `" ` + strings.Repeat("n", 79) + `..." is the name of no test`},
+		"a long name":     {strings.Replace(good, "'a'", "' "+strings.Repeat("n", 80)+"'", 1), `" ` + strings.Repeat("n", 79) + `..." is not the name of a test`},
 		"another kind":    {strings.Replace(good, "'a'", "7", 1), "line 2, column"},
 		"far too many":    {strings.Repeat(good, 501), "more than 500"},
 		"far too large":   {strings.Repeat("#", 300<<10), "bytes, more than"},
@@ -215,7 +215,7 @@ func TestAddAndRemove(t *testing.T) {
 	}
 	undated := entry("z")
 	undated.Until = flaky.Day{}
-	if err := undated.Check(); err == nil || err.Error() != "it does not say since when and until when" {
+	if err := undated.Check(); err == nil || err.Error() != "it has no since and until" {
 		t.Error(err)
 	}
 	hidden := "[[test]]\ntest = 'a'\nreason = \"\"\"\n[[test]]\nx\"\"\"\nsince = 2026-11-01\nuntil = 2026-11-02\n"
@@ -303,14 +303,14 @@ func TestSpare(t *testing.T) {
 func TestLook(t *testing.T) {
 	r := flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("gone")}, Day: day("2026-11-10")}
 	there := func(test string) bool { return test == "a" }
-	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Take it out") {
+	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Remove it") {
 		t.Errorf("%+v", found)
 	}
 	if found := r.Look(nil); len(found) != 0 {
 		t.Errorf("%+v", found)
 	}
 	r.Day = day("2026-12-01")
-	if found := r.Look(there); len(found) != 2 || found[0].Code != "quarantine.expired" || !strings.HasPrefix(found[0].Advice, "Mend the test") {
+	if found := r.Look(there); len(found) != 2 || found[0].Code != "quarantine.expired" || !strings.HasPrefix(found[0].Advice, "Fix the test") {
 		t.Errorf("%+v", found)
 	}
 }

@@ -136,7 +136,7 @@ func TestLostSays(t *testing.T) {
 		"of what landed":       {tamper.Sides{Path: "a.ini", Base: base, Landed: many(0, 1), Change: base, Result: base}, []string{"2: 1 line is missing, which the landed work added:\nline0 = other0"}},
 		"of the change, many":  {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: added, Result: base}, []string{"2: 10 lines are missing, which the change added:\nline0 = other0\nline1 = other1\nline2 = other2\nline3 = other3\nline4 = other4\nline5 = other5\nline6 = other6\nline7 = other7\nand 2 more"}},
 		"of the change, eight": {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: many(0, 8), Result: base}, []string{"2: 8 lines are missing, which the change added:\nline0 = other0\nline1 = other1\nline2 = other2\nline3 = other3\nline4 = other4\nline5 = other5\nline6 = other6\nline7 = other7"}},
-		"of nobody":            {tamper.Sides{Path: "a.ini", Base: &both, Landed: &both, Change: &both, Result: &left}, []string{"2: 2 lines are missing, which neither side took away:\nline0 = other0\nz = 3"}},
+		"of nobody":            {tamper.Sides{Path: "a.ini", Base: &both, Landed: &both, Change: &both, Result: &left}, []string{"2: 2 lines are missing, which neither side removed:\nline0 = other0\nz = 3"}},
 		"of each":              {tamper.Sides{Path: "a.ini", Base: base, Landed: many(0, 1), Change: many(1, 2), Result: base}, []string{"2: 1 line is missing, which the landed work added:\nline0 = other0", "2: 1 line is missing, which the change added:\nline1 = other1"}},
 		"it took a number":     {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: ptr("one = 1\nx = y\n"), Result: ptr("one = 1\nx = y + 0\n")}, nil},
 		"it took a word":       {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: ptr("one = 1\nx = y\n"), Result: ptr("one = 1\nx = y + z\n")}, []string{"2: 1 line is missing, which the change added:\nx = y"}},
@@ -148,12 +148,12 @@ func TestLostSays(t *testing.T) {
 			Path: "a.test.js", Base: ptr("test('a', () => {\n  expect(add()).toEqual(0)\n})\n"), Landed: ptr("// ours\ntest('a', () => {\n  expect(add()).toEqual(0)\n})\n"),
 			Change: ptr("// theirs\ntest('a', () => {\n  expect(add()).toEqual(0)\n})\n"), Result: ptr("// ours\n// theirs\ntest('a', () => {\n  expect(add()).toBeDefined()\n})\n"),
 		}, []string{
-			"3: 1 line is missing, which neither side took away:\nexpect(add()).toEqual(0)",
+			"3: 1 line is missing, which neither side removed:\nexpect(add()).toEqual(0)",
 			"4: the assertion is weaker: expect(add()).toBeDefined() instead of expect(add()).toEqual(0)",
 		}},
 		"short lines": {tamper.Sides{Path: "a.txt", Base: base, Landed: base, Change: ptr("one = 1\n0\n9\na\nz\nA\nZ\n_\n\u0080\n"), Result: base}, []string{"2: 8 lines are missing, which the change added:\n0\n9\na\nz\nA\nZ\n_\n\u0080"}},
 		"the file":    {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: base}, []string{"0: the file is missing"}},
-		"all of it":   {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: base, Result: &none}, []string{"1: 1 line is missing, which neither side took away:\none = 1"}},
+		"all of it":   {tamper.Sides{Path: "a.ini", Base: base, Landed: base, Change: base, Result: &none}, []string{"1: 1 line is missing, which neither side removed:\none = 1"}},
 		"a test":      {tamper.Sides{Path: "a_test.go", Base: &none, Landed: &none, Change: ptr("func TestB(t *testing.T) {}\nfunc TestA(t *testing.T) {}\n"), Result: ptr("func TestB(t *testing.T) {}\n// func TestA(t *testing.T) {}\n")}, []string{"2: 1 line is missing, which the change added:\nfunc TestA(t *testing.T) {}", "0: the test TestA is missing, which the change has"}},
 	} {
 		var got []string

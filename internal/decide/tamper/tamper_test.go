@@ -323,7 +323,7 @@ func TestFindingsSayWhat(t *testing.T) {
 		"another":            {change("add.test.js", "test('a', () => {\n  expect(add()).toEqual(0)\n})\n", "toEqual(0)", "toEqual(1)"), []string{"tamper.expectation minor 0: 1 assertion changed, first: expect(add()).toEqual(0)"}},
 		"five tests":         {change("m_test.go", "package m\n"+strings.Join(many[:5], ""), "package m\n"), []string{"tamper.deleted major 0: 5 tests are gone: TestA, TestB, TestC, TestD, TestE"}},
 		"more than are told": {change("m_test.go", "package m\n"+strings.Join(many, ""), "package m\n"), []string{"tamper.deleted major 0: 7 tests are gone: TestA, TestB, TestC, TestD, TestE and 2 more"}},
-		"a gate that is off": {change("nexus.toml", gates, "lint = \"golangci-lint run\"", "# none\nlint = false"), []string{"tamper.command major 0: it says otherwise how checks run, no longer: lint = \"golangci-lint run\""}},
+		"a gate that is off": {change("nexus.toml", gates, "lint = \"golangci-lint run\"", "# none\nlint = false"), []string{"tamper.command major 0: it changes how checks run; no longer: lint = \"golangci-lint run\""}},
 	} {
 		var got []string
 		for _, f := range tamper.Look([]tamper.File{c.file}) {

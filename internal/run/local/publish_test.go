@@ -28,7 +28,7 @@ func TestWhatIsNotMoved(t *testing.T) {
 		"all is well":            {func(*local.Machine, *state.View) {}, "", "nexus/r", false},
 		"another branch":         {func(m *local.Machine, _ *state.View) { m.Branch = "nexus/mine" }, "", "nexus/mine", false},
 		"nobody asked":           {func(_ *local.Machine, v *state.View) { v.Goal.Land = false }, "", "nexus/r", true},
-		"the tree does not pass": {func(_ *local.Machine, v *state.View) { v.Passed = false }, "the last tree does not pass", "nexus/r", false},
+		"the tree does not pass": {func(_ *local.Machine, v *state.View) { v.Passed = false }, "the final tree does not pass", "nexus/r", false},
 		"no branch":              {func(_ *local.Machine, v *state.View) { v.Goal.Target = "" }, "no branch was checked out", "nexus/r", false},
 		"it cannot be merged":    {func(_ *local.Machine, v *state.View) { v.Homing.Refused = "they conflict" }, "it has new commits, and they conflict", "nexus/r", false},
 		"it is protected":        {func(m *local.Machine, _ *state.View) { m.Shields = []string{"*"} }, "git.protected names it", "nexus/r", false},

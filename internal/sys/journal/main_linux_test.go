@@ -117,11 +117,11 @@ func hold(path string) error {
 func expect(err error, code nexus.Code) error {
 	hint := map[nexus.Code]string{nexus.CodeDiskFull: "Free space", nexus.CodeReadOnly: "Make "}[code]
 	if errors.Is(err, journal.ErrBroken) {
-		hint = "Start nexus anew"
+		hint = "Start nexus again"
 	}
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || e.Code != code || e.Hint == "" || !strings.HasPrefix(e.Hint, hint) {
-		return fmt.Errorf("got %w (%+v), want %s with a hint", err, e, code)
+		return fmt.Errorf("got %w, want %s with a hint that starts with %q", err, code, hint)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 // and leaves the files as they are.
 func TestRestoreOfWhatIsNotThere(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
 		ctx := t.Context()
 		user := userRepo(t, map[string]string{"a.txt": "a\n"})
 		base := gittest.Run(t, user, "rev-parse", "HEAD")

@@ -69,7 +69,7 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 					red(j, n+1)
 				}
 			},
-			says: []string{"the task's round 11", "## one, lines 1 to 1", "fault 10"},
+			says: []string{"round 11 of the task", "## one, lines 1 to 1", "fault 10"},
 		},
 		{name: "the coder after a red gate, when a reader is asked for", role: nexus.Reviewer, set: func(j *job) { red(j, 1) }, want: nexus.Reviewer, why: "brief", says: []string{"+1", "run-the-lint", "T1.1/reviewer.1"}},
 		{name: "a verifier", role: nexus.Verifier, set: func(j *job) { red(j, 1) }, want: nexus.Verifier, why: "brief", says: []string{"+1", "T1.1/verifier.1"}},
@@ -129,14 +129,14 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 		{
 			name: "a coder whose start was forgone", want: nexus.Coder, why: "brief",
 			set:  func(j *job) { j.view.Attempt.Forgone = "it did not merge" },
-			says: []string{"it did not merge"}, not: []string{"Your worktree holds"},
+			says: []string{"it did not merge"}, not: []string{"Your worktree holds the"},
 		},
 		{
 			name: "what was red before", want: nexus.Coder, why: "brief",
 			set: func(j *job) {
 				j.view.Attempt.Seen = &nexus.RedSeen{Attempt: "T1.1", Meant: []string{"TestAdd fails"}, Green: []string{"TestSub passes"}, Aside: []string{"TestOld"}}
 			},
-			says: []string{"has to pass when you are done:\n- TestAdd fails", "it does not fail now, so it shows nothing", "TestSub passes", "Leave this alone:\n- TestOld"},
+			says: []string{"must pass when you are done:\n- TestAdd fails", "it does not fail now, so it cannot show that the task is done", "TestSub passes", "Leave this alone:\n- TestOld"},
 		},
 		{name: "nothing was red before", want: nexus.Coder, why: "brief", set: func(j *job) { j.view.Attempt.Seen = &nexus.RedSeen{} }, not: []string{"This fails now", "The task names this", "Leave this alone"}},
 		{
@@ -196,7 +196,7 @@ func TestWhatWasToldBefore(t *testing.T) {
 		if name == "nobody" {
 			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, new (1)"}, "told before")
 		} else {
-			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, told before (1)"}, "fixed, new")
+			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, reported before (1)"}, "fixed, new")
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	if err != nil || len(seen) != 1 || seen[0].Attempt != "T1.1" || seen[0].Tree != base || !slices.Equal(seen[0].Meant, []string{"test -e one"}) || !slices.Equal(seen[0].Green, []string{"test -e bad"}) {
 		t.Fatalf("%+v, %+v, %v", f, seen, err)
 	}
-	has(t, c.all(nexus.Coder)[0], []string{"This fails now, and has to pass when you are done:\n- test -e one", "it does not fail now", "- test -e bad"})
+	has(t, c.all(nexus.Coder)[0], []string{"This fails now and must pass when you are done:\n- test -e one", "it does not fail now", "- test -e bad"})
 	w := last[nexus.CriteriaWeighed](j)
 	if len(w.Criteria) != 2 || w.Criteria[0].Number != 1 || w.Criteria[0].By != nexus.TurnedBearing || w.Criteria[1].Number != 2 || w.Criteria[1].By != "" {
 		t.Errorf("%+v", w.Criteria)
@@ -181,7 +181,7 @@ func TestWorkWithoutTestsIsPutAside(t *testing.T) {
 				t.Errorf("%+v on %s", p, j.files(p.Tree))
 			}
 			told := c.all(nexus.Tester)
-			has(t, told[0], []string{"Nothing of earlier attempts is in your worktree", "The tests come first"}, "round 1 of T1.0")
+			has(t, told[0], []string{"Your worktree holds nothing from earlier attempts", "The tests come first"}, "round 1 of T1.0")
 			has(t, c.all(nexus.Coder)[0], []string{"The tests are written, and fail", "new_test.go", "Done by the tester."})
 		})
 	}
@@ -200,14 +200,19 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 		make func(*testing.T) *job
 	}{
 		{"work, from its brief to its end", func(t *testing.T) *job {
+			t.Helper()
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
 			j.view.Attempt.Strategy, j.view.Task.Kind = nexus.TDDSimple, ""
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}, {Text: "one is there", Check: "test -e one"}}
 			j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: map[string]string{"one": "1\n", "new_test.go": "package m\n"}}}, nexus.Reviewer: {{handin: approved()}}})
 			return j
 		}},
-		{"a check that a tester named", func(t *testing.T) *job { return tested(t, "test -e one\n", "add_test.sh", nil) }},
+		{"a check that a tester named", func(t *testing.T) *job {
+			t.Helper()
+			return tested(t, "test -e one\n", "add_test.sh", nil)
+		}},
 		{"what a tester did is taken back", func(t *testing.T) *job {
+			t.Helper()
 			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 		}},
 	} {

@@ -62,8 +62,8 @@ func TestARunnerThatIsHeld(t *testing.T) {
 		"and failed":                    {failed + over + "exec sleep 60", failed + over + "exit 1", "--exit", nexus.Fail, "its tests ended, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Failed: 1}},
 		"told, and cannot be held":      {passed + over + "exec sleep 60", "", "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Passed: 1}},
 		"told, and hangs again":         {passed + over + "exec sleep 60", passed + over + "exec sleep 60", "", nexus.Environmental, "every test passed, and it did not exit", "something keeps it from exiting", nexus.Counts{Passed: 1}},
-		"was silent, and ended":         {passed + "exec sleep 60", passed, "--exit", nexus.Environmental, "every test passed, and it did not exit: it was silent for 300ms, and ended when it was made to", "something keeps it from exiting", nexus.Counts{Passed: 1}},
-		"was silent, and failed":        {passed + "exec sleep 60", failed + "exit 1", "", nexus.Fail, "ended when it was made to", "something keeps it from exiting", nexus.Counts{Failed: 1}},
+		"was silent, and ended":         {passed + "exec sleep 60", passed, "--exit", nexus.Environmental, "every test passed, and it did not exit: it printed nothing for 300ms, and ended when it was forced to", "something keeps it from exiting", nexus.Counts{Passed: 1}},
+		"was silent, and failed":        {passed + "exec sleep 60", failed + "exit 1", "", nexus.Fail, "ended when it was forced to", "something keeps it from exiting", nexus.Counts{Failed: 1}},
 		"was silent, and hangs again":   {passed + "exec sleep 60", "echo ok 1 - it; exec sleep 60", "", nexus.Timeout, "did not end within 3s", "", nexus.Counts{}},
 		"was silent, cannot be held":    {passed + "exec sleep 60", "", "", nexus.Timeout, "did not end within 3s", "", nexus.Counts{}},
 		"was silent for another reason": {passed + "sleep 1", passed + "sleep 1", "", nexus.Pass, "", "", nexus.Counts{Passed: 1}},
@@ -97,7 +97,7 @@ func TestARunnerThatIsHeld(t *testing.T) {
 			}
 			advice := "Close it when the tests are done."
 			if c.flag != "" {
-				advice = "Close it when the tests are done, or, if that is not to be, let the command of the gate end it with --exit."
+				advice = "Close it when the tests are done, or make the gate's command force an exit with --exit."
 			}
 			if last.Code != raw.CodeHang || last.Gate != "test" || !strings.Contains(last.Message, c.open) || last.Advice != advice {
 				t.Errorf("%+v", last)

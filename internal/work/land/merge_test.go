@@ -273,7 +273,7 @@ func TestHomeOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Merge.Base = r.commit(hash, "of another history\n")
-	if facts, err := Home(t.Context(), r.Worker, v, r.desk); err == nil || !strings.Contains(err.Error(), "find where the target and the run part") || len(facts) > 0 {
+	if facts, err := Home(t.Context(), r.Worker, v, r.desk); err == nil || !strings.Contains(err.Error(), "find the common ancestor of the target and the run") || len(facts) > 0 {
 		t.Error(facts, err)
 	}
 }

@@ -265,7 +265,7 @@ func TestAMergerGoesOnUntilItIsRight(t *testing.T) {
 	if text, err := r.Trees.Git().Run(t.Context(), "cat-file", "blob", r.tip()+":bad"); err != nil || text != "both\ntheirs\nmine\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	for i, want := range [][]string{{"Conversation: ", "bad", "+mine", "+theirs"}, {"bad still has conflict markers"}, {"say both", "gate lint"}, {"the order is wrong", "the reviewer rejects what the merger made of it: not yet"}} {
+	for i, want := range [][]string{{"Conversation: ", "bad", "+mine", "+theirs"}, {"bad still has conflict markers"}, {"say both", "gate lint"}, {"the order is wrong", "the reviewer rejects the merged result: not yet"}} {
 		for _, w := range want {
 			if i >= len(c.told[nexus.Merger]) || !strings.Contains(c.told[nexus.Merger][i], w) {
 				t.Fatalf("round %d: the merger was not told %q: %q", i+1, w, c.told[nexus.Merger])
@@ -315,7 +315,7 @@ func TestWhatAMergerExplainedOnceIsExplained(t *testing.T) {
 		},
 	})
 	r.landed(v, r.land(v), "bad", "one", "two")
-	if len(names) == 0 || len(c.told[nexus.Merger]) != 3 || !strings.Contains(c.told[nexus.Merger][1], "the result lacks what the merger does not explain") || !strings.Contains(c.told[nexus.Reviewer][1], "mine is right") {
+	if len(names) == 0 || len(c.told[nexus.Merger]) != 3 || !strings.Contains(c.told[nexus.Merger][1], "the result lacks parts of the two sides") || !strings.Contains(c.told[nexus.Reviewer][1], "mine is right") {
 		t.Errorf("%q: %q", names, c.told)
 	}
 }

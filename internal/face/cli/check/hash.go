@@ -24,8 +24,12 @@ type lookedAt struct {
 
 // startLook looks at the working tree in a directory while the caller prepares
 // what judges it, so that nobody waits for git. The result waits for the look,
-// and may be called again. Close must be called on what it returns.
-func startLook(ctx context.Context, dir string) func() lookedAt {
+// and may be called again. Close must be called on what it returns. If the tree
+// is changed first, the look starts at the first call.
+func startLook(ctx context.Context, dir string, changed bool) func() lookedAt {
+	if changed {
+		return sync.OnceValue(func() lookedAt { return lookAt(ctx, dir) })
+	}
 	done := make(chan lookedAt, 1)
 	go func() { done <- lookAt(ctx, dir) }()
 	return sync.OnceValue(func() lookedAt { return <-done })

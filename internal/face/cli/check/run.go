@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -239,10 +238,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
-	look := sync.OnceValue(func() lookedAt { return lookAt(ctx, dir) })
-	if !f.fix { // which changes the tree first
-		look = startLook(ctx, dir)
-	}
+	look := startLook(ctx, dir, f.fix)
 	defer func() { got.looked = look() }()
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
@@ -284,14 +280,9 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 		}
 		e = doubt(e, f.base)
 		got.all = append(got.all, e)
-		if f.base != "" {
-			got.before = append(got.before, withoutSpared(said.unweighed(e), e)...)
-		}
-		tests, err := base.turned(ctx, a, g, e, said)
-		if err != nil {
+		if err := base.compare(ctx, a, &got, g, e, said); err != nil {
 			return got, err
 		}
-		got.turned = append(got.turned, tests...)
 		left = related.Answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
@@ -304,6 +295,17 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	got.taken.Get = said.Get
 	got.all = exempted.judge(dir, plainOutput(got.all))
 	return got, nil
+}
+
+// compare adds what the base says about a gate's evidence; nil adds nothing.
+func (b *base) compare(ctx context.Context, a *console.Console, got *judged, g gate.Gate, e nexus.Evidence, said outputs) error {
+	if b == nil {
+		return nil
+	}
+	got.before = append(got.before, withoutSpared(said.unweighed(e), e)...)
+	tests, err := b.turned(ctx, a, g, e, said)
+	got.turned = append(got.turned, tests...)
+	return err
 }
 
 // aside returns what says why a gate does not concern a change. One that is

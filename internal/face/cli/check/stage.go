@@ -119,21 +119,13 @@ func mountedBelow(dir string) bool {
 // copied makes the copy: what git would commit, and, where it is not held
 // against a base, what git ignores.
 func (s *stage) copied(ctx context.Context, at string, alike bool) error {
-	l := s.look()
-	if working := l.stored; l.repo.Dir != "" && s.from == l.repo.Work {
+	if working := s.working(ctx); working != nil {
+		user := s.look().repo
 		var err error
-		if working == nil { // it would be in the tree
-			if working, err = readWorking(ctx, l.repo); err == nil {
-				remove := s.done
-				s.done = func() { working.Close(); remove() }
-			}
+		if s.copy, err = export(ctx, working.Repo, working.Hash, user, at); err == nil && !alike {
+			err = copyIgnored(ctx, user, s.dir)
 		}
-		if err == nil {
-			if s.copy, err = export(ctx, working.Repo, working.Hash, l.repo, at); err == nil && !alike {
-				err = copyIgnored(ctx, l.repo, s.dir)
-			}
-			return err
-		}
+		return err
 	}
 	if err := os.Mkdir(s.dir, 0o700); err != nil { // git knows nothing of it, or has no commit yet
 		return err
@@ -141,6 +133,25 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	lent, err := copyAll(s.from, s.dir)
 	s.copy = exact{dir: s.dir, from: s.from, lent: lent}
 	return err
+}
+
+// working returns what git has of the working tree, nil where it knows nothing
+// of it, or has no commit yet.
+func (s *stage) working(ctx context.Context) *storedTree {
+	l := s.look()
+	if l.repo.Dir == "" || s.from != l.repo.Work {
+		return nil
+	}
+	if l.stored != nil {
+		return l.stored
+	}
+	working, err := readWorking(ctx, l.repo) // the first look was not kept: it would be in the tree
+	if err != nil {
+		return nil
+	}
+	remove := s.done
+	s.done = func() { working.Close(); remove() }
+	return working
 }
 
 // runner returns a runner that judges here, with what one for the working tree

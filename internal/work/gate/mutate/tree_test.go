@@ -105,6 +105,7 @@ func TestMutants(t *testing.T) {
 }
 
 func say(t *testing.T, format string, args ...any) {
+	t.Helper()
 	_, _ = fmt.Fprintf(t.Output(), format+"\n", args...)
 }
 

@@ -72,7 +72,7 @@ func (s *survey) owners(g gate.Gate, l stack.Sources, units []stack.Unit) (hit [
 			}
 		}
 		if !l.Mine(f) || owner == "" {
-			return nil, f + " is no source file of a package"
+			return nil, f + " is not a source file of a package"
 		}
 		if !slices.Contains(hit, owner) {
 			hit = append(hit, owner)

@@ -31,8 +31,8 @@ type Pattern struct {
 	list []ast.Stmt // or statements, one after the other
 }
 
-// match is code of the pattern's shape.
-type match struct {
+// Match is code of the pattern's shape.
+type Match struct {
 	From, To int               // bytes
 	Line     int               // from 1
 	Vars     map[string]string // what the names stand for
@@ -124,14 +124,14 @@ func (f *file) text(n ast.Node) string { return f.src[f.offset(n.Pos()):f.offset
 
 // Find returns where a file of Go has the shape, in order. One match may lie in
 // another.
-func (p Pattern) Find(src string) ([]match, error) {
+func (p Pattern) Find(src string) ([]Match, error) {
 	f, err := parse(src)
 	if err != nil {
 		return nil, err
 	}
-	var found []match
+	var found []Match
 	add := func(from, to token.Pos, m *matcher, tight bool) {
-		found = append(found, match{f.offset(from), f.offset(to), f.set.Position(from).Line, m.vars, tight, m.loose})
+		found = append(found, Match{f.offset(from), f.offset(to), f.set.Position(from).Line, m.vars, tight, m.loose})
 	}
 	var above []ast.Node
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -149,7 +149,7 @@ func (p Pattern) Find(src string) ([]match, error) {
 		above = append(above, n)
 		return true
 	})
-	slices.SortStableFunc(found, func(a, b match) int {
+	slices.SortStableFunc(found, func(a, b Match) int {
 		if a.From != b.From {
 			return a.From - b.From
 		}
@@ -289,7 +289,7 @@ func operation(e ast.Node) bool {
 	}
 }
 
-func (t template) fill(m match) (string, error) {
+func (t template) fill(m Match) (string, error) {
 	re := regexp.MustCompile(`\$(?:\$\$)?[A-Z_][A-Z0-9_]*`)
 	var missing string
 	text := re.ReplaceAllStringFunc(t.text, func(v string) string {
