@@ -129,7 +129,10 @@ func swiftTest(in read.Input) read.Report {
 	}
 	for _, l := range in.Text() {
 		l = l[:min(len(l), 4<<10)]
-		r.Counted = r.Counted || sum.MatchString(l)
+		if sum.MatchString(l) {
+			r.Counted = true
+			continue
+		}
 		if m := failed.FindStringSubmatch(l); m != nil {
 			test := path.Base(strings.ReplaceAll(m[3], ".", "/")) + "." + m[4]
 			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: test, File: in.Place(m[1]), Line: raw.Number(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
