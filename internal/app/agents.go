@@ -218,45 +218,65 @@ type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed
 func picksReaders(p Parts, models *provider.Models) readerPicker {
 	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
 		name, model, _ := strings.Cut(author, "/")
-		if by, err := Program(p.Config, p.Env, name); err == nil && by.Maker != "" && p.Config.Roles[nexus.Coder].Agent == name {
+		_, provides := p.Config.Providers[name]
+		if by, err := Program(p.Config, p.Env, name); err == nil && by.Maker != "" && !provides {
 			author = by.Maker + "/" + model
 		}
 		return models.PickReader(role, tier, least, author, failed)
 	}
 }
 
-// externalAgents returns the agents that do the sessions of roles, nil where none does.
-func externalAgents(p Parts, models *provider.Models) (func(nexus.Role) *worker.ExternalAgent, error) {
-	all := map[nexus.Role]*worker.ExternalAgent{}
+// externalAgents returns what tells which agent does the sessions of a role at a
+// tier, nil where none does any.
+func externalAgents(p Parts, models *provider.Models) (func(nexus.Role, nexus.Tier, string) *worker.ExternalAgent, error) {
 	for role, r := range p.Config.Roles {
-		if r.Agent == "" {
-			continue
-		}
-		if !slices.Contains(sessionRoles(), role) {
+		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does its sessions", role),
 				Hint: "Remove it, and set roles." + string(role) + ".model.",
 			}
 		}
-		h, err := externalAgent(p, r.Agent, models)
-		if err != nil {
-			return nil, err
+	}
+	all := map[string]*worker.ExternalAgent{}
+	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
+		name, model := models.Agent(role, tier, pin)
+		if _, made := all[name+"/"+model]; made || name == "" {
+			return nil
 		}
-		h.Why = "roles." + string(role) + ".agent names it"
-		all[role] = h
+		h, err := externalAgent(p, name, model, models)
+		all[name+"/"+model] = h
+		return err
+	}
+	for _, role := range sessionRoles() {
+		for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+			if err := add(role, tier, ""); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if p.Plan != nil {
+		for _, t := range p.Plan.Tasks {
+			if err := add(nexus.Coder, t.Tier, t.Model); err != nil {
+				return nil, fmt.Errorf("task %s: %w", t.ID, err)
+			}
+		}
 	}
 	if len(all) == 0 {
 		return nil, nil //nolint:nilnil // no role has one
 	}
-	return func(role nexus.Role) *worker.ExternalAgent { return all[role] }, nil
+	return func(role nexus.Role, tier nexus.Tier, pin string) *worker.ExternalAgent {
+		name, model := models.Agent(role, tier, pin)
+		return all[name+"/"+model]
+	}, nil
 }
 
-func externalAgent(p Parts, name string, models *provider.Models) (*worker.ExternalAgent, error) {
+func externalAgent(p Parts, name, model string, models *provider.Models) (*worker.ExternalAgent, error) {
 	program, err := Program(p.Config, p.Env, name)
 	if err != nil {
 		return nil, err
 	}
-	h := &worker.ExternalAgent{Program: program, User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
+	program.Model = cmp.Or(model, program.Model)
+	h := &worker.ExternalAgent{Program: program, Why: "the configuration names it", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
 	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
 		return nil, &nexus.Error{

@@ -119,17 +119,20 @@ func (a *App) Ready(c config.Config, o Order) error {
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {
-		if c.Roles[role].Agent != "" {
+		if agent, _ := models.Agent(role, "", ""); agent != "" {
 			continue
 		}
 		if _, err := models.Pick(role, "", ""); err != nil {
 			return err
 		}
 	}
-	if o.Plan == nil || c.Roles[nexus.Coder].Agent != "" {
+	if o.Plan == nil {
 		return nil
 	}
 	for _, t := range o.Plan.Tasks {
+		if agent, _ := models.Agent(nexus.Coder, t.Tier, t.Model); agent != "" {
+			continue
+		}
 		if _, err := models.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
 			return err
 		}

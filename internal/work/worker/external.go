@@ -45,11 +45,11 @@ func (h ExternalAgent) model() string {
 
 // externalAgent returns the agent that does a session in place of our own loop,
 // nil where none does. A session continues with the one that started it.
-func (s *Sessions) externalAgent(t Talk) *ExternalAgent {
+func (s *Sessions) externalAgent(t Talk, tier nexus.Tier) *ExternalAgent {
 	if s.External == nil {
 		return nil
 	}
-	h := s.External(t.Role)
+	h := s.External(t.Role, tier, t.Task.Model)
 	if old := t.Attempt.Session(t.Session); h == nil || old != nil && old.Model != h.model() {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
 	}
 	tier := t.tier(role)
-	if h := s.externalAgent(t); h != nil {
+	if h := s.externalAgent(t, tier); h != nil {
 		return s.runExternal(ctx, t, role, tier, *h, d)
 	}
 	model, err := s.pick(ctx, t, tier)

@@ -129,15 +129,17 @@ type Sessions struct {
 	// author, made, and says why; nil picks as for every other role. One that
 	// failed at it is only picked where there is no other but the author.
 	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
-	External   func(nexus.Role) *ExternalAgent // whose sessions another maker's agent does; nil: nobody's
-	Readers    *Readers                        // who reads whose work, as far as it was said; nil says it each time
-	Personas   []review.Persona                // who reads a change; none: one for everything
-	Checks     string                          // when testers write checks for criteria without one: auto, always, off; empty is off
-	Rules      string                          // standing rules for agents, may be empty
-	Pace       *Pace                           // how long gates take and which cannot run; nil: unknown
-	Maps       *codemap.Maps                   // of the repository, for the roles that are shown one; nil for none
-	Foreign    *mcptools.Servers               // whose tools agents may use; nil for none
-	Code       *code.Kit                       // whom agents may ask what code means; nil for nobody
+	// External returns the agent program of another maker that does the sessions of
+	// a role at a tier; pin is the model that the task names. Nil: none does any.
+	External func(role nexus.Role, tier nexus.Tier, pin string) *ExternalAgent
+	Readers  *Readers          // who reads whose work, as far as it was said; nil says it each time
+	Personas []review.Persona  // who reads a change; none: one for everything
+	Checks   string            // when testers write checks for criteria without one: auto, always, off; empty is off
+	Rules    string            // standing rules for agents, may be empty
+	Pace     *Pace             // how long gates take and which cannot run; nil: unknown
+	Maps     *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
+	Foreign  *mcptools.Servers // whose tools agents may use; nil for none
+	Code     *code.Kit         // whom agents may ask what code means; nil for nobody
 
 	Alone    bool          // nobody answers questions: fall back at once
 	Deputy   *AutoAnswer   // answers in the place of people; nil: nobody does
