@@ -17,6 +17,7 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
@@ -346,11 +347,32 @@ func (l *loader) take(v value) error {
 	return nil
 }
 
+// agentOf returns the agent program that a setting of a model names, empty if it
+// names none.
+func (l *loader) agentOf(name string, x any) string {
+	if !strings.HasPrefix(name, "models.") && !strings.HasSuffix(name, ".model") {
+		return ""
+	}
+	for one := range strings.SplitSeq(fmt.Sprint(x), ",") {
+		maker, _, _ := strings.Cut(strings.TrimSpace(one), "/")
+		_, set := l.config.Agents[maker]
+		_, provides := l.config.Providers[maker]
+		known := slices.ContainsFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == maker && p.Name != p.Maker })
+		if (set || known) && !provides {
+			return maker
+		}
+	}
+	return ""
+}
+
 // mayProject refuses what repository content may not decide.
 func (l *loader) mayProject(k Key, name string, x any) error {
 	const elsewhere = "set it in your own config.toml, the environment or by a flag"
 	if k.Trusted != "" {
 		return fmt.Errorf("the project's file may not set %s: %s; %s", name, k.Trusted, elsewhere)
+	}
+	if agent := l.agentOf(name, x); agent != "" {
+		return fmt.Errorf("the project's file may not name the agent %s: it would work with your login; %s", agent, elsewhere)
 	}
 	if name == "sandbox" && x == "landlock" {
 		return fmt.Errorf("the project's file may not choose the weaker sandbox landlock; %s", elsewhere)
