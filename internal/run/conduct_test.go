@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,16 +71,16 @@ func TestConductEnds(t *testing.T) {
 		m.now = time.Now
 		requests := make(chan nexus.Event)
 		close(requests) // a follower that ended is no request
-		tried := 0
+		var tried atomic.Int32
 		s, err := Conduct(t.Context(), m, acting(func(context.Context, nexus.TaskID, worker.Desk) ([]nexus.Fact, error) {
-			tried++
+			tried.Add(1)
 			return nil, errors.New("the machine is broken")
 		}), "r", Opening{Fence: 1, Purse: p}, Signals{Requests: requests})
 		if err != nil || s == nil || !s.Status.Ended() {
 			t.Fatalf("%v", err)
 		}
-		if tried < 2 || !strings.HasPrefix(m.ends("T1"), "broken: the machine is broken") {
-			t.Errorf("%d tried: %s", tried, m.ends("T1"))
+		if tried.Load() < 2 || !strings.HasPrefix(m.ends("T1"), "broken: the machine is broken") {
+			t.Errorf("%d tried: %s", tried.Load(), m.ends("T1"))
 		}
 		if len(p.claims) != 1 || p.claims[0] != "0 of 0" {
 			t.Errorf("the purse heard %v", p.claims)
@@ -245,6 +247,7 @@ func TestAWorkerThatCancelsItself(t *testing.T) {
 func TestSpareOfPaidWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, took := planned(t, 2), map[nexus.TaskID]time.Duration{}
+		var mu sync.Mutex // guards took
 		m.now = time.Now
 		goal := m.events[0].Fact.(nexus.GoalAccepted)
 		goal.Limits.RunTime = 10 * time.Minute
@@ -265,7 +268,9 @@ func TestSpareOfPaidWork(t *testing.T) {
 			case <-spare.Done():
 			case <-time.After(30 * time.Minute):
 			}
+			mu.Lock()
 			took[task] = time.Since(start)
+			mu.Unlock()
 			return nil, context.Cause(spare)
 		}), "r", Opening{Fence: 1}, Signals{})
 		if err != nil || s.Status != nexus.StatusLimit || took["T1"] != 10*time.Minute || took["T2"] != 30*time.Minute {
