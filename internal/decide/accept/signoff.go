@@ -40,7 +40,7 @@ func TryCommand(run nexus.RunID, t Table) string {
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOff is what a person says about a criterion. The zero Says is nothing.
+// SignOff is what a person says about a criterion. The zero SignOff is nothing.
 type SignOff string
 
 // What people say.

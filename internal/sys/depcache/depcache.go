@@ -310,7 +310,7 @@ func (s *Store) Sets() []Set {
 	return all
 }
 
-// Refused is the error of a path of a set that a tree cannot take.
+// refused is the error of a path of a set that a tree cannot take.
 func refused(path, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeEnvironment, Message: fmt.Sprintf("%s cannot be put into a worktree: %s", path, why),

@@ -202,7 +202,7 @@ func cleanEnv() []string {
 	return env
 }
 
-// discoveryEnv is [Env] with the user's own configuration in reach.
+// discoveryEnv is [cleanEnv] with the user's own configuration in reach.
 func discoveryEnv() []string {
 	env := slices.DeleteFunc(cleanEnv(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_")

@@ -20,7 +20,7 @@ import (
 //go:embed traits.json
 var traits []byte
 
-// modelTraits is what a model takes. The zero Traits takes nothing special.
+// modelTraits is what a model takes. The zero modelTraits takes nothing special.
 type modelTraits struct {
 	Match   string   `json:"match"`   // as in [path.Match], of provider/model
 	Forces  bool     `json:"forces"`  // takes forced tool use

@@ -103,7 +103,7 @@ func (d *dir) stat() (git.Stat, error) {
 	return stat(&st), err
 }
 
-// lstat returns the stat of a name; the zero Stat with fs.ErrNotExist.
+// lstat returns the stat of a name. If there is none, the error is fs.ErrNotExist.
 func (d *dir) lstat(name string) (git.Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// HangSigns say how a runner is seen to hang. The zero Signs see nothing.
+// HangSigns say how a runner is seen to hang. The zero HangSigns see nothing.
 type HangSigns struct {
 	Over   string        // pattern of the line with which it has told how all its tests ended; empty: it says that only when it exits
 	Linger time.Duration // how long it may be silent after that; 0: for ever
@@ -47,7 +47,7 @@ type HangWatch struct {
 const maxWatchedLine = 4 << 10
 
 // WatchHang returns a context that ends, with [ErrHung], when the runner that is
-// heard hangs. [Watch.Close] gives it back.
+// heard hangs. [HangWatch.Close] gives it back.
 func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 	ctx, stop := context.WithCancelCause(ctx)
 	w := &HangWatch{s: s, stop: stop}
