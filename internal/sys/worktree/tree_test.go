@@ -406,11 +406,13 @@ func TestSweep(t *testing.T) {
 			if !strings.Contains(strings.Join(dry, "\n")+"\n", d+"\n") || !strings.Contains(strings.Join(did, "\n")+"\n", d+"\n") {
 				t.Errorf("%s is not named by\n%s\nand\n%s", d, dry, did)
 			}
+		}
+		s.Close() // waits for what is deleted beside
+		for _, d := range []string{filepath.Dir(gone.Dir), half} {
 			if _, err := os.Stat(d); err == nil {
 				t.Errorf("%s is still there", d)
 			}
 		}
-		s.Close()
 		if left, _ := filepath.Glob(filepath.Join(state, "trash/*")); len(left) > 0 {
 			t.Errorf("trash: %v", left)
 		}

@@ -80,7 +80,7 @@ func classes(in raw.Input, all []string) []nexus.Finding {
 }
 
 // MavenHeads writes the headlines of failed tests again, as <<< class name. Which
-// class that is is before, within or behind the name.
+// class that is comes before, within or behind the name.
 func MavenHeads(all []string) []string {
 	class := ""
 	of := regexp.MustCompile(`^(?:\[\w+\] )?Tests run: .* in ([\w.$]+)$`)
