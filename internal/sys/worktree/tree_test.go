@@ -402,13 +402,11 @@ func TestSweep(t *testing.T) {
 			t.Fatal("a dry sweep removed something")
 		}
 		did := must[[]string](t)(s.Sweep(ctx, keep, false))
+		s.Close() // waits for what is deleted beside
 		for _, d := range []string{filepath.Dir(gone.Dir), half, filepath.Join(state, "trash/tree-1")} {
 			if !strings.Contains(strings.Join(dry, "\n")+"\n", d+"\n") || !strings.Contains(strings.Join(did, "\n")+"\n", d+"\n") {
 				t.Errorf("%s is not named by\n%s\nand\n%s", d, dry, did)
 			}
-		}
-		s.Close() // waits for what is deleted beside
-		for _, d := range []string{filepath.Dir(gone.Dir), half} {
 			if _, err := os.Stat(d); err == nil {
 				t.Errorf("%s is still there", d)
 			}
