@@ -276,7 +276,7 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 		return nil, err
 	}
 	program.Model = cmp.Or(model, program.Model)
-	h := &worker.ExternalAgent{Program: program, Why: "the configuration names it", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
+	h := &worker.ExternalAgent{Program: program, Why: "it does the sessions of this role", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
 	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
 		return nil, &nexus.Error{

@@ -96,8 +96,7 @@ func (m *Models) Agent(role nexus.Role, tier nexus.Tier, pin string) (agent, mod
 	}
 	name, model, _ := strings.Cut(chain, "/")
 	_, set := m.config.Agents[name]
-	known := slices.ContainsFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == name })
-	if !set && !known || slices.Contains(m.providers(), name) {
+	if !set && !agentcli.IsKnown(name) || slices.Contains(m.providers(), name) {
 		return "", ""
 	}
 	return name, model

@@ -62,6 +62,11 @@ func Known() []Program {
 	}
 }
 
+// IsKnown reports whether a program of this name needs no configuration.
+func IsKnown(name string) bool {
+	return slices.ContainsFunc(Known(), func(p Program) bool { return p.Name == name })
+}
+
 // Find returns the path of a program as PATH says, and the directories that
 // have to be seen so that it runs. A program of npm lies with its packages.
 func Find(command, path string) (file string, seen []string, err error) {

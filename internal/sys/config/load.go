@@ -357,8 +357,7 @@ func (l *loader) agentOf(name string, x any) string {
 		maker, _, _ := strings.Cut(strings.TrimSpace(one), "/")
 		_, set := l.config.Agents[maker]
 		_, provides := l.config.Providers[maker]
-		known := slices.ContainsFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == maker && p.Name != p.Maker })
-		if (set || known) && !provides {
+		if (set || agentcli.IsKnown(maker) && maker != "gemini") && !provides { // gemini is a provider first
 			return maker
 		}
 	}
