@@ -19,8 +19,14 @@ RESULTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/nexus-mutants.jsonl
 SUM := go run ./internal/sys/testenv/testsum
 # one package more than processors: some wait most of their time
 PACKAGES := $(shell expr $$(nproc) + 1)
+# what make test tests
+OVER ?= ./...
+# packages that start goroutines or share something
+RACED = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u)
+# packages with tests that do less under the race detector, or that make race leaves out
+FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
 
-.PHONY: demo build test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
+.PHONY: demo build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
@@ -29,20 +35,23 @@ build: ## build bin/nexus, stripped, as a release has it
 	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/nexus ./cmd/nexus
 
 test: ## run all tests that need no more than Go and git
-	go test -json $(LEAN) -p $(PACKAGES) -timeout 45m ./... | $(SUM)
+	go test -json $(LEAN) -p $(PACKAGES) -timeout 45m $(OVER) | $(SUM)
 
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
 	@apart() { grep -r --include='*_test.go' "$$@" testenv.NeedToolchains internal cmd; }; \
 	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
 	NEXUS_TOOLCHAINS=1 go test -json $(LEAN) -p $(PACKAGES) -timeout 45m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
-check: static race oracle mutate ## everything that a change must pass
+check: static rest race oracle mutate ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order: those of packages that start goroutines or share something
-	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 45m \
-		$$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
+	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 45m $$(printf './%s ' $(RACED)) | $(SUM)
+
+rest: ## run the tests that make race leaves out, or does not run in full
+	@$(MAKE) test OVER="$$(comm -23 <(go list -f '{{.Dir}}' ./... | sed "s#^$$PWD/#./#" | sort) \
+		<(comm -23 <(printf './%s\n' $(RACED) | sort) <(printf './%s\n' $(FULL) | sort)) | paste -sd' ')"
 
 oracle: ## hold what Nexus does by itself against the libraries it does not link: a module of its own, internal/oracle
 	cd internal/oracle && go test $(LEAN) ./...
