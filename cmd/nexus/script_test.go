@@ -42,8 +42,8 @@ func TestScripts(t *testing.T) {
 	tell(t, stories(t))
 }
 
-// TestToolchains tells the stories whose subject are the real toolchains of
-// other languages, tests that hang, and what takes very many builds: make
+// TestToolchains tells the stories whose subject are real toolchains, Go's among
+// them, tests that hang, and what takes very many builds: make
 // toolchains plays them.
 func TestToolchains(t *testing.T) {
 	testenv.NeedToolchains(t)

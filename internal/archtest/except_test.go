@@ -38,7 +38,6 @@ var longFiles = map[string]int{
 	"sys/sandbox/sandbox_test.go": 935,
 	"sys/worktree/tree_test.go":   667,
 	"work/agent/agent_test.go":    786,
-	"work/depend/kit_test.go":     505,
 	"work/worker/judge.go":        564,
 	"work/tool/tool_test.go":      680,
 }

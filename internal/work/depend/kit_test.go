@@ -116,11 +116,6 @@ func (b *bench) try(t *worktree.Tree, fresh bool, gates ...gate.Gate) (depend.Re
 	})
 }
 
-func needs(t *testing.T, programs ...string) {
-	t.Helper()
-	testenv.NeedTool(t, programs...)
-}
-
 // project is a package of npm that needs another, which lies in the project
 // itself and is copied, so that nothing is fetched.
 func project() map[string]string {
@@ -157,7 +152,8 @@ func (b *bench) run(t *worktree.Tree, r depend.Ready, args ...string) (string, i
 // TestNpm lets npm install what the lock file names, once for two trees, of
 // which one poisons its own.
 func TestNpm(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "npm", "node")
 	b := newBench(t, project())
 	b.npm("install", "--package-lock-only")
 	b.commit()
@@ -230,7 +226,8 @@ func (b *bench) ls(commit string) string {
 // TestLockChanged gives a tree with another lock file other packages, and one
 // with another script the same.
 func TestLockChanged(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "npm", "node")
 	b := newBench(t, project())
 	b.npm("install", "--package-lock-only")
 	b.commit()
@@ -257,7 +254,7 @@ func TestLockChanged(t *testing.T) {
 
 // TestFails says which command failed and what it printed, and keeps nothing.
 func TestFails(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedTool(t, "npm", "node")
 	files := project()
 	files["vendored/fake-jest/package.json"] = strings.Replace(files["vendored/fake-jest/package.json"], "node -e", "echo no compiler; exit 3; node -e", 1)
 	b := newBench(t, files)
@@ -283,7 +280,8 @@ func TestFails(t *testing.T) {
 // how it is fixed, instead of npm's usage: also where npm cannot say it, as it
 // would have to fetch what is missing.
 func TestRefused(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "npm", "node")
 	for name, add := range map[string]string{
 		"at hand":           `"more": "file:./vendored/more"`,
 		"nowhere to be had": `"more": "^1.0.0"`,
@@ -312,7 +310,7 @@ func TestRefused(t *testing.T) {
 
 // TestAway is not the tree's fault: what the lock file names lies nowhere here.
 func TestAway(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedTool(t, "npm", "node")
 	b := newBench(t, map[string]string{
 		"package.json":      `{"name": "p", "version": "1.0.0", "dependencies": {"left-pad": "1.3.0"}}`,
 		"package-lock.json": `{"name": "p", "version": "1.0.0", "lockfileVersion": 3, "packages": {"": {"name": "p", "version": "1.0.0", "dependencies": {"left-pad": "1.3.0"}}, "node_modules/left-pad": {"version": "1.3.0", "resolved": "https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz", "integrity": "sha512-XI5MPzVNApjAyhQzphX8BkmKsKUxD4LdyK24iZeQGinBN9yTQT3bFlCBy/aVx2HrNcqQGsdot8ghrjyrvMCoEA=="}}}`,
@@ -326,7 +324,8 @@ func TestAway(t *testing.T) {
 // TestCheckout takes what the user has installed already, if it is what the
 // lock file says, and never writes there.
 func TestCheckout(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "npm", "node")
 	b := newBench(t, project())
 	b.npm("install")
 	b.commit()
@@ -356,7 +355,8 @@ func TestCheckout(t *testing.T) {
 // do, or lent if the user has it installed, and that it cannot be had is no
 // failure by itself.
 func TestBare(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "npm", "node")
 	files := project()
 	files["examples/a/package.json"] = `{"dependencies": {"nowhere": "^1.0.0"}}`
 	b := newBench(t, files)
@@ -383,7 +383,8 @@ func TestBare(t *testing.T) {
 // packages are not installed for that gate, but lent where the user has them,
 // by a set of their own.
 func TestNested(t *testing.T) {
-	needs(t, "npm", "node")
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "npm", "node")
 	files := project()
 	files["docs/package.json"] = `{"name": "docs", "version": "1.0.0", "dependencies": {"theme": "file:theme"}}`
 	files["docs/.npmrc"] = "install-links=true\n"
@@ -429,32 +430,6 @@ func TestOnlyWhatIsNeeded(t *testing.T) {
 	r := b.prepare(b.tree("T1.1"), true, gate.Gate{Args: []string{"go", "test", "./..."}, Format: "go-test-json"}, gate.Gate{Args: []string{"golangci-lint", "run"}, Format: "golangci"})
 	if r.Key != "" || len(r.Failed) > 0 {
 		t.Error(r)
-	}
-}
-
-// TestPython gives each tree a virtual environment that knows where it is.
-func TestPython(t *testing.T) {
-	needs(t, "python3")
-	b := newBench(t, map[string]string{
-		".gitignore": ".venv/\n", "requirements.txt": "./wheels/greet-1.0-py3-none-any.whl\n", "tests/test_a.py": "import greet\n",
-	})
-	wheel(t, filepath.Join(b.user, "wheels/greet-1.0-py3-none-any.whl"))
-	b.commit()
-	one, two := b.tree("T1.1"), b.tree("T2.1")
-	for _, tree := range []*worktree.Tree{one, two} {
-		r := b.prepare(tree, false)
-		if len(r.Failed) > 0 {
-			t.Fatal(r.Failed[0].Error())
-		}
-		if out, exit := b.run(tree, r, "python3", "-c", "import greet, sys; print(greet.hello(), sys.prefix)"); exit != 0 || out != "hello "+tree.Dir+"/.venv\n" {
-			t.Error(exit, out)
-		}
-		if out, exit := b.run(tree, r, "greet"); exit != 0 || out != "hello\n" { // a script that names its interpreter
-			t.Error(exit, out)
-		}
-	}
-	if len(b.told) != 1 {
-		t.Error(b.told)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -32,7 +34,7 @@ func (b *bench) venv() string {
 // installed from where it lies. Each tree gets it as its own, so that tests
 // import the code of the tree and not that of the checkout.
 func TestLent(t *testing.T) {
-	needs(t, "python3")
+	testenv.NeedTool(t, "python3")
 	b := newBench(t, map[string]string{".gitignore": ".venv/\n", "pyproject.toml": "[project]\nname = 'm'\n", "src/m.py": "said = 'base'\n"})
 	test := gate.Gate{Name: "test", Args: []string{"python3", "-m", "unittest"}, Format: "exit"}
 	if r := b.prepare(b.tree("T1.1"), false, test); r.Key != "" || len(r.Failed) > 0 || len(b.told) > 0 {
@@ -79,5 +81,32 @@ func TestLent(t *testing.T) {
 	b.kit = b.again()
 	if r := b.prepare(b.tree("T4.1"), false, test); r.Key != "" || len(r.Failed) > 0 {
 		t.Errorf("a broken one: %+v", r)
+	}
+}
+
+// TestPython gives each tree a virtual environment that knows where it is.
+func TestPython(t *testing.T) {
+	testenv.NeedToolchains(t)
+	testenv.NeedTool(t, "python3")
+	b := newBench(t, map[string]string{
+		".gitignore": ".venv/\n", "requirements.txt": "./wheels/greet-1.0-py3-none-any.whl\n", "tests/test_a.py": "import greet\n",
+	})
+	wheel(t, filepath.Join(b.user, "wheels/greet-1.0-py3-none-any.whl"))
+	b.commit()
+	one, two := b.tree("T1.1"), b.tree("T2.1")
+	for _, tree := range []*worktree.Tree{one, two} {
+		r := b.prepare(tree, false)
+		if len(r.Failed) > 0 {
+			t.Fatal(r.Failed[0].Error())
+		}
+		if out, exit := b.run(tree, r, "python3", "-c", "import greet, sys; print(greet.hello(), sys.prefix)"); exit != 0 || out != "hello "+tree.Dir+"/.venv\n" {
+			t.Error(exit, out)
+		}
+		if out, exit := b.run(tree, r, "greet"); exit != 0 || out != "hello\n" { // a script that names its interpreter
+			t.Error(exit, out)
+		}
+	}
+	if len(b.told) != 1 {
+		t.Error(b.told)
 	}
 }

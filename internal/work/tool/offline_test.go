@@ -13,6 +13,7 @@ import (
 // TestNoNetworkFailsAtOnce runs clients of registries without a network: each
 // ends soon, and the agent reads why.
 func TestNoNetworkFailsAtOnce(t *testing.T) {
+	testenv.NeedToolchains(t)
 	const limit = 5 * time.Second // npx alone took 71 s; a busy machine starts node in two
 	b := newBench(t, func(e *Env) { e.Box = box(t); e.Agree = func(context.Context, string, string) error { return nil } })
 	b.write(t, "package.json", `{"name":"x","version":"1.0.0","dependencies":{"left-pad":"1.3.0"}}`)

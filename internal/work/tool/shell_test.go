@@ -143,6 +143,7 @@ func TestJudged(t *testing.T) {
 // A gigabyte of output is counted and not kept: what there is of it is its
 // beginning, its end and what looks like a failure, in little memory.
 func TestGigabyteOfOutput(t *testing.T) {
+	testenv.NeedToolchains(t)
 	b := newBench(t, func(e *Env) { e.Box = box(t) })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
