@@ -77,7 +77,7 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	if err := errors.Join(halt.Err(), Agreed(s.top, a.Trust())); err != nil {
 		return nil, nil, err
 	}
-	roles, _, err := Casting(s.top, c)
+	roles, err := Casting(s.top, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,7 +178,7 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 	defer servers.Join(ctx, tools, s.role.Name, env)()
 	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
-	system := prompt.System(s.role.Prompt, "", prompt.Environment{})
+	system := prompt.System(s.role.Prompt, nil, prompt.Environment{})
 	if s.role.Answers {
 		system = prompt.Alone(s.role.Prompt)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/external"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -83,7 +85,8 @@ func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env) string {
 	if t.Handin != nil {
 		parts = append(parts, fmt.Sprintf(submitGuide, t.Handin))
 	}
-	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, s.Rules), "\n\n")))
+	rules, _ := prompt.Fit(append(s.Rules.Always().Sections(), s.rulesFor(t)...), math.MaxInt64)
+	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, rules), "\n\n")))
 }
 
 // runExternal has a stretch of a conversation done by another maker's agent.
