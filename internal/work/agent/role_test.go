@@ -52,7 +52,7 @@ func TestSystemPrompts(t *testing.T) {
 		}
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, nil, prompt.Environment{}))
 	}
-	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt))
+	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt, nil))
 	if len(roles) != 9 {
 		t.Errorf("%d roles", len(roles))
 	}

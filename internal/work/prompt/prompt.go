@@ -46,8 +46,8 @@ func System(role string, rules []Section, e Environment) string {
 
 // Alone returns the system prompt of a session outside of any run, in which
 // nothing is judged and an answer in text is the end.
-func Alone(role string) string {
-	text, _ := Fit([]Section{{Body: strings.TrimSpace(role)}, {Body: strings.TrimSpace(house)}}, math.MaxInt64)
+func Alone(role string, rules []Section) string {
+	text, _ := Fit(append([]Section{{Body: strings.TrimSpace(role)}, {Body: strings.TrimSpace(house)}}, rules...), math.MaxInt64)
 	return text
 }
 

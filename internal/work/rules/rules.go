@@ -100,7 +100,11 @@ type globbed struct {
 func Load(s Source) (*Set, error) {
 	set := &Set{repo: place{dir: s.Repo, hides: files.HiddenRules{Show: s.Show}.Ready()}}
 	l := &loader{seen: map[string]bool{}}
-	own := place{dir: filepath.Join(s.Config, "nexus"), label: "~/.config/nexus/", own: true}
+	own := place{dir: filepath.Join(s.Config, "nexus"), own: true}
+	own.label = filepath.ToSlash(own.dir) + "/"
+	if rel, err := filepath.Rel(s.Home, own.dir); err == nil && s.Home != "" && filepath.IsLocal(rel) {
+		own.label = "~/" + filepath.ToSlash(rel) + "/"
+	}
 	if filepath.IsAbs(s.Config) {
 		l.take(own, "AGENTS.md", Always, "")
 		set.directory(l, own, "rules", "*.md")
@@ -131,9 +135,10 @@ func Load(s Source) (*Set, error) {
 	set.always.Rules = fit(set.always.Rules, alwaysBytes)
 	for _, k := range set.skills {
 		switch {
+		case k.Kind != SkillKind: // nobody is told it before it is asked for
 		case k.State != trust.Trusted:
 			set.always.Refused = append(set.always.Refused, Refused{File: k.File, Why: fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)})
-		case k.Kind == SkillKind && k.Description != "":
+		case k.Description != "":
 			set.always.Skills = append(set.always.Skills, k)
 		}
 	}

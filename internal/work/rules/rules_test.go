@@ -64,11 +64,11 @@ func drawn(a rules.Applied) string {
 
 // TestWhatHolds shows for each kind of file when it holds, and why.
 func TestWhatHolds(t *testing.T) {
-	config := tree(t, map[string]string{
-		"nexus/AGENTS.md":             "Be kind. @more.md\n",
-		"nexus/more.md":               "-> ../elsewhere.md",
-		"elsewhere.md":                "Linked by its user.",
-		"nexus/skills/x-own/SKILL.md": "---\nname: x-own\ndescription: The user's own\n---\nBody",
+	home := tree(t, map[string]string{
+		".config/nexus/AGENTS.md":             "Be kind. @more.md\n",
+		".config/nexus/more.md":               "-> ../elsewhere.md",
+		".config/elsewhere.md":                "Linked by its user.",
+		".config/nexus/skills/x-own/SKILL.md": "---\nname: x-own\ndescription: The user's own\n---\nBody",
 	})
 	repo := tree(t, map[string]string{
 		"AGENTS.md":                 "Root.\n\nSee @docs/style.md, `@docs/shown.md` and @ada, ada@example.com, @org/package.\n\n```\n@docs/shown.md\n```\n",
@@ -87,7 +87,7 @@ func TestWhatHolds(t *testing.T) {
 		".cursor/rules/on.mdc":      "---\ndescription: x\nglobs:\nalwaysApply: true\n---\nOn.",
 		".cursor/rules/db-step.mdc": "---\ndescription: How to migrate: first the schema\n---\nDB.",
 	})
-	set := load(t, rules.Source{Repo: repo, Config: config})
+	set := load(t, rules.Source{Repo: repo, Home: home, Config: filepath.Join(home, ".config")})
 	for _, c := range []struct {
 		name string
 		got  rules.Applied
