@@ -25,6 +25,7 @@ type desk struct {
 	facts []nexus.Fact
 	known map[string]nexus.Evidence // by tree and gate
 	heard func(nexus.Fact)
+	none  error // why no call may be paid; nil: it may
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
@@ -42,8 +43,8 @@ func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool
 	return e, ok
 }
 
-func (*desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
-	return nil, nil
+func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
+	return nil, d.none
 }
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
