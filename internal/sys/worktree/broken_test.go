@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
@@ -122,6 +123,30 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 			t.Errorf("an attempt is in %s", dir)
 		}
 	})
+}
+
+// TestAFileInTheWay of what a store makes is said.
+func TestAFileInTheWay(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	repo := must[git.Repo](t)(git.Find(t.Context(), user))
+	for _, name := range []string{"", "repo.git", "trees", "lower"} {
+		state := filepath.Join(t.TempDir(), "state")
+		way := filepath.Join(state, name)
+		gittest.Write(t, filepath.Dir(way), map[string]string{filepath.Base(way): "in the way\n"})
+		s, err := worktree.Open(t.Context(), repo, state)
+		if err == nil {
+			if s.Way = worktree.Overlay; name != "lower" {
+				s.Way = worktree.Plain
+			}
+			_, err = s.Add(t.Context(), "r", "T1.1", head(t, user))
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err == nil || name != "repo.git" && !strings.Contains(err.Error(), way) { // git names no directory that is none
+			t.Errorf("%q: %v", name, err)
+		}
+	}
 }
 
 // TestTheWayIsTheBestThatThereIs where nobody chose one.
