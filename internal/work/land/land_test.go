@@ -346,6 +346,25 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 	}
 }
 
+// TestABranchThatMovesMeanwhile is left where it is: the landing is an error, and
+// not on record.
+func TestABranchThatMovesMeanwhile(t *testing.T) {
+	r := newTrain(t, lint("exit 0"))
+	v := r.accepted(map[string]string{"one": ""})
+	r.meanwhile(&v, map[string]string{"two": ""})
+	_, hash := r.tree("T0.2", r.base, map[string]string{"three": ""})
+	other := r.commit(hash, "somebody else\n", v.Tip)
+	r.desk.heard = func(f nexus.Fact) {
+		if f, ok := f.(nexus.GateJudged); ok && f.Task == "T1" {
+			r.move(other, v.Tip)
+		}
+	}
+	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	if err == nil || !strings.Contains(err.Error(), "land T1.1") || len(facts) > 0 || r.tip() != other {
+		t.Errorf("%v, %v; the branch is at %s", facts, err, r.tip())
+	}
+}
+
 // TestALandingIsReadBack and is none with another commit, tree or parent than
 // the ones that passed.
 func TestALandingIsReadBack(t *testing.T) {

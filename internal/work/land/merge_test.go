@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -106,8 +107,15 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 				t.Errorf("the gates judged %v", got)
 			}
 			i := slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok })
-			if i < 0 || r.desk.facts[i].(nexus.ReviewGiven).Tree != tree {
-				t.Error("no review of it is on record")
+			if i < 0 || r.desk.facts[i].(nexus.ReviewGiven).Tree != tree || r.desk.facts[i].(nexus.ReviewGiven).SendsBack {
+				t.Error("no review of it is on record that lets it land")
+			}
+			i = slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool {
+				j, ok := f.(nexus.GateJudged)
+				return ok && j.Evidence.Gate == tamper.MergeGate
+			})
+			if i < 0 || r.desk.facts[i].(nexus.GateJudged).Evidence.State != nexus.Pass || r.desk.facts[i].(nexus.GateJudged).Evidence.Why != "" {
+				t.Errorf("it was not compared with its sides: %+v", r.desk.facts)
 			}
 		})
 	}
