@@ -25,10 +25,19 @@ type desk struct {
 	facts []nexus.Fact
 	known map[string]nexus.Evidence // by tree and gate
 	heard func(nexus.Fact)
-	none  error // why no call may be paid; nil: it may
+	none  error                  // why no call may be paid; nil: it may
+	fails func(nexus.Fact) error // to record; nil: records
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	for _, f := range facts {
+		if d.fails == nil {
+			break
+		}
+		if err := d.fails(f); err != nil {
+			return err
+		}
+	}
 	d.facts = append(d.facts, facts...)
 	for _, f := range facts {
 		if d.heard != nil {
