@@ -187,6 +187,29 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
+// TestLineEndsStayAsTheyAlwaysWere where attributes leave it to git: a change to a
+// file that was committed with a carriage return has no other lines in it, and a
+// new file is stored without.
+func TestLineEndsStayAsTheyAlwaysWere(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"dos.txt": "a\r\nb\r\n"})
+		gittest.Write(t, user, map[string]string{".gitattributes": "* text=auto\n"})
+		gittest.Run(t, user, "add", ".gitattributes")
+		gittest.Run(t, user, "commit", "-qm", "attributes")
+		s := open(t, user, way)
+		tr := add(t, s, "T", head(t, user))
+		gittest.Write(t, tr.Dir, map[string]string{"dos.txt": "a\r\nchanged\r\n", "new.txt": "n\r\n"})
+		commit, _ := snap(t, s, tr)
+		for name, want := range map[string]string{"dos.txt": "a\r\nchanged\r\n", "new.txt": "n\n"} {
+			_, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name))
+			if err != nil || string(data) != want {
+				t.Errorf("%s is stored as %q, %v", name, data, err)
+			}
+		}
+	})
+}
+
 // TestNewAttributes: a file that says how others are stored counts for those
 // that come with it, before it and after it, also where a tree is restored that
 // has it.
