@@ -30,6 +30,7 @@ type Program struct {
 	Maker   string   // provider of its models, such as anthropic; empty: unknown
 	Speaks  string   // format of its stream, see package stream
 	Model   string   // as it names it; empty: its own choice
+	Mode    string   // as it names it, where it speaks acp; empty: its own choice
 	Env     []string // "NAME=value"
 	Hosts   []string // that it may reach
 	Login   []string // files below the user's home that hold its login

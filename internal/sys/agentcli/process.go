@@ -20,6 +20,7 @@ type Prompt struct {
 	ID     string // of its conversation; empty: it makes one
 	Resume bool   // it has that conversation already
 	Money  nexus.Money
+	Spent  nexus.Money // what the conversation cost before, as it counts
 	Turns  int
 	// Permit says why a call that the agent asks for is not allowed, empty
 	// where it is.
