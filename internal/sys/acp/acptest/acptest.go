@@ -20,7 +20,7 @@ import (
 
 // Var is the environment variable that holds what the agent does: first a line of
 // what it is able to, then what it does at each prompt, one after the other, each
-// begun by a line "---". The last is repeated.
+// begun by a line "---". The last is repeated. @NAME is a file of its home that holds it.
 //
 // It is able to: load, resume, list, close, models, choices, modes, login (is
 // needed, and works), nologin (does not), v9 (of the protocol).
@@ -55,6 +55,13 @@ func Main() bool {
 	play, ok := os.LookupEnv(Var)
 	if !ok {
 		return false
+	}
+	if name, ok := strings.CutPrefix(play, "@"); ok {
+		data, err := os.ReadFile(filepath.Join(os.Getenv("HOME"), name))
+		if err != nil {
+			panic(err)
+		}
+		play = string(data)
 	}
 	parts := strings.Split(play, "---\n")
 	a := &agent{able: parts[0], prompts: parts[1:], home: os.Getenv("HOME"), started: make(chan struct{}), cancelled: make(chan struct{}, 1)}
