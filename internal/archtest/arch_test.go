@@ -66,6 +66,7 @@ var homes = map[string][]string{
 	"github.com/reviewdog/":   {"stack/read/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},
 	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcptest"},
+	"github.com/coder/acp":    {"sys/acp/acptest"},
 	"github.com/sourcegraph/": {"sys/lsp"},
 }
 
