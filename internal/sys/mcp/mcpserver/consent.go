@@ -31,7 +31,7 @@ type consents struct {
 
 // agree returns nil when a person has agreed to a call. Else it returns what to
 // answer: the question, why it cannot be asked, or that somebody said no.
-func (c *consents) agree(tool, question, otherwise string, r *sdk.CallToolRequest) *sdk.CallToolResult {
+func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
 	about := sha256.Sum256([]byte(tool + "\x00" + question + "\x00" + string(r.Params.Arguments)))
 	if r.Params.RequestState != "" || len(r.Params.InputResponses) > 0 {
 		answer, ok := r.Params.InputResponses[consentID].(*sdk.ElicitResult)
@@ -44,7 +44,8 @@ func (c *consents) agree(tool, question, otherwise string, r *sdk.CallToolReques
 		return nil
 	}
 	if !canAsk(r.Session) {
-		return failed(otherwise)
+		otherwise.Failed = true
+		return result(otherwise)
 	}
 	return &sdk.CallToolResult{
 		RequestState: c.ask(about),

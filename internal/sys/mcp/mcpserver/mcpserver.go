@@ -55,10 +55,10 @@ type Tool struct {
 	Reads       bool // it changes nothing
 	Ends        bool // it may end or replace something
 
-	// Asks returns what a person has to agree to before this call, and what to
-	// do where none can be asked. Nothing is asked where the question is empty,
-	// or Asks is nil.
-	Asks func(context.Context, Call) (question, otherwise string, err error)
+	// Asks returns what a person has to agree to before this call, empty for
+	// nothing, and the result where that is refused or nobody can be asked. A
+	// failed result without a question refuses at once. Nil asks nothing.
+	Asks func(context.Context, Call) (question string, otherwise Result)
 	// Do answers a call. Its context ends with [ErrCancelled] or [ErrGone].
 	Do func(context.Context, Call) Result
 }
@@ -92,15 +92,19 @@ var ErrNone = errors.New("there is nothing at this address")
 
 // Server serves an offer. Make one with [New].
 type Server struct {
-	sdk *sdk.Server
-	log consents
+	sdk  *sdk.Server
+	open consents
 }
 
 // New returns a server of an offer.
 func New(o Offer) (*Server, error) {
 	s := &Server{sdk: sdk.NewServer(
 		&sdk.Implementation{Name: "nexus", Title: "Nexus", Version: cmp.Or(o.Version, "1")},
-		&sdk.ServerOptions{Instructions: o.About, Capabilities: &sdk.ServerCapabilities{}},
+		&sdk.ServerOptions{
+			Instructions: o.About,
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
+		},
 	)}
 	for _, t := range o.Tools {
 		if err := s.add(t); err != nil {
@@ -201,15 +205,15 @@ func twice(data []byte) (string, bool) {
 // where one has to.
 func (s *Server) call(ctx context.Context, t Tool, r *sdk.CallToolRequest, c Call) *sdk.CallToolResult {
 	if t.Asks != nil {
-		question, otherwise, err := t.Asks(ctx, c)
-		if err != nil {
-			return failed(err.Error())
-		}
-		if question != "" {
-			if wait := s.log.agree(t.Name, question, otherwise, r); wait != nil {
+		question, otherwise := t.Asks(ctx, c)
+		switch {
+		case question != "":
+			if wait := s.open.agree(t.Name, question, otherwise, r); wait != nil {
 				return wait
 			}
 			c.Agreed = true
+		case otherwise.Failed:
+			return result(otherwise)
 		}
 	}
 	work, stop := reasons(ctx)

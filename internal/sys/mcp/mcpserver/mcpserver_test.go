@@ -64,14 +64,14 @@ func newDesk(t *testing.T) *desk {
 			}},
 			{
 				Name: "buy", About: "Spends.", Ends: true, Input: fits("what"),
-				Asks: func(_ context.Context, c mcpserver.Call) (question, otherwise string, err error) {
-					if c.Input["what"] == "air" {
-						return "", "", nil // costs nothing
+				Asks: func(_ context.Context, c mcpserver.Call) (question string, otherwise mcpserver.Result) {
+					switch c.Input["what"] {
+					case "air":
+						return "", mcpserver.Result{} // costs nothing
+					case "moon":
+						return "", mcpserver.Result{Text: "not for sale", Failed: true}
 					}
-					if c.Input["what"] == "moon" {
-						return "", "", errors.New("not for sale")
-					}
-					return "Buy " + fmt.Sprint(c.Input["what"]) + "?", "set allow", nil
+					return "Buy " + fmt.Sprint(c.Input["what"]) + "?", mcpserver.Result{Text: "set allow"}
 				},
 				Do: func(_ context.Context, c mcpserver.Call) mcpserver.Result {
 					d.done <- c
