@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
+	"os/signal"
 	"strconv"
 	"strings"
 
@@ -20,17 +21,17 @@ import (
 //
 //	mcpclient [flags] CALL...
 //
-// A call is TOOL or TOOL=JSON, read=URI, tools, or resources. Each prints a line
-// of JSON; of a tool, text, data and failed. Progress goes to standard error.
+// A call is TOOL, TOOL=JSON or TOOL=@FILE, read=URI, tools, or resources. Each prints a line
+// of JSON; of a tool, text, data and failed. Progress goes to standard error. An
+// interrupt cancels the call.
 func mcpClient() {
 	ask := flag.String("ask", "", "yes or no, to every question; otherwise it cannot be asked")
 	address := flag.String("http", "", "`URL` of the server")
 	token := flag.String("token", "", "`TOKEN` for that")
 	pid := flag.String("pid", "", "`FILE` for the server's process")
-	cancel := flag.String("cancel", "", "cancels the call when its progress has this `PATTERN`")
 	revision := flag.String("revision", "", "of the protocol")
 	flag.Parse()
-	if err := mcpCalls(*ask, *address, *token, *pid, *cancel, *revision, flag.Args()); err != nil {
+	if err := mcpCalls(*ask, *address, *token, *pid, *revision, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mcpclient:", err)
 		os.Exit(1)
 	}
@@ -44,13 +45,10 @@ func (t withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func mcpCalls(ask, address, token, pid, cancel, revision string, calls []string) error {
-	ctx, stop := context.Background(), func() {}
+func mcpCalls(ask, address, token, pid, revision string, calls []string) error {
+	ctx := context.Background()
 	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 		fmt.Fprintln(os.Stderr, "progress:", r.Params.Message)
-		if cancel != "" && regexp.MustCompile(cancel).MatchString(r.Params.Message) {
-			stop()
-		}
 	}}
 	if ask != "" {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
@@ -82,10 +80,15 @@ func mcpCalls(ask, address, token, pid, cancel, revision string, calls []string)
 		}
 	}
 	for _, call := range calls {
-		ctx, end := context.WithCancel(ctx)
-		stop = end
+		ctx, end := signal.NotifyContext(ctx, os.Interrupt)
 		v, err := mcpCall(ctx, s, call)
 		end()
+		if errors.Is(err, context.Canceled) {
+			if _, err := mcpCall(context.Background(), s, `policy={"command": "ls"}`); err != nil { // the server has read what came before
+				return err
+			}
+			fmt.Fprintln(os.Stderr, "cancelled:", call)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", call, err)
 		}
@@ -113,6 +116,13 @@ func mcpCall(ctx context.Context, s *sdk.ClientSession, call string) (any, error
 		return json.RawMessage(r.Contents[0].Text), nil
 	}
 	p := &sdk.CallToolParams{Name: name}
+	if file, ok := strings.CutPrefix(rest, "@"); ok {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		rest = string(data)
+	}
 	if rest != "" {
 		p.Arguments = json.RawMessage(rest)
 	}

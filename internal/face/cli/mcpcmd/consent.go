@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -127,14 +128,18 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 }
 
 // about fills in which run and which question a call is about, empty where it
-// is about no question.
+// is about a criterion.
 func (s *server) about(ctx context.Context, run, id string, text func(run, asked string) string) (what string, err error) {
 	err = s.a.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
-		asked := ""
-		if q := st.Question(id); q != nil {
-			asked = shown(q.Text)
+		q := st.Question(id)
+		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
+			what = text(string(r.ID), "")
+			return nil
 		}
-		what = text(string(r.ID), asked)
+		if q == nil {
+			return app.NotFound("question", id, "status lists those of run "+string(r.ID)+".")
+		}
+		what = text(string(r.ID), shown(q.Text))
 		return nil
 	})
 	return what, err

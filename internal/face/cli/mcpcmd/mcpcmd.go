@@ -82,7 +82,7 @@ func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
 	defer context.AfterFunc(ctx, func() { s.jobs.drain(); end(context.Cause(ctx)) })()
 	offered.Stdio(serving, s.a.In, s.a.Out)
 	if n := s.jobs.running(); n > 0 && ctx.Err() == nil {
-		s.a.Say("the client has gone; %s continue; interrupt to stop", view.Count(n, "call"))
+		s.a.Say("the client has gone; what it started continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
 	}
 	s.jobs.drain()
 }
