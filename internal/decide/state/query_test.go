@@ -140,3 +140,42 @@ func TestReachInWords(t *testing.T) {
 		words[r.String()] = r
 	}
 }
+
+// TestWhatIsToBeFixedYet of the tree that an attempt starts from is what was said
+// last about it: by the reviewer who sent it back, else by the verifier, else by
+// the gate that decided.
+func TestWhatIsToBeFixedYet(t *testing.T) {
+	find := func(of string) []nexus.Finding { return []nexus.Finding{{Gate: of, Message: "by the " + of}} }
+	sent := nexus.ReviewGiven{Reviewed: true, SendsBack: true, Findings: find("reviewer")}
+	fine := nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: find("reviewer")}
+	no := &nexus.WorkVerified{Read: true, Category: "incomplete", Findings: find("verifier")}
+	yes := &nexus.WorkVerified{Read: true, Findings: find("verifier")}
+	red, green := &nexus.VerdictGiven{State: nexus.Fail, Gate: "lint"}, &nexus.VerdictGiven{State: nexus.Pass, Gate: "lint"}
+	said := []nexus.Evidence{{Gate: "test", Findings: find("test")}, {Gate: "lint", Findings: find("lint")}}
+	for name, c := range map[string]struct {
+		round state.Round
+		want  string
+	}{
+		"sent back":                      {state.Round{Reviews: []nexus.ReviewGiven{fine, sent}, Verified: no, Verdict: red}, "by the reviewer"},
+		"sent back, and then not":        {state.Round{Reviews: []nexus.ReviewGiven{sent, fine}, Verified: no, Verdict: red}, "by the verifier"},
+		"verified, and red":              {state.Round{Verified: yes, Verdict: red}, "by the lint"},
+		"red":                            {state.Round{Verdict: red}, "by the lint"},
+		"green, with remarks of no gate": {state.Round{Verdict: green}, ""},
+		"nobody looked":                  {state.Round{}, ""},
+	} {
+		s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
+			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"})
+		c.round.Round, c.round.Evidence, c.round.Commit = 1, said, "s1"
+		s.Attempt("T1.1").Rounds = []*state.Round{&c.round}
+		next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress, Why: "no"})
+		next(t, s, nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Base: "c0", From: "T1.1", Round: 1})
+		kept := s.View("T1").Kept
+		var got string
+		for _, f := range kept.Open {
+			got += f.Message
+		}
+		if kept.Attempt != "T1.1" || kept.Round != 1 || got != c.want {
+			t.Errorf("%s: %+v", name, kept)
+		}
+	}
+}

@@ -183,3 +183,42 @@ func TestWhatEarlierRunsShowed(t *testing.T) {
 		t.Errorf("again: %q, %v", red, err)
 	}
 }
+
+// TestEachIntentIsActedOn by what does it: a model is asked for the role that the
+// intent needs, and the branch is looked at for one that lands.
+func TestEachIntentIsActedOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		intent nexus.Fact
+		merge  nexus.AttemptID
+		role   nexus.Role // that is asked for; empty: none, and it is an error
+		says   string
+	}{
+		"a plan":                    {nexus.PlanSought{Attempt: "T1.1"}, "", nexus.Planner, "no model for the planner"},
+		"an attempt":                {nexus.AttemptStarted{Attempt: "T1.1"}, "", nexus.Coder, "no model for the coder"},
+		"an attempt that continues": {nexus.AttemptResumed{Attempt: "T1.1"}, "", nexus.Coder, "no model for the coder"},
+		"beside a merge":            {nexus.AttemptResumed{Attempt: "T1.1"}, "T1.1-merge", nexus.Coder, "no model for the coder"},
+		"a merge that continues":    {nexus.AttemptResumed{Attempt: "T1.1-merge"}, "T1.1-merge", "", "is gone, with 2 commits on it"},
+		"a landing":                 {nexus.TrainDeparted{Attempt: "T1.1"}, "T1.1-merge", "", "is gone, with 2 commits on it"},
+		"nothing that is known":     {nexus.RunPaused{}, "", "", "unknown intent run.paused"},
+	} {
+		s, base, _ := workertest.New(t)
+		var asked nexus.Role
+		s.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Planner: {}, nexus.Coder: {}}
+		s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
+			asked = role
+			return worker.Model{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
+		}
+		a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Strategy: nexus.NoTest}
+		v := state.View{
+			Run: "r", Tip: base, Landings: 2, Goal: nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}, Limits: nexus.Limits{Rounds: 3}, Attempt: a,
+			Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One", Kind: nexus.DocsTask}},
+		}
+		if c.merge != "" {
+			v.Merge = &state.Attempt{ID: c.merge, Base: base}
+		}
+		facts, err := (&Machine{Worker: s}).Act(t.Context(), c.intent, v, &desk{})
+		if err == nil || !strings.Contains(err.Error(), c.says) || asked != c.role || len(facts) > 0 {
+			t.Errorf("%s: %v, %v; asked is %q", name, facts, err, asked)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func TestAFileThatVanishes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Way = Plain
-	defer s.Close() //nolint:errcheck // nothing of it is mounted
+	defer s.Close()
 	tr, err := s.Add(ctx, "r", "T1.1", gittest.Run(t, user, "rev-parse", "HEAD"))
 	if err != nil {
 		t.Fatal(err)

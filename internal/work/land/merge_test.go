@@ -110,12 +110,14 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 			if i < 0 || r.desk.facts[i].(nexus.ReviewGiven).Tree != tree || r.desk.facts[i].(nexus.ReviewGiven).SendsBack {
 				t.Error("no review of it is on record that lets it land")
 			}
-			i = slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool {
-				j, ok := f.(nexus.GateJudged)
-				return ok && j.Evidence.Gate == tamper.MergeGate
-			})
-			if i < 0 || r.desk.facts[i].(nexus.GateJudged).Evidence.State != nexus.Pass || r.desk.facts[i].(nexus.GateJudged).Evidence.Why != "" {
-				t.Errorf("it was not compared with its sides: %+v", r.desk.facts)
+			var compared []nexus.Evidence
+			for _, f := range r.desk.facts {
+				if j, ok := f.(nexus.GateJudged); ok && j.Evidence.Gate == tamper.MergeGate {
+					compared = append(compared, j.Evidence)
+				}
+			}
+			if len(compared) != 1 || compared[0].State != nexus.Pass || compared[0].Why != "" {
+				t.Errorf("it is compared with its sides: %+v", compared)
 			}
 		})
 	}

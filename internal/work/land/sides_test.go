@@ -360,10 +360,16 @@ func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
 	list := whole.Judge.Gates
 	whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks++; return list(dir) }
 	whole.landed(v, whole.land(v), "bad", "one", "two")
+	kind := func(f nexus.Fact) string {
+		if j, ok := f.(nexus.GateJudged); ok {
+			return nexus.Kind(f) + " " + j.Evidence.Gate
+		}
+		return nexus.Kind(f)
+	}
 	var kinds []string
 	for _, f := range whole.desk.facts {
-		if kind := nexus.Kind(f); !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
+		if k := kind(f); !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
 		}
 	}
 	broken := errors.New("no space")
@@ -373,15 +379,15 @@ func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
 			t.Errorf("without %s: %v, %v", what, facts, err)
 		}
 	}
-	for _, kind := range kinds {
+	for _, k := range kinds {
 		r, v := start()
 		r.desk.fails = func(f nexus.Fact) error {
-			if nexus.Kind(f) == kind {
+			if kind(f) == k {
 				return broken
 			}
 			return nil
 		}
-		stays(kind, r, v)
+		stays(k, r, v)
 	}
 	for i := range looks {
 		r, v := start()

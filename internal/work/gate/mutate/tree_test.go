@@ -309,7 +309,9 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 					base = time.Since(start)
 				}
 			}
-			p.base[pkg] = base
+			if p.base[pkg] = base; base < 0 {
+				say(t, "not asked: the tests of %s are red or do not build without a fault that is awake", pkg)
+			}
 		}
 		if base < 0 {
 			continue // red without it
