@@ -19,17 +19,23 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // TestMain lets twice as many stories be played at once as there are
 // processors, if nobody says otherwise: they wait half of their time.
+//
+// It plays the scripted agent, too, where the environment says so.
 func TestMain(m *testing.M) {
+	if acptest.Main() {
+		return
+	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"nexus": main})
+	testscript.Main(m, map[string]func(){"nexus": main, "mcpclient": mcpClient})
 }
 
 // TestScripts tells what users do, one story a file. Each has a home, a state
@@ -142,6 +148,10 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			return err
 		}
 		home := filepath.Join(e.WorkDir, "home")
+		agent, err := os.Executable() // plays a scripted agent, see acptest
+		if err != nil {
+			return err
+		}
 		if real, err := os.UserHomeDir(); err == nil { // the toolchains of Rust lie there
 			e.Vars = append(e.Vars, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(real, ".rustup")))
 		}
@@ -150,7 +160,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
-			"NEXUS_DONE_COVERAGE=off",
+			"NEXUS_DONE_COVERAGE=off", "ACP_AGENT="+agent,
 		)
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return err

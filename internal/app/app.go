@@ -32,6 +32,7 @@ type App struct {
 	Dir     string            // where the work is; empty means the working directory
 	Set     map[string]string // settings by their keys, which hold before every file and variable
 	Report  func(Notice)      // hears what people should know; nil: nobody does
+	Actor   string            // who gives the command, where it is not the user; see [App.User]
 }
 
 // Notice is something that people should know and that stops nothing.
@@ -57,6 +58,9 @@ func (a *App) complain(err error) {
 // User returns the name of whoever gives the command, never empty: what people
 // decide is recorded under it, also where a service or a container sets no USER.
 func (a *App) User() string {
+	if a.Actor != "" {
+		return a.Actor
+	}
 	if name := cmp.Or(a.Env("USER"), a.Env("LOGNAME")); name != "" {
 		return name
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
@@ -21,10 +22,8 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	if err != nil {
 		return err
 	}
-	made := nexus.Plan{Version: plan.Version, Goal: o.Goal.Text}
-	for _, t := range s.Tasks {
-		made.Tasks = append(made.Tasks, t.Task)
-	}
+	made := PlanOf(s)
+	made.Goal = o.Goal.Text
 	o.Plan, o.Spent = &made, s.Ledger.Spent()
 	if len(made.Tasks) > 0 {
 		return nil
@@ -37,6 +36,15 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 		e.Code, e.Hint = s.Drain.Code, ""
 	}
 	return e
+}
+
+// PlanOf returns the tasks of a run as a plan.
+func PlanOf(s *state.State) nexus.Plan {
+	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text}
+	for _, t := range s.Tasks {
+		p.Tasks = append(p.Tasks, t.Task)
+	}
+	return p
 }
 
 // Estimate fills in what the order's plan is thought to take, by what earlier

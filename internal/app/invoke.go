@@ -47,7 +47,8 @@ func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.
 	}
 	k, ok := set.Find(rules.AgentKind, name)
 	if !ok {
-		return agent.Role{}, NotFound("role", name, "Use assistant, planner, coder, tester, reviewer or merger, or an agent of .claude/agents; nexus rules lists those.")
+		return agent.Role{}, NotFound("role", name,
+			"Use assistant, planner, coder, tester, reviewer or merger, or an agent of .claude/agents; nexus rules lists those.")
 	}
 	if err := agreedTo(k); err != nil {
 		return agent.Role{}, err

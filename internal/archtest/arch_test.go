@@ -54,7 +54,7 @@ var homes = map[string][]string{
 	"modernc.org/":            {"sys/journal"},
 	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
 	"charm.land/":             {"face/view"},
-	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/progress"},
+	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/mcpcmd", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/progress"},
 	"html/template":           {nowhere},
 	"text/template":           {nowhere},
 	"github.com/anthropics/":  {oracle},
@@ -65,7 +65,8 @@ var homes = map[string][]string{
 	"github.com/zalando/":     {"sys/apikey"},
 	"github.com/reviewdog/":   {"stack/read/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},
-	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcptest"},
+	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcpserver", "sys/mcp/mcptest"},
+	"github.com/coder/acp":    {"sys/acp/acptest"},
 	"github.com/sourcegraph/": {"sys/lsp"},
 }
 

@@ -36,7 +36,7 @@ var longFiles = map[string]int{
 	"sys/git/git_test.go":         534,
 	"sys/mcp/mcp_test.go":         581,
 	"sys/sandbox/sandbox_test.go": 935,
-	"sys/worktree/tree_test.go":   667,
+	"sys/worktree/tree_test.go":   609,
 	"work/agent/agent_test.go":    786,
 	"work/worker/judge.go":        564,
 	"work/tool/tool_test.go":      680,

@@ -27,7 +27,7 @@ func TestLinked(t *testing.T) {
 		if !strings.HasPrefix(path, strings.TrimSuffix(internal, "internal/")) {
 			others = append(others, path)
 		}
-		for _, not := range []string{"github.com/google/go-cmp", "google.golang.org/", "github.com/openai/", "github.com/anthropics/"} {
+		for _, not := range []string{"github.com/google/go-cmp", "google.golang.org/", "github.com/openai/", "github.com/anthropics/", "github.com/coder/"} {
 			if strings.HasPrefix(path, not) {
 				t.Errorf("the program links %s", path)
 			}

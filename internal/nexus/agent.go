@@ -19,6 +19,8 @@ const (
 	FaultTime       Fault = "time"       // the session's time is up
 	FaultLost       Fault = "lost"       // it does not know its conversation any more
 	FaultSetup      Fault = "setup"      // it cannot be run like this: a wrong model, an unknown option
+	FaultRefused    Fault = "refused"    // its model refuses to continue
+	FaultAsking     Fault = "asking"     // it asks again and again for what it may not do
 	FaultStopped    Fault = "stopped"    // Nexus stopped it
 )
 

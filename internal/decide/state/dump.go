@@ -29,10 +29,17 @@ func (s *State) Dump() (string, error) {
 		Attempts map[nexus.AttemptID]*Attempt
 		Sessions map[nexus.SessionID]*Session
 		Evidence []known
+		Deliver  bool
+		Rank     map[nexus.TaskID]int
+		Asked    map[nexus.TaskID]bool
+		Told     map[nexus.TaskID]nexus.Route
+		Waived   []string
+		Pace     map[string][]time.Duration
 	}{
 		State: s, Phase: s.phase, Held: s.held, Since: s.since, Heard: s.heard,
 		Spent: s.Ledger.Spent(), SetAside: s.Ledger.Reserved(),
 		Attempts: s.attempts, Sessions: s.sessions,
+		Deliver: s.deliver, Rank: s.rank, Asked: s.asked, Told: s.told, Waived: s.waived, Pace: s.pace,
 	}
 	for _, id := range s.Ledger.Unsettled() {
 		r, _ := s.Ledger.Open(id)

@@ -15,7 +15,6 @@ const (
 
 // absent is a line that is expected and not there.
 type absent struct {
-	file   string
 	number int // where it is in the side that has it
 	text   string
 	whose  string
@@ -131,7 +130,7 @@ func (m *merge) short4(f Sides, all map[string]counted) []absent {
 				continue
 			}
 			left[key]--
-			lost = append(lost, absent{f.Path, i + 1, strings.TrimSpace(text), c.whose(), key})
+			lost = append(lost, absent{i + 1, strings.TrimSpace(text), c.whose(), key})
 		}
 	}
 	return lost

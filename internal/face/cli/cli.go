@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
@@ -34,11 +35,16 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 		Mask: secret.New(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	})
-	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
-	c.SetArgs(args)
-	failure := cmp.Or(c.ExecuteContext(ctx), a.Lost)
+	failure := execute(ctx, a, args)
 	a.Complain(failure)
 	return console.ExitCode(ctx, failure)
+}
+
+// execute runs one command line on a console that no other has used.
+func execute(ctx context.Context, a *console.Console, args []string) error {
+	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
+	c.SetArgs(args)
+	return cmp.Or(c.ExecuteContext(ctx), a.Lost)
 }
 
 func root(a *console.Console) *cobra.Command {
@@ -53,7 +59,7 @@ func root(a *console.Console) *cobra.Command {
 	}
 	group("work", "Work:", slices.Concat(startcmd.Commands(a), check.Commands(a), quarantine.Commands(a)))
 	group("watch", "Steer and watch:", runscmd.Commands(a))
-	group("look", "Look inside:", append(inspect.Commands(a), bench.Commands(a)...))
+	group("look", "Look inside:", slices.Concat(inspect.Commands(a), mcpcmd.Commands(a, execute), bench.Commands(a)))
 	help := inspect.Help(a)
 	help.GroupID = "look"
 	root.SetHelpCommand(help)

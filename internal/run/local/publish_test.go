@@ -128,6 +128,32 @@ func TestBegin(t *testing.T) {
 	}
 }
 
+// TestReviewAsksForTheCriteria of what landed, once the gates pass: a command that
+// fails keeps the result from passing.
+func TestReviewAsksForTheCriteria(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, check, why string
+		tried            bool
+	}{
+		"all is well":            {"fine", "test -e fine", "", true},
+		"a criterion is not met": {"fine", "test -e one", "gate accept: test -e one: ", true},
+		"a gate is red":          {"red", "test -e red", "gate test: ", false},
+	} {
+		s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e red"}})
+		tip, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{c.file: "1\n"})
+		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: c.check}}}
+		v := state.View{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}, Tasks: []nexus.Task{task}, Landed: []nexus.Task{task}}
+		facts, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.ResultReviewed{}, v, desk{})
+		if err != nil || len(facts) != 1 {
+			t.Fatal(name, facts, err)
+		}
+		f := facts[0].(nexus.ResultGated).Verdict
+		if f.Passed != (c.why == "") || !strings.HasPrefix(f.Why, c.why) || (len(f.Evidence) == 2) != c.tried {
+			t.Errorf("%s: %q, of %d gates", name, f.Why, len(f.Evidence))
+		}
+	}
+}
+
 // TestReviewSaysWhatFails names the gate that the last tree does not pass.
 func TestReviewSaysWhatFails(t *testing.T) {
 	s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e bad"}})

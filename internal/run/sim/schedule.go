@@ -84,7 +84,6 @@ type pacer struct {
 	journal *journal
 	now     time.Time
 	queue   queue
-	core    *run.Core
 	takes   map[nexus.TaskID]time.Duration
 	landed  int
 	failed  error
@@ -96,7 +95,6 @@ func (p *pacer) run() error {
 	if err != nil {
 		return err
 	}
-	p.core = core
 	for p.failed == nil {
 		start, _, err := core.Pass(ctx, p.now)
 		if err != nil {

@@ -153,13 +153,13 @@ func (f Format) Coverage() bool {
 const glance = 128 << 10
 
 // Recognise returns the format of an output, by the command that printed it
-// or by its text. Sure says that the command tells.
-func (s Set) Recognise(in Input) (f Format, sure, ok bool) {
-	all, sure := s.recognise(in)
+// or by its text; the zero Format if neither tells.
+func (s Set) Recognise(in Input) Format {
+	all, _ := s.recognise(in)
 	if len(all) == 0 {
-		return Format{}, false, false
+		return Format{}
 	}
-	return all[0], sure, true
+	return all[0]
 }
 
 // recognise returns all formats that speak in an output, the one that matters

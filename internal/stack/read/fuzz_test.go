@@ -118,8 +118,8 @@ func TestRecordingsAreRecognised(t *testing.T) {
 		if slices.Contains(silent, name) {
 			continue
 		}
-		f, _, ok := stack.Formats().Recognise(read.Input{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
-		if !ok || f.Name != r.in.Format && f.Name != twin[name] {
+		f := stack.Formats().Recognise(read.Input{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
+		if f.Name != r.in.Format && f.Name != twin[name] {
 			t.Errorf("%s is taken for %q", r.path, f.Name)
 		}
 	}

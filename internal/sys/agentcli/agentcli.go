@@ -28,8 +28,9 @@ type Program struct {
 	Command string   // program, found by PATH
 	Args    []string // before those of the format; for text all of them, with {prompt} for the prompt
 	Maker   string   // provider of its models, such as anthropic; empty: unknown
-	Speaks  string   // format of its stream, see package stream
+	Speaks  string   // format of its stream, see package stream; or acp, see package acp
 	Model   string   // as it names it; empty: its own choice
+	Mode    string   // as it names it, where it speaks acp; empty: its own choice
 	Env     []string // "NAME=value"
 	Hosts   []string // that it may reach
 	Login   []string // files below the user's home that hold its login
@@ -50,16 +51,42 @@ func Known() []Program {
 			Hosts: []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}, Login: []string{".codex/auth.json"},
 		},
 		{
+			Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Speaks: "acp", Signin: "copilot login",
+			Hosts: []string{"api.github.com", "api.githubcopilot.com", "api.individual.githubcopilot.com", "api.business.githubcopilot.com"},
+			Login: []string{".copilot/config.json"}, Env: []string{"COPILOT_AUTO_UPDATE=false"},
+		},
+		{
 			Name: "gemini", Command: "gemini", Maker: "gemini", Speaks: "gemini", Signin: "gemini",
 			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
 			Login: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json"},
 			Env:   []string{"GEMINI_TELEMETRY_ENABLED=false"},
 		},
 		{
+			Name: "goose", Command: "goose", Args: []string{"acp"}, Speaks: "acp", Signin: "goose configure", Metered: true,
+			Login: []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"}, Env: []string{"GOOSE_DISABLE_KEYRING=1"},
+		},
+		{
 			Name: "opencode", Command: "opencode", Speaks: "opencode", Signin: "opencode auth login", Metered: true,
 			Login: []string{".local/share/opencode/auth.json"}, Env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
 		},
 	}
+}
+
+// OverACP returns the program as it is started to speak the Agent Client Protocol.
+// Claude Code and Codex do so by adapters, programs of their own.
+func (p Program) OverACP() Program {
+	p.Speaks = "acp"
+	switch p.Name {
+	case "claude":
+		p.Command = "claude-agent-acp"
+	case "codex":
+		p.Command = "codex-acp"
+	case "gemini":
+		p.Args = []string{"--acp"}
+	case "opencode":
+		p.Args = []string{"acp"}
+	}
+	return p
 }
 
 // IsKnown reports whether a program of this name needs no configuration.
@@ -118,7 +145,7 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, disk.Fail("make a home for "+p.Name, err)
 	}
-	if p.Speaks == "gemini" {
+	if p.Speaks == "gemini" || p.Name == "gemini" {
 		if err := p.settle(dir); err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ type Prompt struct {
 	ID     string // of its conversation; empty: it makes one
 	Resume bool   // it has that conversation already
 	Money  nexus.Money
+	Spent  nexus.Money // what the conversation cost before, as it counts
 	Turns  int
 	// Permit says why a call that the agent asks for is not allowed, empty
 	// where it is.
@@ -102,7 +103,13 @@ type talk struct {
 // read passes on the lines of the program.
 func (s *talk) read() {
 	defer close(s.lines)
-	r := bufio.NewReaderSize(s.process, 64<<10)
+	ReadLines(s.process, func(line []byte) { s.lines <- line })
+}
+
+// ReadLines reads lines until there are no more, the last of them without an end where it
+// has none. In place of one that is longer than 32 MiB there is a line that says so.
+func ReadLines(from io.Reader, each func(line []byte)) {
+	r := bufio.NewReaderSize(from, 64<<10)
 	for {
 		var line []byte
 		long := false
@@ -118,7 +125,7 @@ func (s *talk) read() {
 				line = []byte("(a line that is too long)")
 			}
 			if len(line) > 0 {
-				s.lines <- line
+				each(line)
 			}
 			if err != nil {
 				return

@@ -14,8 +14,9 @@ import (
 type Agent struct {
 	Command string
 	Args    []string
-	Speaks  string // format of its stream
+	Speaks  string // format of its stream, or acp
 	Model   string
+	Mode    string
 	Env     []string // "NAME=value"
 	Hosts   []string
 	Login   []string
@@ -29,8 +30,8 @@ func agentKeys() []Key {
 	const runs = "it decides what runs with your login"
 	return []Key{
 		part("roles.*.agent", kind.Text(),
-			"agent program that does the sessions of this role instead of a model: claude, codex, gemini, opencode, or "+
-				"one of agents; all roles of a run",
+			"agent program that does the sessions of this role instead of a model: claude, codex, copilot, gemini, goose, "+
+				"opencode, or one of agents; all roles of a run",
 			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
 		part("agents.*.command", kind.Text(),
 			"program of this agent, which runs in the sandbox",
@@ -39,12 +40,16 @@ func agentKeys() []Key {
 			"its first arguments; for an agent that speaks text, all of them, with {prompt} for the prompt, which it "+
 				"reads from its input otherwise",
 			agents, func(a *Agent) *[]string { return &a.Args }).trusted(runs),
-		part("agents.*.speaks", kind.Words(stream.Formats()...),
-			"format of its output; text: any output, and its exit code says whether it is done",
+		part("agents.*.speaks", kind.Words(append(stream.Formats(), "acp")...),
+			"format of its output; text: any output, and its exit code says whether it is done; acp: the Agent Client Protocol, "+
+				"in which it has Nexus write its files and run its commands",
 			agents, func(a *Agent) *string { return &a.Speaks }).trusted(runs),
 		part("agents.*.model", kind.Text(),
 			"model, as the program names it; if not set, the program chooses",
 			agents, func(a *Agent) *string { return &a.Model }).trusted(runs),
+		part("agents.*.mode", kind.Text(),
+			"mode, as the program names it, if it speaks acp; if not set, the program chooses",
+			agents, func(a *Agent) *string { return &a.Mode }).trusted(runs),
 		part("agents.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it and for the commands that it runs; ${NAME} inserts one of yours",
 			agents, func(a *Agent) *[]string { return &a.Env }).trusted(runs),

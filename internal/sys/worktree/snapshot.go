@@ -172,6 +172,9 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, 
 	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // of all of them, whatever their order
 	for _, p := range paths {
 		f, done, err := t.storeFile(p)
+		if _, gone := os.Lstat(filepath.Join(t.Dir, p)); err != nil && errors.Is(gone, fs.ErrNotExist) {
+			continue // the next look finds it gone
+		}
 		if err != nil {
 			return nil, disk.Fail("keep "+p, err)
 		}

@@ -394,7 +394,8 @@ func TestAnUntouchedTreeIsNotAccepted(t *testing.T) {
 	}
 }
 
-// TestATaskWhoseTimeIsOverEnds and keeps the work.
+// TestATaskWhoseTimeIsOverEnds and keeps the work, which nobody judges any more.
+// What was accepted by then is.
 func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 	for _, left := range []time.Duration{time.Minute, 0, -time.Minute} {
 		j := newJob(t, nil, lint("exit 0"))
@@ -408,6 +409,23 @@ func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 		if want := map[bool]nexus.Outcome{true: nexus.Accepted, false: nexus.Exhausted}[left > 0]; f.Outcome != want || f.Commit != j.view.Attempt.Snapshot.Commit {
 			t.Errorf("with %s left: %+v", left, f)
 		}
+		if told := j.desk.told(); (told == "") != (left <= 0) {
+			t.Errorf("with %s left: %s", left, told)
+		}
+	}
+	j := newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+	began, over := time.Unix(1700000000, 0), time.Duration(0)
+	j.view.Limits.TaskTime, j.view.Attempt.Active = time.Hour, began
+	j.Site.Now = func() time.Time { return began.Add(over) }
+	j.desk.heard = func(f nexus.Fact) {
+		if _, ok := f.(nexus.ReviewGiven); ok {
+			over = 2 * time.Hour
+		}
+	}
+	if f := j.ended(); f.Outcome != nexus.Accepted {
+		t.Errorf("the time is over once it is reviewed: %+v", f)
 	}
 }
 

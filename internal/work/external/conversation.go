@@ -172,7 +172,9 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 	if c.Limits.Turns > 0 {
 		p.Turns = c.Limits.Turns - c.turn
 	}
-	if !resume {
+	if resume {
+		p.Spent = c.closed.Total
+	} else {
 		p.ID = c.agent.NewID()
 		if c.Old != nil && c.Earlier != nil {
 			if notes := c.Earlier(); notes != "" {

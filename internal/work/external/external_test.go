@@ -139,6 +139,8 @@ func TestFaults(t *testing.T) {
 		{nexus.FaultOverload, 4, "", nexus.CodeNeedsPerson, "Your program ended before", true},
 		{nexus.FaultContext, 3, nexus.Exhausted, "", "GUIDE\n\nDo it.", false},
 		{nexus.FaultLost, 3, nexus.Exhausted, "", "GUIDE\n\nDo it.", false},
+		{nexus.FaultAsking, 3, nexus.NoProgress, "", "Your program ended before", true},
+		{nexus.FaultRefused, 1, nexus.GaveUp, "", "", false},
 		{nexus.FaultTurns, 1, nexus.Exhausted, "", "", false},
 		{nexus.FaultBudget, 1, nexus.Exhausted, "", "", false},
 		{nexus.FaultTime, 1, nexus.Exhausted, "", "", false},

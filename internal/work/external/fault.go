@@ -41,6 +41,8 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 		return nil, sayQuota, c.quota(ctx, e)
 	case nexus.FaultBudget, nexus.FaultTurns, nexus.FaultTime:
 		return &ending{outcome: nexus.Exhausted, why: why}, "", nil
+	case nexus.FaultRefused:
+		return &ending{outcome: nexus.GaveUp, why: why}, "", nil
 	case nexus.FaultLost, nexus.FaultContext:
 		if n >= tries {
 			return &ending{outcome: nexus.Exhausted, why: why}, "", nil
@@ -52,7 +54,7 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 			return nil, "", c.person(nexus.CodeNeedsPerson, why, "Try again later with nexus resume, or use another agent.")
 		}
 		return nil, again, c.rest(ctx, n, e)
-	default: // silent, garbage, unfinished, crashed
+	default: // silent, garbage, unfinished, crashed, asking
 		if n >= tries {
 			return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%s, %d times", why, n)}, "", nil
 		}

@@ -151,7 +151,9 @@ func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
 		}
 		was = c.calls[asked.ID]
 	}
-	was.judged = j
+	if !was.judged.Refused { // one that is made all the same was refused
+		was.judged = j
+	}
 	c.calls[asked.ID] = was
 	return why
 }

@@ -136,7 +136,7 @@ func underway(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus
 	in := input(t, g, res)
 	format := g.Format
 	if format == read.Exit {
-		f, _, _ := stack.Formats().Recognise(in)
+		f := stack.Formats().Recognise(in)
 		format = f.Name
 	}
 	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was running when the time was up"}

@@ -25,9 +25,19 @@ type desk struct {
 	facts []nexus.Fact
 	known map[string]nexus.Evidence // by tree and gate
 	heard func(nexus.Fact)
+	none  error                  // why no call may be paid; nil: it may
+	fails func(nexus.Fact) error // to record; nil: records
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	for _, f := range facts {
+		if d.fails == nil {
+			break
+		}
+		if err := d.fails(f); err != nil {
+			return err
+		}
+	}
 	d.facts = append(d.facts, facts...)
 	for _, f := range facts {
 		if d.heard != nil {
@@ -42,8 +52,8 @@ func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool
 	return e, ok
 }
 
-func (*desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
-	return nil, nil
+func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
+	return nil, d.none
 }
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
@@ -342,6 +352,25 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 				t.Error("the branch was moved on")
 			}
 		})
+	}
+}
+
+// TestABranchThatMovesMeanwhile is left where it is: the landing is an error, and
+// not on record.
+func TestABranchThatMovesMeanwhile(t *testing.T) {
+	r := newTrain(t, lint("exit 0"))
+	v := r.accepted(map[string]string{"one": ""})
+	r.meanwhile(&v, map[string]string{"two": ""})
+	_, hash := r.tree("T0.2", r.base, map[string]string{"three": ""})
+	other := r.commit(hash, "somebody else\n", v.Tip)
+	r.desk.heard = func(f nexus.Fact) {
+		if f, ok := f.(nexus.GateJudged); ok && f.Task == "T1" {
+			r.move(other, v.Tip)
+		}
+	}
+	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	if err == nil || !strings.Contains(err.Error(), "land T1.1") || len(facts) > 0 || r.tip() != other {
+		t.Errorf("%v, %v; the branch is at %s", facts, err, r.tip())
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -105,8 +107,17 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 				t.Errorf("the gates judged %v", got)
 			}
 			i := slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok })
-			if i < 0 || r.desk.facts[i].(nexus.ReviewGiven).Tree != tree {
-				t.Error("no review of it is on record")
+			if i < 0 || r.desk.facts[i].(nexus.ReviewGiven).Tree != tree || r.desk.facts[i].(nexus.ReviewGiven).SendsBack {
+				t.Error("no review of it is on record that lets it land")
+			}
+			var compared []nexus.Evidence
+			for _, f := range r.desk.facts {
+				if j, ok := f.(nexus.GateJudged); ok && j.Evidence.Gate == tamper.MergeGate {
+					compared = append(compared, j.Evidence)
+				}
+			}
+			if len(compared) != 1 || compared[0].State != nexus.Pass || compared[0].Why != "" {
+				t.Errorf("it is compared with its sides: %+v", compared)
 			}
 		})
 	}
@@ -183,6 +194,42 @@ func TestNobodyMerges(t *testing.T) {
 	r.nobody(nexus.CodeBudget)
 	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
+	}
+}
+
+// TestAMergerThatThereIsNoMoneyFor is no refusal: the landing waits.
+func TestAMergerThatThereIsNoMoneyFor(t *testing.T) {
+	r := newTrain(t, lint("exit 0"))
+	v := r.conflicted()
+	c := r.plays(v, nil)
+	r.desk.none = &nexus.Error{Code: nexus.CodeBudget, Message: "the run has no money left"}
+	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || !strings.Contains(err.Error(), "no money left") || len(facts) > 0 || len(c.told) > 0 || r.tip() != v.Tip {
+		t.Error(facts, err, c.told)
+	}
+}
+
+// TestAMergerIsNotAskedForWhatItCannotFix: a merged tree that no gate judged goes
+// to a person, while the merger hears of a gate that did not end.
+func TestAMergerIsNotAskedForWhatItCannotFix(t *testing.T) {
+	files := map[string]string{"bad": "mine\ntheirs\n"}
+	r := newTrain(t)
+	r.nobody(nexus.CodeNoKey)
+	v := r.conflicted()
+	r.resolved(v, 1, files, nexus.Accepted, nil)
+	if got := r.refused(v, r.land(v), "no gate judged it"); !got.Conflict || len(v.Merge.Rounds) != 1 {
+		t.Errorf("%+v after %d rounds", got, len(v.Merge.Rounds))
+	}
+
+	hangs := lint("test -e one && test -e two || exit 0; while :; do :; done")
+	hangs.Timeout = 100 * time.Millisecond
+	r = newTrain(t, hangs)
+	r.nobody(nexus.CodeNoKey)
+	v = r.conflicted()
+	r.resolved(v, 1, files, nexus.Accepted, nil)
+	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 || v.Merge.Last().Cause != "lint" {
+		t.Errorf("%+v, %v: %+v", facts, err, v.Merge.Last())
 	}
 }
 

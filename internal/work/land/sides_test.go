@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -339,5 +340,64 @@ func TestWhatNoMergerCanFix(t *testing.T) {
 		if !got.Conflict || got.Onto != v.Tip || !strings.Contains(got.Why, "bad conflict with what landed meanwhile") || len(p.told[nexus.Merger]) != 1 || r.tip() != v.Tip {
 			t.Errorf("%s: %+v, %q", name, got, p.told)
 		}
+	}
+}
+
+// TestNothingLandsThatIsNotOnRecord: whatever cannot be recorded of a merge, and
+// whenever its gates cannot be found, that is the error, and the branch stays.
+func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
+	start := func() (*train, state.View) {
+		r := newTrain(t, lint("exit 0"))
+		v := r.conflicted()
+		r.plays(v, map[nexus.Role][]func() (map[string]string, any){
+			nexus.Merger:   {submits(map[string]string{"bad": "mine\ntheirs\n"}, "Both.")},
+			nexus.Reviewer: {reviews(given{Approved: true, Summary: "fine"})},
+		})
+		return r, v
+	}
+	whole, v := start()
+	looks := 0
+	list := whole.Judge.Gates
+	whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks++; return list(dir) }
+	whole.landed(v, whole.land(v), "bad", "one", "two")
+	kind := func(f nexus.Fact) string {
+		if j, ok := f.(nexus.GateJudged); ok {
+			return nexus.Kind(f) + " " + j.Evidence.Gate
+		}
+		return nexus.Kind(f)
+	}
+	var kinds []string
+	for _, f := range whole.desk.facts {
+		if k := kind(f); !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	broken := errors.New("no space")
+	stays := func(what string, r *train, v state.View) {
+		t.Helper()
+		if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, broken) || len(facts) > 0 || r.tip() != v.Tip {
+			t.Errorf("without %s: %v, %v", what, facts, err)
+		}
+	}
+	for _, k := range kinds {
+		r, v := start()
+		r.desk.fails = func(f nexus.Fact) error {
+			if kind(f) == k {
+				return broken
+			}
+			return nil
+		}
+		stays(k, r, v)
+	}
+	for i := range looks {
+		r, v := start()
+		n := 0
+		r.Judge.Gates = func(dir string) ([]gate.Gate, error) {
+			if n++; n == i+1 {
+				return nil, broken
+			}
+			return list(dir)
+		}
+		stays(fmt.Sprintf("its gates, look %d of %d", i+1, looks), r, v)
 	}
 }

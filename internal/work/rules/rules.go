@@ -137,7 +137,8 @@ func Load(s Source) (*Set, error) {
 		switch {
 		case k.Kind != SkillKind: // nobody is told it before it is asked for
 		case k.State != trust.Trusted:
-			set.always.Refused = append(set.always.Refused, Refused{File: k.File, Why: fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)})
+			why := fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)
+			set.always.Refused = append(set.always.Refused, Refused{File: k.File, Why: why})
 		case k.Description != "":
 			set.always.Skills = append(set.always.Skills, k)
 		}

@@ -123,8 +123,8 @@ func readSkill(p place, name string, kind Kind) (Skill, error) {
 	}
 	return Skill{
 		Kind: kind, Name: meta.one("name"), Description: legible.Cut(meta.one("description"), maxDescription), File: p.label + name, Own: p.own,
-		Text: strings.TrimSpace(body), Tools: meta.each("tools", "allowed-tools"), Model: meta.one("model"), State: trust.New, place: p, name: name, whole: text,
-		paths: meta.each("paths"), manual: meta.yes("disable-model-invocation"),
+		Text: strings.TrimSpace(body), Tools: meta.each("tools", "allowed-tools"), Model: meta.one("model"), State: trust.New,
+		place: p, name: name, whole: text, paths: meta.each("paths"), manual: meta.yes("disable-model-invocation"),
 	}, nil
 }
 
@@ -224,7 +224,8 @@ func named(name, text string) bool {
 }
 
 // common are words that descriptions of skills hold, whatever they are about.
-const common = " about after agent before between change code could every files first guide other project should skill tests their there these thing this using wants what when whenever where which while with write writing "
+const common = " about after agent before between change could every files first guide other project should skill " +
+	"tests their there these thing using wants whenever where which while write writing "
 
 // wordsOf returns the words of a text that say what it is about.
 func wordsOf(text string) map[string]bool {

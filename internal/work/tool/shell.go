@@ -177,7 +177,7 @@ func ended(r sandbox.Result, err error, total, idle time.Duration) (note string,
 // run runs a command in a box of its own, or beside what runs in the
 // background.
 func (e Env) run(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
-	c := e.command([]string{bash(), "-c", command}, 0)
+	c := e.command([]string{Bash(), "-c", command}, 0)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	silent := time.AfterFunc(idle, func() { stop(errIdle) })
@@ -207,7 +207,8 @@ func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 	return c
 }
 
-func bash() string {
+// Bash returns the shell that runs the commands of agents.
+func Bash() string {
 	if _, err := os.Stat("/bin/bash"); err == nil {
 		return "/bin/bash"
 	}

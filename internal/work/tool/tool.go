@@ -166,7 +166,7 @@ func New(e Env, names ...string) (*Set, error) {
 	e.tree.Writes, e.tree.Rule, e.tree.Hidden, e.tree.Caches = e.Writes, e.Rule, e.Hidden.Ready(), e.Caches
 	e.lids = newHiddenPaths(e)
 	if e.Box != nil {
-		e.jobs = job.New(bash(), e.Box.Run)
+		e.jobs = job.New(Bash(), e.Box.Run)
 	}
 	s := &Set{env: e}
 	known := builtin(e)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -21,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/external"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // ExternalAgent is another maker's agent that does the sessions of a role.
@@ -99,7 +102,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer free()
 	var undone tool.UndoneFiles
-	l, way, closed, err := s.launch(t, e, h)
+	a, way, closed, err := s.launch(t, e, h)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -127,7 +130,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 			return agent.Outcome{}, err
 		}
 	}
-	o, err := external.Run(ctx, program{l}, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs)
+	o, err := external.Run(ctx, a, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs)
 	if err != nil || len(undone.Files()) == 0 {
 		return o, err
 	}
@@ -145,11 +148,11 @@ func (h program) Resumes() bool { return h.Program.Resumes() }
 
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
-func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (agentcli.Launch, *egress.Way, func(), error) {
+func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (external.Agent, *egress.Way, func(), error) {
 	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session))) // it holds its conversation
 	secrets, err := h.Program.Home(home, h.User)
 	if err != nil {
-		return agentcli.Launch{}, nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, secret := range secrets {
 		if s.Site.Learn != nil {
@@ -158,7 +161,7 @@ func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (agentcli.Launch,
 	}
 	set, err := tool.New(e, "read_file") // knows which files are hidden
 	if err != nil {
-		return agentcli.Launch{}, nil, nil, err
+		return nil, nil, nil, err
 	}
 	c := sandbox.Command{
 		Dir: e.Dir, Env: append(slices.Clone(e.Vars), "HOME="+home),
@@ -173,9 +176,51 @@ func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (agentcli.Launch,
 		way = h.Net.Open()
 		c.Proxy = way.Serve
 	}
-	return agentcli.Launch{
-		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Silence: h.Silence, Working: max(h.Silence, toolTime),
-	}, way, set.Close, nil
+	working := max(h.Silence, toolTime)
+	if h.Program.Speaks != "acp" {
+		return program{agentcli.Launch{
+			Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Silence: h.Silence, Working: working,
+		}}, way, set.Close, nil
+	}
+	terminal := c
+	terminal.Args, terminal.Env, terminal.Writable, terminal.Proxy = []string{tool.Bash(), "-c"}, e.Vars, e.Writable, nil
+	a := acp.New(acp.Launch{
+		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Terminal: terminal, Files: servedFiles{set.Tree()},
+		Writes: e.Writes, Keep: !e.Writes, Silence: h.Silence, Working: working,
+	})
+	return a, way, func() {
+		a.Close()
+		set.Close()
+	}, nil
+}
+
+// servedFiles is the tree as an agent has us read and write it.
+type servedFiles struct{ tree *files.Tree }
+
+// Read implements [acp.Files].
+func (f servedFiles) Read(name string) (string, error) {
+	tree := f.tree.At(name)
+	at, err := tree.Clean(name, false)
+	if err != nil {
+		return "", err
+	}
+	if _, err := tree.Root.Stat(at); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: %w", at, fs.ErrNotExist)
+	}
+	return tree.Text(at)
+}
+
+// Write implements [acp.Files]. The agent has tools of its own, so that what
+// others changed since it read a file through us says nothing.
+func (f servedFiles) Write(name, text string) error {
+	at, err := f.tree.Clean(name, true)
+	if err != nil {
+		return err
+	}
+	tree := f.tree.Anew()
+	defer tree.Close()
+	_, err = tree.Write(at, text)
+	return err
 }
 
 // toolTime is how long a tool of an agent may be silent: a build, a test.

@@ -41,7 +41,7 @@ func write(a *console.Console, shape string, v verdict.Verdict, object any) erro
 	switch shape {
 	case "json":
 		a.JSON = true
-		return a.Answer(object, nil)
+		return a.Answer(object, func(s view.Style) string { return verdict.Text(s, v) })
 	case "junit":
 		text, err = verdict.JUnit(v)
 	case "sarif":

@@ -32,6 +32,14 @@ type Console struct {
 	Verbose bool   // also how a run decides
 	JSON    bool   // one object instead of text
 	Lost    error  // why there is no page for what help was asked of
+	Host    Host
+}
+
+// Host is a program that has commands run in its own process. It hears what is
+// not in their output; a nil function hears nothing.
+type Host struct {
+	Began func(nexus.RunID) // the run that the command conducts, once it holds it
+	Drawn func(string)      // the result as people read it, where it is printed as JSON
 }
 
 // New returns a console whose notices are messages for people.

@@ -91,6 +91,9 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
+	if a.Host.Drawn != nil && text != nil {
+		a.Host.Drawn(a.Mask.Text(text(a.Style(a.Out))))
+	}
 	return a.Print(b.String())
 }
 
@@ -104,11 +107,20 @@ func (a *Console) Say(format string, args ...any) {
 // Ask writes a question for people, whatever else is kept quiet.
 func (a *Console) Ask(text string) { _, _ = io.WriteString(a.Err, text) }
 
-// failure is the JSON object that stands for an error.
-type failure struct {
+// Failure is the JSON object that stands for an error.
+type Failure struct {
 	Code    nexus.Code `json:"code"`
 	Message string     `json:"message"`
 	Hint    string     `json:"hint,omitzero"`
+}
+
+// Failure returns what stands for an error, without keys.
+func (a *Console) Failure(err error) Failure {
+	f := Failure{Code: nexus.CodeInternal, Message: a.Mask.Text(err.Error())}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		f.Code, f.Hint = e.Code, a.Mask.Text(e.Hint)
+	}
+	return f
 }
 
 // Complain tells people about an error, and programs too with --json.
@@ -119,12 +131,9 @@ func (a *Console) Complain(err error) {
 	if _, told := errors.AsType[ExitError](err); told {
 		return
 	}
-	f := failure{Code: nexus.CodeInternal, Message: a.Mask.Text(err.Error())}
-	if e, ok := errors.AsType[*nexus.Error](err); ok {
-		f.Code, f.Hint = e.Code, a.Mask.Text(e.Hint)
-	}
+	f := a.Failure(err)
 	if a.JSON {
-		_ = a.Answer(map[string]failure{"error": f}, nil)
+		_ = a.Answer(map[string]Failure{"error": f}, nil)
 	}
 	s := a.Style(a.Err)
 	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: "))

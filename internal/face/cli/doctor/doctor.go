@@ -40,7 +40,6 @@ type look struct {
 	app   *console.Console
 	place *app.Place // nil where there is none
 	conf  config.Config
-	box   *sandbox.Box // nil where none works
 	skip  []string
 	all   []Check
 }
@@ -270,7 +269,6 @@ func (l *look) confined(ctx context.Context) {
 	case !l.Run:
 		l.add(checkBox(box), checkNetwork(l.app, box, l.conf.Network))
 	}
-	l.box = box
 	dir, err := l.app.WorkDir()
 	if l.place != nil {
 		dir = l.place.Repo.Work

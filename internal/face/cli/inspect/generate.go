@@ -31,7 +31,8 @@ type generated struct {
 
 func generateCommand(a *console.Console) *cobra.Command {
 	var check, all bool
-	c := a.Command("generate [TARGET...] [--all] [--check] [--json]", "write the instruction files of other tools from AGENTS.md and .nexus/rules", func(_ context.Context, args []string) error {
+	short := "write the instruction files of other tools from AGENTS.md and .nexus/rules"
+	c := a.Command("generate [TARGET...] [--all] [--check] [--json]", short, func(_ context.Context, args []string) error {
 		targets, err := targetsNamed(args, all)
 		if err != nil {
 			return err
@@ -43,10 +44,16 @@ func generateCommand(a *console.Console) *cobra.Command {
 		dir = app.Top(dir)
 		files, err := rules.Generate(dir, targets)
 		if err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "generate instruction files", Cause: err, Hint: "Write AGENTS.md, or fix what is wrong with it; nexus rules lists what is read."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "generate instruction files", Cause: err,
+				Hint: "Write AGENTS.md, or fix what is wrong with it; nexus rules lists what is read.",
+			}
 		}
 		if len(files) == 0 && !check {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "no instruction file was generated here before", Hint: "Name targets: " + strings.Join(targetNames(), ", ") + "; or use --all."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "no instruction file was generated here before",
+				Hint: "Name targets: " + strings.Join(targetNames(), ", ") + "; or use --all.",
+			}
 		}
 		list, bad := []generated{}, false
 		for _, f := range files {

@@ -46,7 +46,8 @@ type invoked struct {
 
 func rulesCommand(a *console.Console) *cobra.Command {
 	var task string
-	c := a.Command("rules [PATH...] [--task TEXT] [--json]", "list what the repository and you say to agents, and why it applies to a path", func(_ context.Context, args []string) error {
+	short := "list what the repository and you say to agents, and why it applies to a path"
+	c := a.Command("rules [PATH...] [--task TEXT] [--json]", short, func(_ context.Context, args []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err
@@ -83,7 +84,10 @@ func inside(top, dir string, args []string) ([]string, error) {
 		}
 		rel, err := filepath.Rel(top, full)
 		if err != nil || !filepath.IsLocal(rel) {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q lies outside of the repository", arg), Hint: "Give a path of the repository. It need not be there yet."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q lies outside of the repository", arg),
+				Hint: "Give a path of the repository. It need not be there yet.",
+			}
 		}
 		paths = append(paths, filepath.ToSlash(rel))
 	}

@@ -167,6 +167,9 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	if w.shown = newScreen(w.a, w.place, id, w.lines, w.file); again {
 		w.shown.showPast(ctx)
 	}
+	if w.a.Host.Began != nil {
+		w.a.Host.Began(id)
+	}
 }
 
 // Follow implements [app.Watcher].

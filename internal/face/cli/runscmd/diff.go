@@ -17,18 +17,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
+// changes is what diff prints with --json.
+type changes struct {
+	Run  nexus.RunID `json:"run"`
+	From string      `json:"from"` // commit before the change
+	To   string      `json:"to"`   // commit after it
+	Diff string      `json:"diff"` // as git prints it
+}
+
 func diffCommand(a *console.Console) *cobra.Command {
 	var run string
 	var stat bool
 	var of portion
-	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN]", "print what a task changed, whether it landed or not", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
+	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN] [--json]", "print what a task changed, whether it landed or not", func(ctx context.Context, args []string) error {
+		return a.Look(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
 			from, to, err := span(s, args[0], of)
 			if err != nil {
 				return err
 			}
 			flags := []string{"diff", "--no-ext-diff", "--no-textconv", "--find-renames"}
-			style := a.Style(a.Out)
 			if stat {
 				flags = append(flags, "--stat")
 			}
@@ -37,10 +44,12 @@ func diffCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !style.Plain {
-				text = view.Diff(style, text)
-			}
-			return a.Print(text)
+			return a.Answer(changes{Run: r.ID, From: from, To: to, Diff: text}, func(style view.Style) string {
+				if style.Plain {
+					return text
+				}
+				return view.Diff(style, text)
+			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
@@ -51,6 +60,7 @@ func diffCommand(a *console.Console) *cobra.Command {
 	console.Least(c, "up-to", 1)
 	c.MarkFlagsMutuallyExclusive("round", "up-to")
 	a.RunFlag(c, &run)
+	a.JSONFlag(c)
 	return c
 }
 

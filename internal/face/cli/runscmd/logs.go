@@ -3,6 +3,8 @@ package runscmd
 import (
 	"cmp"
 	"context"
+	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,11 +14,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+// logged is what logs prints with --json.
+type logged struct {
+	Run    nexus.RunID  `json:"run"`
+	Events []view.Event `json:"events"`
+	Last   int64        `json:"last"` // of the events that were read: --since takes it
+	More   bool         `json:"more"` // there are events after it
+}
+
+// logFlags are the flags of `logs`.
+type logFlags struct {
+	follow, lines bool
+	since         int64
+	limit         int // of events; 0: none
+	task          string
+}
+
 func logsCommand(a *console.Console) *cobra.Command {
-	var follow, lines bool
-	var since int64
-	var task string
-	c := a.Command("logs [RUN|TASK|ATTEMPT] [-f] [--since SEQ] [--task TASK] [--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
+	var f logFlags
+	c := a.Command("logs [RUN|TASK|ATTEMPT] [-f] [--since SEQ] [--limit N] [--task TASK] [--json|--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
 			return err
@@ -26,36 +42,85 @@ func logsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		task = cmp.Or(task, part)
-		events := p.Journal.Events(ctx, r.ID, since)
-		if follow {
-			events = p.Journal.Follow(ctx, r.ID, since)
+		f.task = cmp.Or(f.task, part)
+		events := p.Journal.Events(ctx, r.ID, f.since)
+		if f.follow {
+			events = p.Journal.Follow(ctx, r.ID, f.since)
 		}
-		style := a.Style(a.Out)
-		for e, err := range events {
-			switch {
-			case err != nil:
-				return err
-			case task != "" && !view.Concerns(e.Fact, nexus.TaskID(task)):
-			case lines:
-				err = a.Line(e)
-			default:
-				err = a.Print(view.Line(style, e) + "\n")
-			}
-			if err != nil {
-				return err
-			}
-			if _, over := e.Fact.(nexus.RunEnded); over && follow {
-				return nil
-			}
+		if a.JSON {
+			return collect(a, r.ID, f, events)
 		}
-		return nil
+		return stream(a, f, events)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
-	f := c.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "keep printing new events until the run ends")
-	f.Int64Var(&since, "since", 0, "print only events after the one with this `SEQ`")
-	f.StringVar(&task, "task", "", "print only events of this `TASK`")
-	f.BoolVar(&lines, "jsonl", false, "print one JSON object per event")
+	fl := c.Flags()
+	fl.BoolVarP(&f.follow, "follow", "f", false, "keep printing new events until the run ends")
+	fl.Int64Var(&f.since, "since", 0, "print only events after the one with this `SEQ`")
+	fl.IntVar(&f.limit, "limit", 0, "print at most `N` events")
+	console.Least(c, "limit", 1)
+	fl.StringVar(&f.task, "task", "", "print only events of this `TASK`")
+	fl.BoolVar(&f.lines, "jsonl", false, "print one JSON object per event")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "jsonl")
+	c.MarkFlagsMutuallyExclusive("json", "follow")
 	return c
+}
+
+// wanted reports whether an event is one that was asked for.
+func (f logFlags) wanted(e nexus.Event) bool {
+	return f.task == "" || view.Concerns(e.Fact, nexus.TaskID(f.task))
+}
+
+// stream prints events as they come.
+func stream(a *console.Console, f logFlags, events iter.Seq2[nexus.Event, error]) error {
+	style, n := a.Style(a.Out), 0
+	for e, err := range events {
+		switch {
+		case err != nil:
+			return err
+		case !f.wanted(e):
+		case f.lines:
+			n, err = n+1, a.Line(e)
+		default:
+			n, err = n+1, a.Print(view.Line(style, e)+"\n")
+		}
+		if err != nil {
+			return err
+		}
+		if _, over := e.Fact.(nexus.RunEnded); over && f.follow || f.limit > 0 && n == f.limit {
+			return nil
+		}
+	}
+	return nil
+}
+
+// collect prints events as one object.
+func collect(a *console.Console, run nexus.RunID, f logFlags, events iter.Seq2[nexus.Event, error]) error {
+	all, found := logged{Run: run, Events: []view.Event{}, Last: f.since}, []nexus.Event{}
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		wanted := f.wanted(e)
+		if wanted && f.limit > 0 && len(found) == f.limit {
+			all.More = true
+			break
+		}
+		all.Last = e.Seq
+		if !wanted {
+			continue
+		}
+		v, err := view.EventOf(e)
+		if err != nil {
+			return err
+		}
+		all.Events, found = append(all.Events, v), append(found, e)
+	}
+	return a.Answer(all, func(style view.Style) string {
+		var b strings.Builder
+		for _, e := range found {
+			b.WriteString(view.Line(style, e) + "\n")
+		}
+		return b.String()
+	})
 }

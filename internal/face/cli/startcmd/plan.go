@@ -8,17 +8,25 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var mermaid, dot bool
-	c := a.Command("plan GOAL | -f FILE | --plan FILE [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
-		if err := read(a, &o, src, args); err != nil {
+	var run string
+	c := a.Command("plan GOAL | -f FILE | --plan FILE | --run RUN [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+		if run != "" {
+			if err := recall(ctx, a, &o, run, args); err != nil {
+				return err
+			}
+		} else if err := read(a, &o, src, args); err != nil {
 			return err
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
@@ -48,6 +56,10 @@ func planCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
+	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
+	for _, other := range []string{"file", "plan"} {
+		c.MarkFlagsMutuallyExclusive("run", other)
+	}
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
 	a.JSONFlag(c)
@@ -55,6 +67,21 @@ func planCommand(a *console.Console) *cobra.Command {
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
+}
+
+// recall fills in the plan of a run that was made before.
+func recall(ctx context.Context, a *console.Console, o *progress.Order, run string, args []string) error {
+	if len(args) > 0 {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them."}
+	}
+	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+		p := app.PlanOf(s)
+		if len(p.Tasks) == 0 {
+			return &nexus.Error{Code: nexus.CodeNotFound, Message: "run " + string(r.ID) + " has no plan", Hint: "nexus status shows how it stands."}
+		}
+		o.Goal.Text, o.Plan = p.Goal, &p
+		return nil
+	})
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.

@@ -177,8 +177,8 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 	case subtype == "success" && !r.Failed && (r.Reason == "" || r.Reason == "completed"):
 		return e
 	default:
-		if e.Fault = classify(c.refuse); e.Fault == "" {
-			e.Fault = classify(said)
+		if e.Fault = Classify(c.refuse); e.Fault == "" {
+			e.Fault = Classify(said)
 		}
 		if e.Fault == "" && (r.Reason == "api_error" || r.Reason == "model_error") {
 			e.Fault = nexus.FaultOverload
@@ -187,7 +187,7 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 			e.Fault = nexus.FaultCrashed
 		}
 	}
-	e.Why = brief(strings.TrimSpace(subtype + " " + r.Reason + " " + said))
+	e.Why = Brief(strings.TrimSpace(subtype + " " + r.Reason + " " + said))
 	return e
 }
 

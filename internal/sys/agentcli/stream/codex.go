@@ -66,8 +66,8 @@ func (c *codex) Line(line []byte) []Event {
 			Input: positive(u.Input - u.Cached - u.Write), CacheRead: positive(u.Cached), CacheWrite: positive(u.Write), Output: positive(u.Output),
 		}})
 	case "turn.failed":
-		e := End{Why: brief(l.Error.Message)}
-		if e.Fault = classify(l.Error.Message); e.Fault == "" {
+		e := End{Why: Brief(l.Error.Message)}
+		if e.Fault = Classify(l.Error.Message); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed
 		}
 		return c.finish(e)

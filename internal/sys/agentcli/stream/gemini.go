@@ -68,8 +68,8 @@ func (g *gemini) Line(line []byte) []Event {
 		e := End{Usage: nexus.Usage{Input: positive(s.Input - s.Cached), CacheRead: positive(s.Cached), Output: positive(s.Output)}}
 		if l.Status != "success" {
 			said := l.Error.Type + " " + l.Error.Message + " " + g.failed
-			e.Why = brief(said)
-			if e.Fault = classify(said); e.Fault == "" {
+			e.Why = Brief(said)
+			if e.Fault = Classify(said); e.Fault == "" {
 				e.Fault = nexus.FaultCrashed
 			}
 		}

@@ -61,6 +61,7 @@ type End struct {
 	Usage  nexus.Usage // of the prompt, or of the conversation where Total is set
 	Money  nexus.Money // as the agent counts it; 0: it does not
 	Total  bool        // Usage and Money may include earlier prompts of the conversation: versions differ
+	Sum    bool        // Money includes them for certain, whatever Usage does
 	Own    nexus.Usage // of the prompt alone, where the stream has that, too; less than all of it
 	Denied int         // calls that were denied
 	Until  time.Time   // when the account's window starts again, if the stream says so
@@ -136,14 +137,14 @@ func (c *common) Close(exit int, stderr string) End {
 		return *c.end
 	}
 	said := strings.TrimSpace(strings.TrimSpace(c.failed + "\n" + c.lost + "\n" + stderr))
-	e := End{Text: c.last, Why: brief(said)}
-	switch e.Fault = classify(said); {
+	e := End{Text: c.last, Why: Brief(said)}
+	switch e.Fault = Classify(said); {
 	case e.Fault != "" && (c.failed != "" || exit != 0 || c.objects == 0):
 	case c.objects == 0 && c.lost != "":
-		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+brief(c.lost)
+		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+Brief(c.lost)
 	case exit != 0 || c.failed != "":
 		e.Fault = nexus.FaultCrashed
-		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, brief(said)), ": ")
+		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, Brief(said)), ": ")
 	default:
 		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 without reporting that it is done"
 	}
@@ -183,9 +184,9 @@ var signs = []struct { //nolint:gochecknoglobals // never written
 	}},
 }
 
-// classify returns the fault that a message of an agent is about, empty if
+// Classify returns the fault that a message of an agent is about, empty if
 // unknown. Programs have few codes and many texts.
-func classify(text string) nexus.Fault {
+func Classify(text string) nexus.Fault {
 	low := strings.ToLower(text)
 	for _, s := range signs {
 		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(low, w) }) {
@@ -195,8 +196,8 @@ func classify(text string) nexus.Fault {
 	return ""
 }
 
-// brief returns the beginning of a text as one line.
-func brief(s string) string { return legible.Cut(strings.Join(strings.Fields(s), " "), 300) }
+// Brief returns the beginning of a text as one line.
+func Brief(s string) string { return legible.Cut(strings.Join(strings.Fields(s), " "), 300) }
 
 // tail returns the last n bytes, from the beginning of a character.
 func tail(s string, n int) string {
@@ -227,12 +228,18 @@ func made(v any) json.RawMessage {
 // before is what the conversation had used.
 func (e End) Since(money nexus.Money, before nexus.Usage) (spent End, total End) {
 	spent, total = e, e
-	all := e.Usage.Total() > 0 && e.Usage.Total() >= before.Total()+e.Own.Total() && e.Money >= money
+	all := e.Usage.Total() > 0 && e.Usage.Total() >= before.Total()+e.Own.Total() && (e.Money >= money || e.Sum)
 	switch {
 	case e.Total && all:
 		spent.Money, spent.Usage = e.Money-money, less(e.Usage, before)
 	default: // it counts each prompt for itself
 		total.Money, total.Usage = money+e.Money, before.Add(e.Usage)
+	}
+	switch {
+	case e.Sum && e.Money >= money:
+		spent.Money, total.Money = e.Money-money, e.Money
+	case e.Sum: // it forgot what was before
+		spent.Money, total.Money = e.Money, money+e.Money
 	}
 	return spent, total
 }

@@ -146,6 +146,9 @@ func TestSince(t *testing.T) {
 		"less than before":       {stream.End{Total: true, Usage: used(50)}, 0, 0, 100, 50},
 		"it says nothing":        {stream.End{Total: true}, 5, 0, 100, 0},
 		"it never counts in all": {stream.End{Usage: used(50), Money: 3}, 5, 3, 100, 50},
+		"a sum, tokens apart":    {stream.End{Total: true, Sum: true, Usage: used(50), Money: 8}, 5, 3, 100, 50},
+		"a sum, and no tokens":   {stream.End{Total: true, Sum: true, Money: 8}, 5, 3, 100, 0},
+		"a sum that starts anew": {stream.End{Total: true, Sum: true, Usage: used(200), Money: 3}, 5, 3, 100, 100},
 	} {
 		spent, total := c.end.Since(c.money, used(c.before))
 		if spent.Money != c.spent || spent.Usage.Input != c.since || total.Money != c.money+c.spent || total.Usage.Input != c.before+c.since {

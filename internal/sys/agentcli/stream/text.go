@@ -25,9 +25,9 @@ func (t *text) Close(exit int, stderr string) End {
 	}
 	e.Fault = nexus.FaultCrashed
 	said := strings.TrimSpace(stderr + "\n" + tail(t.said, maxLost))
-	if known := classify(said); known != "" {
+	if known := Classify(said); known != "" {
 		e.Fault = known
 	}
-	e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d: %s", exit, brief(said)), ": ")
+	e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d: %s", exit, Brief(said)), ": ")
 	return e
 }

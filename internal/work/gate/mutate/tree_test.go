@@ -43,9 +43,9 @@ type planted struct {
 	By    string       `json:"by,omitempty"`
 }
 
-// TestMutants plants faults in the project, one at a time in a copy of it, and
-// runs the tests of their packages, and then of a few packages of the same floor
-// that import these. It prints those that no test notices, and how many were
+// TestMutants plants faults in a copy of the project, has one at a time happen,
+// and runs the tests of its package, and then of a few packages of the same floor
+// that import it. It prints those that no test notices, and how many were
 // noticed, by floor. See make mutants and make mutate: NEXUS_MUTANTS is how many,
 // NEXUS_MUTANTS_OF what their files' names begin with, NEXUS_MUTANTS_BASE the
 // commit since which a line must be new, NEXUS_MUTANTS_TIME how long it may take,
@@ -67,11 +67,15 @@ func TestMutants(t *testing.T) {
 		ctx, stop = context.WithTimeout(ctx, d)
 		defer stop()
 	}
-	p := project{dir: t.TempDir(), base: map[string]time.Duration{}, known: map[string]planted{}}
+	p := project{
+		dir: t.TempDir(), bin: t.TempDir(), texts: map[string][]byte{}, base: map[string]time.Duration{},
+		known: map[string]planted{}, asleep: map[mutate.Mutant]string{},
+	}
 	p.copy(t)
 	p.list(t)
 	p.recall(t)
 	all, score := p.draw(t, most), map[string]tally{}
+	p.plant(ctx, t, all)
 	for i, m := range all {
 		r := p.try(ctx, t, m)
 		if ctx.Err() != nil {
@@ -118,9 +122,12 @@ func floor(file string, parts int) string {
 // project is the copy in which faults are planted.
 type project struct {
 	dir, hash string
+	bin       string // where the programs with the tests are, by package
 	rooms     []room
+	texts     map[string][]byte        // of the files that faults are drawn from
 	base      map[string]time.Duration // what tests take without a fault; negative where they are red
 	known     map[string]planted
+	asleep    map[mutate.Mutant]string // the faults that are compiled in, with what wakes them
 	results   string
 }
 
@@ -232,6 +239,7 @@ func (p *project) draw(t *testing.T, most int) []mutate.Mutant {
 			if err != nil {
 				t.Fatal(err)
 			}
+			p.texts[file] = data
 			at := floor(file, 1)
 			if os.Getenv("NEXUS_MUTANTS_BASE") != "" {
 				at = "all"
@@ -284,44 +292,36 @@ func (p *project) fresh(t *testing.T) func(file string, data []byte) map[int]boo
 	return func(file string, _ []byte) map[int]bool { return lines[file] }
 }
 
-// try plants one fault and takes it out again.
+// try has one fault happen and runs the tests.
 func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) planted {
 	t.Helper()
-	file := filepath.Join(p.dir, m.File)
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	broken := m.Apply(src)
-	sum := sha256.Sum256(append([]byte(p.hash+m.File), broken...))
-	r := planted{Key: hex.EncodeToString(sum[:]), State: mutate.Unclear, Fault: m.String()}
+	r := planted{Key: p.key(m), State: mutate.Unclear, Fault: m.String()}
 	if old, ok := p.known[r.Key]; ok {
 		return old
 	}
-	own := ""
-	for _, r := range p.rooms {
-		if rel, err := filepath.Rel(p.dir, r.Dir); err == nil && filepath.ToSlash(rel) == path.Dir(m.File) {
-			own = r.ImportPath
-		}
-	}
-	for _, dir := range near(p.rooms, own) {
-		base, ok := p.base[dir]
+	for _, pkg := range near(p.rooms, p.own(m)) {
+		base, ok := p.base[pkg]
 		if !ok {
-			start := time.Now()
-			if base = -1; p.run(ctx, dir, 10*time.Minute) == "" {
-				base = time.Since(start)
+			base = -1
+			if p.built(ctx, pkg) {
+				start := time.Now()
+				if p.run(ctx, pkg, "", 10*time.Minute) == "" {
+					base = time.Since(start)
+				}
 			}
-			p.base[dir] = base
+			if p.base[pkg] = base; base < 0 {
+				say(t, "not asked: the tests of %s are red or do not build without a fault that is awake", pkg)
+			}
 		}
 		if base < 0 {
 			continue // red without it
 		}
-		if err := os.WriteFile(file, broken, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		out := p.run(ctx, dir, 3*base+20*time.Second)
-		if err := os.WriteFile(file, src, 0o644); err != nil {
-			t.Fatal(err)
+		limit := 3*base + 20*time.Second
+		out := ""
+		if id := p.asleep[m]; id != "" {
+			out = p.run(ctx, pkg, id, limit)
+		} else {
+			out = p.apart(ctx, t, pkg, m, limit)
 		}
 		switch {
 		case out == "":
@@ -334,7 +334,7 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 			r.State = mutate.Killed
 		}
 		if r.State != mutate.Survived {
-			r.By = dir
+			r.By = pkg
 			break
 		}
 	}
@@ -342,6 +342,22 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 		p.keep(t, r)
 	}
 	return r
+}
+
+// own is the package of a fault.
+func (p *project) own(m mutate.Mutant) string {
+	for _, r := range p.rooms {
+		if rel, err := filepath.Rel(p.dir, r.Dir); err == nil && filepath.ToSlash(rel) == path.Dir(m.File) {
+			return r.ImportPath
+		}
+	}
+	return ""
+}
+
+// key names a fault in this tree.
+func (p *project) key(m mutate.Mutant) string {
+	sum := sha256.Sum256(append([]byte(p.hash+m.File), m.Apply(p.texts[m.File])...))
+	return hex.EncodeToString(sum[:])
 }
 
 // importers is how many packages are tried beside that of a fault.
@@ -420,22 +436,6 @@ func TestNear(t *testing.T) {
 			t.Errorf("near %s are %v, want %v", own, got, want)
 		}
 	}
-}
-
-// run runs the tests of a package. It returns nothing where they pass, and what
-// they print where not.
-func (p *project) run(ctx context.Context, pkg string, limit time.Duration) string {
-	ctx, stop := context.WithTimeout(ctx, limit+5*time.Minute) // it compiles, too
-	defer stop()
-	// Without -trimpath every package would be compiled anew for this copy.
-	cmd := exec.CommandContext(ctx, "go", "test", "-trimpath", "-count=1", "-vet=off", "-ldflags=-w", "-failfast", "-timeout", limit.String(), pkg)
-	cmd.Dir, cmd.WaitDelay = p.dir, 10*time.Second
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NEXUS_") })
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s\n%v", out, err)
 }
 
 func (p *project) keep(t *testing.T, r planted) {

@@ -40,6 +40,14 @@ func New(dir string, root *os.Root) *Tree {
 	return &Tree{Dir: dir, Root: root, seen: newSeen(), beside: &caches{}}
 }
 
+// Anew returns the same tree for somebody who has not looked at it. It is closed by
+// itself.
+func (t *Tree) Anew() *Tree {
+	n := New(t.Dir, t.Root)
+	n.Writes, n.Rule, n.Hidden, n.Caches = t.Writes, t.Rule, t.Hidden, t.Caches
+	return n
+}
+
 // RefusedError says that a file may not be touched, and by which rule.
 type RefusedError struct{ Rule, Text string }
 

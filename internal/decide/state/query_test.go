@@ -1,0 +1,181 @@
+package state_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestAskedWhatAModelSaid tells a task that a model rated from one that it left
+// out, and from one that it was never asked about.
+func TestAskedWhatAModelSaid(t *testing.T) {
+	s := executing(t)
+	if r, asked := s.Asked("T1"); r != nil || asked {
+		t.Errorf("before: %+v, %v", r, asked)
+	}
+	next(t, s, nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1", "T2"}})
+	if r, asked := s.Asked("T2"); r != nil || !asked {
+		t.Errorf("asked: %+v, %v", r, asked)
+	}
+	next(t, s, nexus.RoutesTold{Attempt: "route.1", Routes: []nexus.Route{{Task: "T1", Why: "many files"}}})
+	if r, asked := s.Asked("T1"); r == nil || r.Why != "many files" || !asked {
+		t.Errorf("said: %+v, %v", r, asked)
+	}
+	if r, asked := s.Asked("T2"); r != nil || !asked {
+		t.Errorf("left out: %+v, %v", r, asked)
+	}
+}
+
+// TestWhatShowsACriterion asks for criteria that the task has, has with another
+// text by now, and does not have.
+func TestWhatShowsACriterion(t *testing.T) {
+	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: "test"}, {Text: "it is fast", Check: "test"}}}
+	of := state.Fingerprint(task, 1)
+	s := state.Task{Task: task}
+	if _, fresh := s.Check(1); fresh {
+		t.Error("a check without an attempt")
+	}
+	s.Attempts = []*state.Attempt{{
+		ID:      "T1.1",
+		Checks:  nexus.ChecksProved{Checks: []nexus.CriterionCheck{{Number: 1, Of: of, Test: "TestWorks"}, {Number: 2, Of: "what it said before", Test: "TestFast"}, {Number: 3}}},
+		Weighed: nexus.CriteriaWeighed{Criteria: []nexus.CriterionShown{{Number: 1, Of: of, Why: "red before"}, {Number: 2, Of: "what it said before", Why: "slow"}, {Number: 3}}},
+	}}
+	for n, want := range map[int]struct {
+		test, why string
+		fresh     bool
+	}{
+		0: {},
+		1: {"TestWorks", "red before", true},
+		2: {"TestFast", "slow", false},
+		3: {},
+	} {
+		check, fresh := s.Check(n)
+		shown, same := s.Shows(n)
+		if check.Test != want.test || fresh != want.fresh || shown.Why != want.why || same != want.fresh {
+			t.Errorf("criterion %d: check %+v (%v), shown by %+v (%v)", n, check, fresh, shown, same)
+		}
+	}
+}
+
+// TestSessionsBesideEachOther joins what two clones of an attempt did at the same
+// time: one session continues, one is new, and the longer rest counts, once.
+func TestSessionsBesideEachOther(t *testing.T) {
+	at := time.Unix(100, 0)
+	a := &state.Attempt{ID: "T1.1"}
+	a.Apply(nexus.SessionStarted{Session: "T1.1/reviewer.1", Attempt: "T1.1", Role: nexus.Reviewer, Model: "m/r"}, at)
+	one, two := a.Clone(), a.Clone()
+	one.Apply(nexus.TurnTaken{Session: "T1.1/reviewer.1", Turn: 1, Message: "b1"}, at)
+	one.Apply(nexus.CallDelayed{Session: "T1.1/reviewer.1", Wait: 5 * time.Second}, at)
+	two.Apply(nexus.SessionStarted{Session: "T1.1/verifier.1", Attempt: "T1.1", Role: nexus.Verifier, Model: "m/v"}, at)
+	two.Apply(nexus.QuotaHit{Session: "T1.1/verifier.1", Account: "m", Until: at.Add(3 * time.Second)}, at)
+	two.Network = append(two.Network, nexus.NetworkJudged{Call: "c1"})
+	a.Join(one, "T1.1/reviewer.1", 0)
+	a.Join(two, "T1.1/verifier.1", 0)
+	a.Join(two, "T1.1/nobody.1", 0)
+	if len(a.Sessions) != 2 || a.Sessions[0].Turns != 1 || a.Author(nexus.Verifier) != "m/v" || a.Author(nexus.Merger) != "" || !a.Moved {
+		t.Errorf("%+v", flat(a))
+	}
+	if a.Rested != 5*time.Second || len(a.Network) != 1 {
+		t.Errorf("rested %s, network %v", a.Rested, a.Network)
+	}
+	if two.Rested != 3*time.Second || two.Session("T1.1/verifier.1").Doing != "waits for m, which is out of quota" {
+		t.Errorf("rested %s, and %s", two.Rested, two.Session("T1.1/verifier.1").Doing)
+	}
+}
+
+// TestTheTimeOfACall counts the time of the session's own call, and not until
+// that of another one is settled.
+func TestTheTimeOfACall(t *testing.T) {
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	a := &state.Attempt{ID: "T1.1"}
+	a.Apply(nexus.SessionStarted{Session: "s", Attempt: "T1.1"}, at(0))
+	a.Apply(nexus.BudgetReserved{ID: "R1", Session: "s"}, at(10))
+	a.Apply(nexus.BudgetSpent{ID: "R2"}, at(12))
+	if what, since := a.Sessions[0].Step(); what != "model" || !since.Equal(at(10)) || a.Sessions[0].Elapsed != 0 {
+		t.Errorf("it waits for %q since %s, after %s", what, since, a.Sessions[0].Elapsed)
+	}
+	a.Apply(nexus.BudgetSpent{ID: "R1"}, at(17))
+	if what, _ := a.Sessions[0].Step(); what != "" || a.Sessions[0].Elapsed != 7*time.Second {
+		t.Errorf("it waits for %q, after %s", what, a.Sessions[0].Elapsed)
+	}
+	a.Apply(nexus.BudgetSpent{}, at(30))
+	a.Apply(nexus.TurnTaken{Session: "s", Turn: 1, Stop: "tools"}, at(31))
+	if what, since := a.Sessions[0].Step(); what != "tools" || !since.Equal(at(31)) {
+		t.Errorf("it waits for %q since %s", what, since)
+	}
+	// A process that died in a call took its step with it.
+	a.Apply(nexus.AttemptLost{Attempt: "T1.1"}, at(40))
+	a.Apply(nexus.BudgetSpent{ID: "R3"}, at(90))
+	if a.Sessions[0].Elapsed != 7*time.Second {
+		t.Errorf("%s after the process died", a.Sessions[0].Elapsed)
+	}
+}
+
+// TestTimeOnATask adds the attempt that is under way to those that are over.
+func TestTimeOnATask(t *testing.T) {
+	s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+		nexus.PlanApproved{}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"})
+	began := s.Updated
+	if got := s.WorkedOn(s.Task("T1"), began.Add(time.Minute)); got != time.Minute {
+		t.Errorf("worked %s", got)
+	}
+	next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress})
+	if got := s.WorkedOn(s.Task("T1"), began.Add(time.Hour)); got != time.Second {
+		t.Errorf("worked %s once it is over", got)
+	}
+	if got := s.WorkedOn(&state.Task{Worked: time.Hour}, began); got != time.Hour {
+		t.Errorf("worked %s without an attempt", got)
+	}
+}
+
+// TestReachInWords holds that each reach is told apart in words.
+func TestReachInWords(t *testing.T) {
+	words := map[string]state.Reach{}
+	for r := state.Reach(1); r <= state.ReachedGreen; r++ {
+		if other, ok := words[r.String()]; ok || r.String() == "" {
+			t.Errorf("%d and %d are %q", r, other, r)
+		}
+		words[r.String()] = r
+	}
+}
+
+// TestWhatIsToBeFixedYet of the tree that an attempt starts from is what was said
+// last about it: by the reviewer who sent it back, else by the verifier, else by
+// the gate that decided.
+func TestWhatIsToBeFixedYet(t *testing.T) {
+	find := func(of string) []nexus.Finding { return []nexus.Finding{{Gate: of, Message: "by the " + of}} }
+	sent := nexus.ReviewGiven{Reviewed: true, SendsBack: true, Findings: find("reviewer")}
+	fine := nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: find("reviewer")}
+	no := &nexus.WorkVerified{Read: true, Category: "incomplete", Findings: find("verifier")}
+	yes := &nexus.WorkVerified{Read: true, Findings: find("verifier")}
+	red, green := &nexus.VerdictGiven{State: nexus.Fail, Gate: "lint"}, &nexus.VerdictGiven{State: nexus.Pass, Gate: "lint"}
+	said := []nexus.Evidence{{Gate: "test", Findings: find("test")}, {Gate: "lint", Findings: find("lint")}}
+	for name, c := range map[string]struct {
+		round state.Round
+		want  string
+	}{
+		"sent back":                      {state.Round{Reviews: []nexus.ReviewGiven{fine, sent}, Verified: no, Verdict: red}, "by the reviewer"},
+		"sent back, and then not":        {state.Round{Reviews: []nexus.ReviewGiven{sent, fine}, Verified: no, Verdict: red}, "by the verifier"},
+		"verified, and red":              {state.Round{Verified: yes, Verdict: red}, "by the lint"},
+		"red":                            {state.Round{Verdict: red}, "by the lint"},
+		"green, with remarks of no gate": {state.Round{Verdict: green}, ""},
+		"nobody looked":                  {state.Round{}, ""},
+	} {
+		s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
+			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"})
+		c.round.Round, c.round.Evidence, c.round.Commit = 1, said, "s1"
+		s.Attempt("T1.1").Rounds = []*state.Round{&c.round}
+		next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress, Why: "no"})
+		next(t, s, nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Base: "c0", From: "T1.1", Round: 1})
+		kept := s.View("T1").Kept
+		var got string
+		for _, f := range kept.Open {
+			got += f.Message
+		}
+		if kept.Attempt != "T1.1" || kept.Round != 1 || got != c.want {
+			t.Errorf("%s: %+v", name, kept)
+		}
+	}
+}

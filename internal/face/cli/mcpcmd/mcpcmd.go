@@ -1,0 +1,135 @@
+// Package mcpcmd serves Nexus to the agents and editors of others, by the Model
+// Context Protocol.
+//
+// A tool is a command line: its arguments become flags and words, the command
+// runs in this process, and the object that it prints with --json is the
+// result. So a tool does and says what the command does, and nothing is written
+// twice.
+package mcpcmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+)
+
+// Execute runs a command line on a console that no other has used.
+type Execute func(ctx context.Context, a *console.Console, args []string) error
+
+// served is what `mcp --http` prints with --json.
+type served struct {
+	URL       string `json:"url"`
+	Token     string `json:"token,omitzero"` // that was drawn, and is told this once
+	TokenFile string `json:"token_file,omitzero"`
+}
+
+// Commands returns the commands.
+func Commands(a *console.Console, execute Execute) []*cobra.Command {
+	var http bool
+	var listen, file string
+	const use = "mcp [--http] [--listen ADDRESS:PORT] [--token-file FILE] [--json]"
+	c := a.Command(use, "serve Nexus to other agents and editors, as an MCP server", func(ctx context.Context, _ []string) error {
+		if !http && (listen != "" || file != "" || a.JSON) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "--listen, --token-file and --json need --http",
+				Hint: "Without --http, standard input and output carry the protocol.",
+			}
+		}
+		s := &server{a: a, execute: execute, life: ctx}
+		offered, err := mcpserver.New(s.offer())
+		if err != nil {
+			return err
+		}
+		if !http {
+			s.stdio(ctx, offered)
+			return nil
+		}
+		return s.web(ctx, offered, cmp.Or(listen, "127.0.0.1:0"), file)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	f := c.Flags()
+	f.BoolVar(&http, "http", false, "serve over HTTP on this machine, for clients with the token, instead of on standard input and output")
+	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` on this machine to serve at; the default is a free port of 127.0.0.1")
+	f.StringVar(&file, "token-file", "", "`FILE` with the token, which only you may read; made if missing; by default, a token is printed")
+	a.JSONFlag(c)
+	return []*cobra.Command{c}
+}
+
+// stdio serves the client that started this process. What it started continues
+// after it has gone.
+func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
+	// A client that dies while something is written to it must not end the runs.
+	// A signal that is caught is not inherited by commands; one that is ignored
+	// would be.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	if s.a.Person() {
+		s.a.Say("waiting for a client of the Model Context Protocol on standard input; docs/mcp-server.md shows how to set one up")
+	}
+	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	defer context.AfterFunc(ctx, func() { s.jobs.drain(); end(context.Cause(ctx)) })()
+	offered.Stdio(serving, s.a.In, s.a.Out)
+	if n := s.jobs.running(); n > 0 && ctx.Err() == nil {
+		s.a.Say("the client has gone; what it started continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
+	}
+	s.jobs.drain()
+}
+
+// web serves clients over HTTP until it is interrupted.
+func (s *server) web(ctx context.Context, offered *mcpserver.Server, address, file string) error {
+	token, err := mcpserver.Token(file)
+	if err != nil {
+		return err
+	}
+	w, err := offered.Listen(ctx, address, token, s.a.Now)
+	if err != nil {
+		return err
+	}
+	told := served{URL: w.URL(), Token: token}
+	if file != "" {
+		s.a.Mask.Learn(token)
+		told.Token, told.TokenFile = "", file
+	}
+	if err := s.a.Answer(told, func(view.Style) string {
+		if file != "" {
+			return fmt.Sprintf("serving at %s; the token is in %s\n", told.URL, view.Clean(file))
+		}
+		return fmt.Sprintf("serving at %s; the token, printed this once: %s\n", told.URL, told.Token)
+	}); err != nil {
+		return err
+	}
+	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	defer context.AfterFunc(ctx, func() { s.jobs.drain(); end(context.Cause(ctx)) })()
+	err = w.Serve(serving)
+	s.jobs.drain()
+	return err
+}
+
+// about is what a client's model reads before it uses the tools.
+const about = `Nexus turns a goal into reviewed, tested commits: it plans tasks, lets agents write them in worktrees of their own, runs the project's gates, and puts the result on a branch nexus/RUN.
+Start with plan or run, or quick for one small task. A run takes minutes to hours: call run with wait false, then look at status. questions in a status wait for a person: show them to the user before you call answer or approve.
+Runs continue without you. RUN is a run's ID or a part of it; without one, the latest is meant.`
+
+func (s *server) offer() mcpserver.Offer {
+	o := mcpserver.Offer{About: about, Resources: s.resources()}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		o.Version = info.Main.Version
+	}
+	for _, t := range tools() {
+		o.Tools = append(o.Tools, s.offered(t))
+	}
+	return o
+}

@@ -1,0 +1,71 @@
+package mcpcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+)
+
+// base is where the resources are.
+const base = "nexus://runs"
+
+// resources are what clients can read without calling a tool: what `nexus
+// runs` and `nexus show` print, without keys as there.
+func (s *server) resources() []mcpserver.Resource {
+	const transcript = base + "/{run}/transcripts/{+session}"
+	return []mcpserver.Resource{
+		{URI: base, Name: "runs", About: "All runs of this repository, the latest last.", Read: s.read},
+		{URI: base + "/{run}", Name: "run", About: "The report of a run.", Template: true, Read: s.read},
+		{URI: transcript, Name: "transcript", About: "A session as it was said, such as T1.1/coder.1.", Template: true, Read: s.read},
+	}
+}
+
+// read returns the object at an address.
+func (s *server) read(ctx context.Context, uri string) ([]byte, error) {
+	args, ok := addressed(uri)
+	if !ok {
+		return nil, mcpserver.ErrNone
+	}
+	r := s.run(ctx, order{args: args})
+	if !r.Failed {
+		return r.Data, nil
+	}
+	var told struct {
+		Error console.Failure `json:"error"`
+	}
+	if json.Unmarshal(r.Data, &told) == nil && told.Error.Code == nexus.CodeNotFound {
+		return nil, mcpserver.ErrNone
+	}
+	return nil, errors.New(r.Text)
+}
+
+// addressed returns the command line that prints what is at an address.
+func addressed(uri string) (args []string, ok bool) {
+	rest, ok := strings.CutPrefix(uri, base)
+	if !ok {
+		return nil, false
+	}
+	if rest == "" {
+		return []string{"runs", "--json"}, true
+	}
+	rest, ok = strings.CutPrefix(rest, "/")
+	run, session, within := strings.Cut(rest, "/transcripts/")
+	run, err := url.PathUnescape(run)
+	if !ok || err != nil || run == "" || strings.Contains(run, "/") {
+		return nil, false
+	}
+	if !within {
+		return []string{"show", "--json", "--run=" + run}, true
+	}
+	session, err = url.PathUnescape(session)
+	if err != nil || !strings.Contains(session, "/") {
+		return nil, false
+	}
+	return []string{"show", "--json", "--run=" + run, "--", session}, true
+}

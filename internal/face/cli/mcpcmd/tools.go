@@ -1,0 +1,207 @@
+package mcpcmd
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+)
+
+// tool is a command as clients can call it.
+type tool struct {
+	name, about string
+	command     []string // words of the command, and flags that are always given
+	params      []param
+	tail        []string                                                          // words behind those of the params
+	reads, ends bool                                                              // changes nothing; may end something
+	consent     string                                                            // what a person has to agree to; empty: nothing
+	long        bool                                                              // it takes minutes: the client hears how it continues
+	conducts    bool                                                              // it conducts a run, which outlives the client
+	only        func(result mcpserver.Result, in map[string]any) mcpserver.Result // what is kept of the command's result; nil: all
+}
+
+const aRun = "run's ID or a part of it; default: the latest run"
+
+func runWord() param { return param{name: "run", about: aRun, place: word} }
+func runFlag() param { return param{name: "run", about: aRun} }
+
+// spending are the params of what asks models.
+func spending() []param {
+	return []param{
+		{name: "budget", about: "most to spend, in dollars; more than the user's budget.run needs the user's agreement", sort: number, least: 0.01, most: 1e6},
+		{name: "max_time", about: "most time, such as 90m", flag: "max-time"},
+		{name: "model", about: "provider/model for every role, instead of the configured ones"},
+	}
+}
+
+// working are the params of what starts a run.
+func working() []param {
+	return append(spending(),
+		param{name: "tier", about: "tier that tasks start at: fast, balanced or strong", values: []string{"fast", "balanced", "strong"}},
+		param{name: "target", about: "branch that the result is for; default: the one that is checked out"},
+		param{name: "land", about: "also move that branch to the result at the end; default: false", sort: truth, place: aside},
+		waiting(),
+	)
+}
+
+func waiting() param {
+	const about = "false returns the status once the run has started; default: true, which returns the report when it has ended"
+	return param{name: "wait", about: about, sort: truth, place: aside}
+}
+
+// tools returns all tools. Their descriptions say what the help of the commands
+// says, as short as a model needs it.
+func tools() []tool {
+	return slices.Concat(starting(), looking(), steering(), checking())
+}
+
+func starting() []tool {
+	const about = "a plan as the tool plan returns it, edited or not; then no planner is asked"
+	planned := param{name: "plan", about: about, sort: object, place: input, flag: "plan"}
+	return []tool{
+		{
+			name: "plan", about: "Turn a goal into a checked plan of tasks, with an estimate of time and money. Changes no files. With plan, check that plan instead; with run, return the plan that was made in an earlier call.",
+			command: []string{"plan", "--json"}, consent: "plan", long: true, conducts: true,
+			params: append([]param{
+				{name: "goal", about: "what shall be true afterwards, in words", place: word},
+				planned,
+				{name: "run", about: "run of an earlier call whose plan to return"},
+			}, spending()...),
+		},
+		{
+			name: "run", about: "Work on a goal or a plan until it is done: plan, code, gates, review. The result is a branch nexus/RUN; your checkout stays as it is.",
+			command: []string{"run", "--json"}, consent: "run", long: true, conducts: true,
+			params: append([]param{{name: "goal", about: "what shall be true afterwards, in words", place: word}, planned}, working()...),
+		},
+		{
+			name: "quick", about: "Do one small task without a plan, with the same gates and review as run.",
+			command: []string{"quick", "--json"}, consent: "quick", long: true, conducts: true,
+			params: append([]param{
+				{name: "task", about: "what to do, in words", place: word, needed: true},
+				{name: "check", about: "gate or shell command that passes when the task is done"},
+			}, working()...),
+		},
+		{
+			name: "resume", about: "Continue a run that is paused, interrupted, or waited for a person. Nothing that was paid for is done again.",
+			command: []string{"resume", "--json"}, consent: "resume", long: true, conducts: true,
+			params: slices.Concat([]param{runWord()}, spending(), []param{
+				{name: "land", about: "also move the target branch to the result at the end; default: false", sort: truth, place: aside}, waiting(),
+			}),
+		},
+	}
+}
+
+func looking() []tool {
+	return []tool{
+		{name: "status", about: "Show how a run stands: tasks, money, time left, and the questions that wait for a person.", command: []string{"status", "--json"}, params: []param{runWord()}, reads: true},
+		{
+			name: "tasks", about: "List the tasks of a run: what each is, its state, attempts and costs.", command: []string{"status", "--json"}, reads: true, only: onlyTasks,
+			params: []param{runWord(), {name: "status", about: "only tasks with this status", place: aside, values: statuses()}},
+		},
+		{
+			name: "show", about: "Show the details of a run, a task (T1), an attempt (T1.1) or a session (T1.1/coder.1: the whole conversation).", command: []string{"show", "--json"}, reads: true,
+			params: []param{{name: "name", about: "run, task, attempt or session; default: the report of the run", place: word}, runFlag()},
+		},
+		{
+			name: "diff", about: "Return what a task or an attempt changed, landed or not, as git prints it.", command: []string{"diff", "--json"}, reads: true,
+			params: []param{
+				{name: "task", about: "task (T1) or attempt (T1.1)", place: word, needed: true},
+				{name: "round", about: "only what this round changed", sort: whole, least: 1, most: 1e6},
+				{name: "up_to", about: "what was changed up to the end of this round", sort: whole, flag: "up-to", least: 1, most: 1e6},
+				{name: "stat", about: "only the files, and how much changed in each", sort: truth},
+				runFlag(),
+			},
+		},
+		{
+			name: "evidence", about: "Show which criteria are met on what landed, and by what evidence.", command: []string{"evidence", "--json"}, reads: true,
+			params: []param{runWord(), {name: "commit", about: "instead: what the git note of this commit records"}},
+		},
+		{
+			name: "logs", about: "Return what happened in a run, event by event. To continue, pass last as since.", command: []string{"logs", "--json"}, reads: true,
+			params: []param{
+				{name: "name", about: "run, or task or attempt of the latest run", place: word},
+				{name: "task", about: "only events of this task"},
+				{name: "since", about: "only events after the one with this number", sort: whole, most: 1 << 53},
+				{name: "limit", about: "most events; default: 200", sort: whole, least: 1, most: 10_000, usual: "200"},
+			},
+		},
+	}
+}
+
+func statuses() []string {
+	var all []string
+	for _, s := range []nexus.TaskStatus{
+		nexus.Pending, nexus.Running, nexus.Reviewing, nexus.Boarding, nexus.Landed,
+		nexus.Blocked, nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Split,
+	} {
+		all = append(all, string(s))
+	}
+	return all
+}
+
+func steering() []tool {
+	return []tool{
+		{
+			name: "answer", about: "Answer a question that waits for a person, as the user decided. status lists the questions.", command: []string{"answer", "--json"}, consent: "answer",
+			params: []param{
+				{name: "id", about: "the question, such as q1", place: word, needed: true},
+				{name: "text", about: "the answer; where the question has choices, one of them", place: word, needed: true},
+				runFlag(),
+			},
+		},
+		{
+			name: "approve", about: "Allow what a question asks permission for, or waive a criterion (T1/AC-2, with why), as the user decided. To refuse, answer no.", command: []string{"approve", "--json"}, consent: "approve",
+			params: []param{
+				{name: "id", about: "the question (q1) or the criterion (T1/AC-2)", place: word, needed: true},
+				{name: "why", about: "why the criterion need not be met"},
+				runFlag(),
+			},
+		},
+		{
+			name: "tell", about: "Send a message to the agent that works on a task.", command: []string{"tell", "--json"},
+			params: []param{
+				{name: "task", about: "the task, such as T1", place: word, needed: true},
+				{name: "text", about: "what to tell it", place: word, needed: true},
+				runFlag(),
+			},
+		},
+		{name: "pause", about: "Pause every agent of a run at its next turn. resume continues it.", command: []string{"pause", "--json"}, params: []param{runFlag()}},
+		{
+			name: "stop", about: "End a run for good. What landed stays.", command: []string{"stop", "--json"}, ends: true,
+			params: []param{{name: "now", about: "do not let agents finish their turn", sort: truth}, {name: "why", about: "reason, which is recorded"}, runFlag()},
+		},
+	}
+}
+
+func checking() []tool {
+	return []tool{
+		{
+			name: "check", about: "Run the project's gates (build, lint, tests and others) on the working tree, in the sandbox, and return their findings.", command: []string{"check", "--json"}, long: true,
+			params: []param{
+				{name: "gates", about: "only these gates, by name or kind: build, type, lint, format, test", sort: texts},
+				{name: "base", about: "fail only for what got worse since this commit or branch"},
+				{name: "related", about: "only the tests that the change affects", sort: truth},
+				{name: "stop", about: "stop at the first gate that fails", sort: truth},
+				{name: "coverage", about: "measure test coverage, which runs the tests once more", sort: truth},
+				{name: "list", about: "list the gates without running them", sort: truth},
+			},
+		},
+		{
+			name: "parse", about: "Read the output of a build, lint or test tool: findings with file and line, and how many tests passed.", command: []string{"parse", "--json"}, tail: []string{"-"}, reads: true,
+			params: []param{
+				{name: "format", about: "format of the output, such as go-test; default: detect it", place: word, usual: "auto"},
+				{name: "output", about: "what the tool printed", place: input, needed: true},
+				{name: "command", about: "command that printed it; helps to detect the format"},
+				{name: "exit", about: "its exit code; -1 if it was killed", sort: whole, least: -1, most: 255},
+				{name: "tests", about: "it should run tests: no tests is not a pass", sort: truth},
+			},
+		},
+		{
+			name: "policy", about: "Say whether an agent of Nexus may run a shell command: allow, ask or deny, and why. Runs nothing.", command: []string{"policy", "check"}, reads: true,
+			params: []param{
+				{name: "command", about: "the command line", place: word, needed: true},
+				{name: "role", about: "role of the agent; default: coder"},
+			},
+		},
+	}
+}

@@ -1,0 +1,126 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestAWorkersResultIsRecorded, and nothing else is said about its work. A result
+// that cannot be true is no result: the attempt is broken, and says why.
+func TestAWorkersResultIsRecorded(t *testing.T) {
+	for name, c := range map[string]struct {
+		facts []nexus.Fact
+		err   error
+		says  string // about the broken attempt; empty: its result counts
+	}{
+		"a result":                     {[]nexus.Fact{nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.GaveUp, Why: "it cannot be done"}}, nil, ""},
+		"a result that cannot be true": {[]nexus.Fact{nexus.AttemptEnded{Attempt: "T9.1", Outcome: nexus.GaveUp}}, nil, `there is no attempt "T9.1"`},
+		"an error":                     {nil, errors.New("the machinery broke"), "the machinery broke"},
+		"nothing":                      {nil, nil, "its worker ended without a result"},
+	} {
+		core, m := begun(t, 1)
+		intent := core.State.Attempt("T1.1")
+		w := Work{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: intent.ID, Task: intent.Task}}
+		if err := core.Return(t.Context(), w, c.facts, c.err); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		a := core.State.Attempt("T1.1")
+		if a.Stage != state.Over || a.Broken != (c.says != "") || c.says == "" && a.Outcome != nexus.GaveUp || !strings.Contains(a.Why, c.says) {
+			t.Errorf("%s: %s, broken %v: %s", name, a.Stage, a.Broken, a.Why)
+		}
+		if c.says == "" && !slices.Equal(m.appends, []string{"attempt.ended"}) {
+			t.Errorf("%s: recorded are %q", name, m.appends)
+		}
+	}
+}
+
+// TestNothingIsToldToAConductorThatIsGone: a worker whose time is over gets the
+// reason, and not an answer that nobody gave.
+func TestNothingIsToldToAConductorThatIsGone(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("the run is over")
+	cancel(gone)
+	for name, inbox := range map[string]chan message{"nobody reads what it says": make(chan message), "nobody answers": make(chan message, 9)} {
+		d := desk{h: &conductor{inbox: inbox}}
+		if err := d.Record(ctx, opened(1)); !errors.Is(err, gone) {
+			t.Errorf("%s: recorded: %v", name, err)
+		}
+		if err := d.Record(ctx, results(1)...); !errors.Is(err, gone) {
+			t.Errorf("%s: noted: %v", name, err)
+		}
+		if _, err := d.Reserve(ctx, nexus.BudgetReserved{ID: "R1"}); !errors.Is(err, gone) {
+			t.Errorf("%s: reserved: %v", name, err)
+		}
+		if answer, err := d.Ask(ctx, nexus.QuestionAsked{ID: "q1"}); !errors.Is(err, gone) {
+			t.Errorf("%s: asked: %q, %v", name, answer, err)
+		}
+		if e, ok := d.Known(ctx, "t", "test"); ok {
+			t.Errorf("%s: known: %+v", name, e)
+		}
+	}
+}
+
+// TestAnInterruptedRunStartsNothing, not even what judges the result.
+func TestAnInterruptedRunStartsNothing(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		core, _ := begun(t, 1)
+		if err := core.Record(t.Context(), nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.GaveUp}, nexus.TaskSkipped{Task: "T1"}, nexus.ResultReviewed{}); err != nil {
+			t.Fatal(err)
+		}
+		core.working = map[Key]bool{}
+		if interrupted {
+			core.Interrupt()
+		}
+		start, _, err := core.Pass(t.Context(), time.Unix(9, 0))
+		if err != nil || (len(start) == 0) != interrupted || !interrupted && start[0].Intent != (nexus.ResultReviewed{}) {
+			t.Errorf("interrupted %v: %+v, %v", interrupted, start, err)
+		}
+	}
+}
+
+// TestARequestCountsOnce, however often it is heard, and one of another run never.
+func TestARequestCountsOnce(t *testing.T) {
+	core, _ := begun(t, 1)
+	e := nexus.Event{Seq: core.State.Seq + 1, Run: "r", At: time.Unix(2, 0), Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "mind the gap"}}}
+	other := e
+	other.Run, other.Seq = "another", e.Seq+1
+	for _, e := range []nexus.Event{e, e, other} {
+		if err := core.Request(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := core.State; len(s.Requests) != 1 || len(s.Guidance) != 1 {
+		t.Errorf("%+v, %+v", s.Requests, s.Guidance)
+	}
+}
+
+// full is a journal on a disk that is full.
+type full struct{ *memory }
+
+func (full) Append(context.Context, ...nexus.Fact) ([]nexus.Event, error) {
+	return nil, &nexus.Error{Code: nexus.CodeDiskFull, Message: "the disk is full"}
+}
+
+// TestAFullDiskStopsTheRun, also where the notes of a group are recorded one by
+// one because they cannot all be true.
+func TestAFullDiskStopsTheRun(t *testing.T) {
+	core, m := begun(t, 1)
+	core.journal = full{m}
+	h := &conductor{core: core}
+	note := func(facts ...nexus.Fact) message { return message{notes: facts, heard: make(chan error, 1)} }
+	for name, group := range map[string][]message{
+		"one":                       {note(opened(1))},
+		"two of which one is wrong": {note(opened(1)), note(opened(9))},
+	} {
+		if err := h.write(t.Context(), group); !errors.Is(err, &nexus.Error{Code: nexus.CodeDiskFull}) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

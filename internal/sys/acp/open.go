@@ -1,0 +1,343 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+)
+
+// version is that of the protocol.
+const version = 1
+
+// abilities are what an agent says that it can do.
+type abilities struct {
+	Version      int `json:"protocolVersion"`
+	Capabilities struct {
+		Load    bool `json:"loadSession"`
+		Session struct {
+			List   *struct{} `json:"list"`
+			Resume *struct{} `json:"resume"`
+			Close  *struct{} `json:"close"`
+		} `json:"sessionCapabilities"`
+	} `json:"agentCapabilities"`
+	Logins []struct {
+		ID   string `json:"id"`
+		Type string `json:"type"`
+		Vars []struct {
+			Name string `json:"name"`
+		} `json:"vars"`
+	} `json:"authMethods"`
+	Info struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	} `json:"agentInfo"`
+}
+
+func (a abilities) closes() bool { return a.Capabilities.Session.Close != nil }
+
+// choice is something that an agent lets us choose.
+type choice struct {
+	ID       string   `json:"id"`
+	Category string   `json:"category"`
+	Type     string   `json:"type"`
+	Current  any      `json:"currentValue"`
+	Options  []option `json:"options"`
+}
+
+// option is one of a choice, or a group of them.
+type option struct {
+	Value   string   `json:"value"`
+	Name    string   `json:"name"`
+	Options []option `json:"options"`
+}
+
+// opened is what an agent answers to whoever opens a conversation.
+type opened struct {
+	ID      string   `json:"sessionId"`
+	Choices []choice `json:"configOptions"`
+	Modes   struct {
+		Current string `json:"currentModeId"`
+		All     []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+	Models struct {
+		Current string `json:"currentModelId"`
+		All     []struct {
+			ID   string `json:"modelId"`
+			Name string `json:"name"`
+		} `json:"availableModels"`
+	} `json:"models"`
+}
+
+// open opens the conversation of a prompt where the process does not have it.
+func (t *turn) open(ctx context.Context) error {
+	a := t.agent
+	if a.able.Version == 0 {
+		if err := a.initialize(ctx, t.handle); err != nil {
+			return err
+		}
+	}
+	if t.Resume && a.id == t.ID {
+		return nil
+	}
+	o, err := t.conversation(ctx)
+	if rpc, ok := errors.AsType[*rpcError](err); ok && rpc.Code == codeLogin {
+		if err := a.login(ctx, t.handle); err != nil {
+			return err
+		}
+		o, err = t.conversation(ctx)
+	}
+	if err != nil {
+		return t.explain(ctx, err)
+	}
+	if o.ID == "" {
+		return faulty(nexus.FaultGarbage, "it opened a conversation without an identifier")
+	}
+	a.id = o.ID
+	model, err := t.settle(ctx, o)
+	if err != nil {
+		return err
+	}
+	return t.tell(ctx, []stream.Event{{Kind: stream.Opened, ID: a.id, Model: model, Version: a.able.Info.Version}})
+}
+
+// initialize agrees on the protocol.
+func (a *Agent) initialize(ctx context.Context, handle handler) error {
+	var able abilities
+	err := a.link.ask(ctx, "initialize", map[string]any{
+		"protocolVersion": version,
+		"clientCapabilities": map[string]any{
+			"fs": map[string]any{"readTextFile": true, "writeTextFile": a.launch.Writes}, "terminal": true,
+		},
+		"clientInfo": map[string]any{"name": "nexus", "title": "Nexus", "version": "1"},
+	}, &able, handle)
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		return faulty(nexus.FaultSetup, "it does not start a connection: %v", rpc)
+	}
+	if err != nil {
+		return err
+	}
+	if able.Version != version {
+		return faulty(nexus.FaultSetup, "it speaks version %d of the Agent Client Protocol, and Nexus version %d", able.Version, version)
+	}
+	a.able = able
+	return nil
+}
+
+// login has the agent log in by itself: with a variable that it was given, or the login
+// in its home. There is nobody who could open a page.
+func (a *Agent) login(ctx context.Context, handle handler) error {
+	id := ""
+	for _, l := range a.able.Logins {
+		given := len(l.Vars) > 0
+		for _, v := range l.Vars {
+			given = given && slices.ContainsFunc(a.launch.Program.Env, func(e string) bool { return strings.HasPrefix(e, v.Name+"=") })
+		}
+		if given && l.Type == "env_var" {
+			id = l.ID
+			break
+		}
+		if l.Type == "" || l.Type == "agent" {
+			id = cmp.Or(id, l.ID)
+		}
+	}
+	if id == "" {
+		return faulty(nexus.FaultLogin, "it is not logged in")
+	}
+	wait, stop := context.WithTimeoutCause(ctx, loginTime, errSilent)
+	defer stop()
+	err := a.link.ask(wait, "authenticate", map[string]any{"methodId": id}, nil, handle)
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		return faulty(nexus.FaultLogin, "it is not logged in (%s): %v", id, rpc)
+	}
+	if errors.Is(err, errSilent) && ctx.Err() == nil {
+		return faulty(nexus.FaultLogin, "it is not logged in, and waits for a person (%s)", id)
+	}
+	return err
+}
+
+// conversation opens a new conversation, or the one that the prompt names.
+func (t *turn) conversation(ctx context.Context) (opened, error) {
+	l, dir := t.agent.link, t.agent.launch.Command.Dir
+	params := map[string]any{"cwd": dir, "mcpServers": []any{}}
+	var o opened
+	if !t.Resume {
+		return o, l.ask(ctx, "session/new", params, &o, t.handle)
+	}
+	can := t.agent.able.Capabilities
+	method := "session/load"
+	switch {
+	case can.Session.Resume != nil:
+		method = "session/resume"
+	case !can.Load:
+		return o, faulty(nexus.FaultLost, "it cannot resume a conversation")
+	}
+	params["sessionId"] = t.ID
+	t.replays = true // it tells what was said before
+	err := l.ask(ctx, method, params, &o, t.handle)
+	t.replays = false
+	o.ID = t.ID
+	return o, err
+}
+
+// explain names the fault of a request that failed.
+func (t *turn) explain(ctx context.Context, err error) error {
+	rpc, ok := errors.AsType[*rpcError](err)
+	if !ok {
+		return err
+	}
+	opening := t.Resume && t.agent.id != t.ID
+	said := rpc.Error()
+	plain := said
+	if t.ID != "" {
+		plain = strings.ReplaceAll(said, t.ID, "") // digits of it are no status
+	}
+	known := stream.Classify(plain)
+	switch {
+	case rpc.Code == codeLogin:
+		return faulty(nexus.FaultLogin, "%s", said)
+	case rpc.Code == codeNotFound:
+		return faulty(nexus.FaultLost, "%s", said)
+	case rpc.Code == codeCancelled:
+		return faulty(nexus.FaultUnfinished, "%s", said)
+	case known != "":
+		return faulty(known, "%s", said)
+	case opening && !t.listed(ctx):
+		return faulty(nexus.FaultLost, "%s", said)
+	default:
+		return faulty(nexus.FaultCrashed, "it reported an error (%d): %s", rpc.Code, said)
+	}
+}
+
+// maxPages is how many pages of a list are read.
+const maxPages = 20
+
+// listed reports whether the agent says that it has the conversation of the prompt.
+func (t *turn) listed(ctx context.Context) bool {
+	a := t.agent
+	if a.able.Capabilities.Session.List == nil {
+		return false
+	}
+	params := map[string]any{"cwd": a.launch.Command.Dir}
+	for range maxPages {
+		var page struct {
+			Sessions []struct {
+				ID string `json:"sessionId"`
+			} `json:"sessions"`
+			Next string `json:"nextCursor"`
+		}
+		if a.link.ask(ctx, "session/list", params, &page, t.handle) != nil {
+			return false
+		}
+		for _, s := range page.Sessions {
+			if s.ID == t.ID {
+				return true
+			}
+		}
+		if page.Next == "" {
+			return false
+		}
+		params["cursor"] = page.Next
+	}
+	return false
+}
+
+// settle chooses the model and the mode that the configuration names, and returns
+// the model.
+func (t *turn) settle(ctx context.Context, o opened) (model string, err error) {
+	p := t.agent.launch.Program
+	model = o.Models.Current
+	for _, c := range o.Choices {
+		if current, ok := c.Current.(string); ok && is(c, "model") {
+			model = current
+		}
+	}
+	if p.Mode != "" {
+		var all []option
+		for _, m := range o.Modes.All {
+			all = append(all, option{Value: m.ID, Name: m.Name})
+		}
+		if _, err := t.choose(ctx, o.Choices, "mode", p.Mode, all); err != nil {
+			return "", err
+		}
+	}
+	if p.Model == "" {
+		return model, nil
+	}
+	var all []option
+	for _, m := range o.Models.All {
+		all = append(all, option{Value: m.ID, Name: m.Name})
+	}
+	return t.choose(ctx, o.Choices, "model", p.Model, all)
+}
+
+func is(c choice, what string) bool {
+	return c.Type != "boolean" && (c.Category == what || c.Category == "" && c.ID == what)
+}
+
+// choose sets a model or a mode: as a choice where the agent has one for it, else
+// by the method that was there before choices.
+func (t *turn) choose(ctx context.Context, choices []choice, what, want string, old []option) (string, error) {
+	method, params := "session/set_"+what, map[string]any{"sessionId": t.agent.id}
+	key, all := what+"Id", old
+	if i := slices.IndexFunc(choices, func(c choice) bool { return is(c, what) }); i >= 0 {
+		method, key, all = "session/set_config_option", "value", flat(choices[i].Options)
+		params["configId"] = choices[i].ID
+	}
+	i := slices.IndexFunc(all, func(o option) bool { return o.Value == want })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(o option) bool { return strings.EqualFold(o.Name, want) })
+	}
+	if i < 0 {
+		return "", faulty(nexus.FaultSetup, "it has no %s %q; %s", what, want, offered(all))
+	}
+	params[key] = all[i].Value
+	err := t.agent.link.ask(ctx, method, params, nil, t.handle)
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		return "", faulty(nexus.FaultSetup, "it does not take the %s %q: %v", what, want, rpc)
+	}
+	return all[i].Value, err
+}
+
+func flat(all []option) []option {
+	var out []option
+	for _, o := range all {
+		if len(o.Options) > 0 {
+			out = append(out, o.Options...)
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func offered(all []option) string {
+	if len(all) == 0 {
+		return "it offers no choice"
+	}
+	var names []string
+	for _, o := range all {
+		names = append(names, o.Value)
+	}
+	return fmt.Sprintf("it has %s", strings.Join(names, ", "))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. An option that is something else is an
+// empty one, so that the rest can be read.
+func (o *option) UnmarshalJSON(data []byte) error {
+	type plain option
+	var p plain
+	if json.Unmarshal(data, &p) == nil {
+		*o = option(p)
+	}
+	return nil
+}

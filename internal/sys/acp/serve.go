@@ -1,0 +1,382 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+)
+
+// serve answers a request of the agent.
+func (t *turn) serve(ctx context.Context, m message) error {
+	l := t.agent.link
+	var in request
+	_ = json.Unmarshal(m.Params, &in) // a field of another type is none
+	var result any
+	var failed *rpcError
+	var err error
+	switch m.Method {
+	case "session/request_permission":
+		result, err = t.permission(ctx, in)
+	case "fs/read_text_file":
+		result, failed, err = t.read(ctx, in)
+	case "fs/write_text_file":
+		result, failed, err = t.write(ctx, in)
+	case "terminal/create":
+		result, failed, err = t.create(ctx, in)
+	case "terminal/output", "terminal/kill", "terminal/release":
+		result, failed = l.control(m.Method, in.Terminal)
+	case "terminal/wait_for_exit":
+		if result, failed = l.exited(in.Terminal, m.ID); result == nil && failed == nil {
+			return nil // answered when it has ended
+		}
+	case "elicitation/create":
+		result, err = t.question(ctx, in)
+	default:
+		failed = &rpcError{Code: codeUnknown, Message: "there is no method " + m.Method}
+	}
+	if err != nil {
+		return err
+	}
+	return l.answer(ctx, m.ID, result, failed)
+}
+
+// request is what the agent asks for, whichever method it is.
+type request struct {
+	Call    toolCall `json:"toolCall"`
+	Options []struct {
+		ID   string `json:"optionId"`
+		Kind string `json:"kind"`
+	} `json:"options"`
+	Path     string   `json:"path"`
+	Content  string   `json:"content"`
+	Line     int      `json:"line"`
+	Limit    int      `json:"limit"`
+	Command  string   `json:"command"`
+	Args     []string `json:"args"`
+	Dir      string   `json:"cwd"`
+	Most     int      `json:"outputByteLimit"`
+	Terminal string   `json:"terminalId"`
+	Message  string   `json:"message"`
+	Env      []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"env"`
+}
+
+// permit asks the policy about a call, and counts what it says.
+func (t *turn) permit(ctx context.Context, c stream.Call) (refused string) {
+	if _, known := t.calls[c.ID]; !known {
+		t.said++ // whoever listens hears of the call for the first time
+	}
+	if t.asked++; t.asked > maxAsked {
+		t.stop = faulty(nexus.FaultAsking, "it asked for permission more than %d times", maxAsked)
+	}
+	why := t.Permit(ctx, c)
+	if why == "" {
+		t.inarow = 0
+		return ""
+	}
+	t.denied++
+	t.refusd = why
+	if t.inarow++; t.inarow > maxRefused {
+		t.stop = faulty(nexus.FaultAsking, "it asked %d times for what it may not do: %s", t.inarow, why)
+	}
+	return why
+}
+
+// permission answers whether a call may be made. The protocol has no place for a
+// reason, so that is told when the prompt ends without another way having been found.
+func (t *turn) permission(ctx context.Context, in request) (any, error) {
+	if in.Call.ID == "" {
+		in.Call.ID = t.name("ask")
+	}
+	c := t.merge(in.Call)
+	if c == nil {
+		return chosen(""), nil
+	}
+	if err := t.tell(ctx, t.flush()); err != nil {
+		return nil, err
+	}
+	var refused string
+	for _, one := range c.judged() {
+		if refused = t.permit(ctx, one); refused != "" {
+			break
+		}
+	}
+	kinds := []string{"allow_once", "allow_always"}
+	if refused != "" {
+		kinds = []string{"reject_once", "reject_always"}
+	}
+	for _, kind := range kinds {
+		for _, o := range in.Options {
+			if o.Kind == kind {
+				return chosen(o.ID), nil
+			}
+		}
+	}
+	return chosen(""), nil
+}
+
+// chosen is the answer to a request for permission; cancelled where no option fits.
+func chosen(id string) any {
+	if id == "" {
+		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
+	}
+	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": id}}
+}
+
+// remarks is what agents write behind a command in the title of a call: where it
+// runs, and what it is for.
+var remarks = regexp.MustCompile(`( \[(?:in|current working directory) [^\]]*\])?( \([^()]*\))?$`) //nolint:gochecknoglobals // never written
+
+// judged is a call as the policy judges it, which knows the tools of Claude Code: once for
+// each file.
+func (c *call) judged() []stream.Call {
+	var in struct {
+		Command any    `json:"command"`
+		File    string `json:"file_path"`
+		Camel   string `json:"filePath"`
+		Path    string `json:"path"`
+	}
+	_ = json.Unmarshal(c.input, &in) // a field of another type is none
+	one := func(tool string, about map[string]string) []stream.Call {
+		return []stream.Call{{ID: c.id, Tool: tool, Input: made(about)}}
+	}
+	command := line(in.Command)
+	if command == "" && c.kind == "execute" {
+		command = remarks.ReplaceAllString(strings.Trim(c.title, "`"), "")
+	}
+	switch {
+	case strings.HasPrefix(c.name, "mcp__"):
+		return one(c.name, nil)
+	case command != "":
+		return one("Bash", map[string]string{"command": command})
+	case c.kind == "fetch" || c.kind == "switch_mode":
+		return one(c.tool(), map[string]string{"description": c.title})
+	}
+	tool := c.tool()
+	if c.diff || slices.Contains([]string{"edit", "delete", "move"}, c.kind) {
+		tool = "Edit"
+	}
+	paths := slices.Clone(c.paths)
+	for _, p := range []string{in.File, in.Camel, in.Path} {
+		if p != "" && !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	if len(paths) == 0 {
+		return one(tool, map[string]string{"description": c.title})
+	}
+	var all []stream.Call
+	for _, p := range paths {
+		all = append(all, one(tool, map[string]string{"file_path": p})...)
+	}
+	return all
+}
+
+// line is a command as a line for a shell: a text, or its words.
+func line(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var words []string
+		for _, w := range v {
+			s, _ := w.(string)
+			words = append(words, s)
+		}
+		if len(words) == 3 && strings.HasSuffix(words[0], "sh") && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+			return words[2] // a shell, to run this
+		}
+		return quoted(words)
+	default:
+		return ""
+	}
+}
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_./=:@%+,-]+$`) //nolint:gochecknoglobals // never written
+
+func quoted(words []string) string {
+	var all []string
+	for _, w := range words {
+		if !bare.MatchString(w) {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		all = append(all, w)
+	}
+	return strings.Join(all, " ")
+}
+
+// read serves a file of the worktree.
+func (t *turn) read(ctx context.Context, in request) (any, *rpcError, error) {
+	text, err := t.agent.launch.Files.Read(in.Path)
+	if errors.Is(err, fs.ErrNotExist) { // to look is no offence
+		return nil, &rpcError{Code: codeNotFound, Message: err.Error()}, nil
+	}
+	if err != nil {
+		t.denied++
+		c := stream.Call{ID: t.name("read"), Tool: "Read", Input: made(map[string]string{"file_path": in.Path})}
+		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.failed(ctx, c, err)
+	}
+	return map[string]any{"content": part(text, in.Line, in.Limit)}, nil, nil
+}
+
+// part returns lines of a text: from one, which counts from 1, and so many; 0 is
+// all.
+func part(text string, from, most int) string {
+	lines := strings.SplitAfter(text, "\n")
+	lines = lines[min(max(from-1, 0), len(lines)):]
+	if most > 0 {
+		lines = lines[:min(most, len(lines))]
+	}
+	return strings.Join(lines, "")
+}
+
+// write serves the change of a file of the worktree.
+func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
+	c := stream.Call{ID: t.owner(in.Path), Tool: "Write", Input: made(map[string]string{"file_path": in.Path})}
+	own := c.ID == ""
+	if own {
+		c.ID = t.name("write")
+		if err := t.tell(ctx, t.rest()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if why := t.permit(ctx, c); why != "" {
+		var err error
+		if own {
+			err = t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
+		}
+		return nil, &rpcError{Code: codeInvalid, Message: why}, err
+	}
+	err := t.agent.launch.Files.Write(in.Path, in.Content)
+	switch {
+	case err != nil && own:
+		t.denied++
+		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: err.Error()}})
+	case err != nil:
+		t.denied++
+		c.ID = t.name("write")
+		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.failed(ctx, c, err)
+	case own:
+		return map[string]any{}, nil, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Text: "written"}})
+	}
+	return map[string]any{}, nil, nil
+}
+
+// failed tells a call that came to nothing.
+func (t *turn) failed(ctx context.Context, c stream.Call, err error) error {
+	events := append(t.flush(), t.speak(c)...)
+	return t.tell(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Text: err.Error()}))
+}
+
+// owner returns the call under way that a file is written for, empty where none
+// is known.
+func (t *turn) owner(path string) string {
+	id, n := "", 0
+	for _, c := range t.calls {
+		switch {
+		case !c.told:
+		case slices.Contains(c.paths, path):
+			return c.id
+		case c.kind == "edit" && len(c.paths) == 0:
+			id, n = c.id, n+1
+		}
+	}
+	if n != 1 {
+		return ""
+	}
+	return id
+}
+
+// question answers what the agent asks a person.
+func (t *turn) question(ctx context.Context, in request) (any, error) {
+	c := stream.Call{ID: t.name("question"), Tool: "AskUserQuestion", Input: made(map[string]string{"description": in.Message})}
+	if err := t.tell(ctx, t.rest()); err != nil {
+		return nil, err
+	}
+	why := t.permit(ctx, c)
+	return map[string]any{"action": "decline"}, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
+}
+
+// create starts a command in the sandbox.
+func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
+	l, launch := t.agent.link, t.agent.launch
+	command := in.Command
+	if len(in.Args) > 0 {
+		command = line(append([]any{in.Command}, texts(in.Args)...))
+	}
+	if dir := launch.Command.Dir; in.Dir != "" && filepath.Clean(in.Dir) != dir {
+		rel, err := filepath.Rel(dir, in.Dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, &rpcError{Code: codeInvalid, Message: in.Dir + " is outside of the worktree"}, nil
+		}
+		command = "cd " + quoted([]string{rel}) + " && " + command
+	}
+	if command == "" || len(l.terminals) >= maxTerminals {
+		return nil, &rpcError{Code: codeInvalid, Message: "there is no command, or there are too many terminals: release some"}, nil
+	}
+	c := stream.Call{ID: t.executing(), Tool: "Bash", Input: made(map[string]string{"command": command})}
+	own := c.ID == ""
+	if own {
+		c.ID = t.name("terminal")
+		if err := t.tell(ctx, t.rest()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if why := t.permit(ctx, c); why != "" {
+		var err error
+		if own {
+			err = t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
+		}
+		return nil, &rpcError{Code: codeInvalid, Message: why}, err
+	}
+	if !own {
+		c.ID = ""
+	}
+	run := launch.Terminal
+	run.Env = slices.Clone(run.Env)
+	for _, e := range in.Env {
+		run.Env = append(run.Env, e.Name+"="+e.Value)
+	}
+	return map[string]any{"terminalId": l.open(launch.Run, run, command, c.ID, in.Most, launch.Working)}, nil, nil
+}
+
+func texts(words []string) []any {
+	var all []any
+	for _, w := range words {
+		all = append(all, w)
+	}
+	return all
+}
+
+// executing returns the call under way that runs a command, empty where there is
+// none, or more than one.
+func (t *turn) executing() string {
+	id := ""
+	for _, c := range t.calls {
+		if c.told && c.kind == "execute" {
+			if id != "" {
+				return ""
+			}
+			id = c.id
+		}
+	}
+	return id
+}
+
+// terminalOver tells that a command has ended that is told as a call of its own.
+func (t *turn) terminalOver(ctx context.Context, one *terminal) error {
+	if one.call == "" {
+		return nil
+	}
+	return t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: one.call, Failed: one.result.Exit != 0, Text: one.text()}})
+}

@@ -1,0 +1,190 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+const (
+	maxTerminals = 32
+	maxOutput    = 1 << 20 // bytes kept of what a command prints
+)
+
+var (
+	errKilled = errors.New("the agent killed it")
+	errOver   = errors.New("the prompt is over")
+)
+
+// terminal is a command that the agent has us run. The goroutine that listens owns
+// it, but for what mu guards.
+type terminal struct {
+	id   string
+	call string // as which it is told; empty: with a call of the agent's
+	most int
+	kill context.CancelCauseFunc
+
+	waiting []json.RawMessage // requests that are answered when it ends
+	over    bool
+	let     bool // the agent let go of it
+	result  sandbox.Result
+	err     error
+
+	mu      sync.Mutex
+	printed []byte
+	cut     bool
+}
+
+// open starts a command and returns the terminal's identifier.
+func (l *link) open(run func(context.Context, sandbox.Command) (sandbox.Result, error), c sandbox.Command, command, call string, most int, limit time.Duration) string {
+	l.made++
+	if most <= 0 || most > maxOutput {
+		most = maxOutput
+	}
+	t := &terminal{id: fmt.Sprintf("terminal-%d", l.made), call: call, most: most}
+	l.terminals[t.id] = t
+	c.Args = append(slices.Clone(c.Args), command)
+	c.Merge, c.Heard, c.Timeout = true, t.hear, limit
+	ctx, kill := context.WithCancelCause(context.Background())
+	t.kill = kill
+	l.workers.Go(func() {
+		r, err := run(ctx, c)
+		kill(nil)
+		t.result, t.err = r, err // read by who receives it
+		select {
+		case l.ended <- t:
+		case <-l.gone:
+		}
+	})
+	return t.id
+}
+
+// hear keeps the end of what it prints.
+func (t *terminal) hear(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.printed = append(t.printed, b...)
+	if len(t.printed) > 2*t.most { // not each time
+		t.printed, t.cut = append([]byte(nil), t.printed[len(t.printed)-t.most:]...), true
+	}
+}
+
+// output returns the end of what it printed, and whether that is not all.
+func (t *terminal) output() (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b, cut := t.printed, t.cut
+	if len(b) > t.most {
+		b, cut = b[len(b)-t.most:], true
+	}
+	return strings.ToValidUTF8(string(b), ""), cut
+}
+
+// text is what it printed and how it ended, for people.
+func (t *terminal) text() string {
+	text, _ := t.output()
+	if t.err != nil {
+		return text + "[" + t.err.Error() + "]"
+	}
+	if t.result.Exit != 0 {
+		return fmt.Sprintf("%s[exit %d]", text, t.result.Exit)
+	}
+	return text
+}
+
+// status is how it ended, as the protocol has it.
+func (t *terminal) status() map[string]any {
+	if t.result.Exit < 0 {
+		return map[string]any{"exitCode": nil, "signal": "SIGKILL"}
+	}
+	return map[string]any{"exitCode": t.result.Exit, "signal": nil}
+}
+
+// running reports whether a command runs.
+func (l *link) running() bool {
+	for _, t := range l.terminals {
+		if !t.over {
+			return true
+		}
+	}
+	return false
+}
+
+// printed is what a terminal has printed, nothing for one that is not there.
+func (l *link) printed(id string) string {
+	t := l.terminals[id]
+	if t == nil {
+		return ""
+	}
+	text, _ := t.output()
+	return text
+}
+
+var errNoTerminal = &rpcError{Code: codeNotFound, Message: "there is no such terminal"} //nolint:gochecknoglobals // never written
+
+// control answers a request about a terminal.
+func (l *link) control(method, id string) (any, *rpcError) {
+	t := l.terminals[id]
+	if t == nil {
+		return nil, errNoTerminal
+	}
+	switch method {
+	case "terminal/output":
+		text, cut := t.output()
+		answer := map[string]any{"output": text, "truncated": cut}
+		if t.over {
+			answer["exitStatus"] = t.status()
+		}
+		return answer, nil
+	case "terminal/release":
+		t.let = true
+		if t.over {
+			delete(l.terminals, id)
+		}
+	}
+	t.kill(errKilled)
+	return map[string]any{}, nil
+}
+
+// exited answers how a command ended. Where it runs, the request is answered later.
+func (l *link) exited(id string, request json.RawMessage) (any, *rpcError) {
+	t := l.terminals[id]
+	switch {
+	case t == nil:
+		return nil, errNoTerminal
+	case t.over:
+		return t.status(), nil
+	}
+	t.waiting = append(t.waiting, request)
+	return nil, nil
+}
+
+// finish answers those who wait for a command that has ended.
+func (l *link) finish(ctx context.Context, t *terminal) {
+	t.over = true
+	for _, id := range t.waiting {
+		_ = l.answer(ctx, id, t.status(), nil) // one that reads nothing is silent from then on
+	}
+	t.waiting = nil
+	if t.let {
+		delete(l.terminals, t.id)
+	}
+}
+
+// stopTerminals kills the commands that run, and waits until they are dead.
+func (l *link) stopTerminals() {
+	for _, t := range l.terminals {
+		t.kill(errOver)
+	}
+	for l.running() {
+		t := <-l.ended
+		t.over = true
+	}
+}

@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// maxOpen is how many questions may wait for a person at once. The oldest is
+// forgotten, and asked again when it is answered.
+const maxOpen = 64
+
+// consentID names the question in the protocol, and agreeKey its answer.
+const (
+	consentID = "consent"
+	agreeKey  = "agree"
+)
+
+// consents holds which calls a person was asked about. An answer counts once,
+// and for that call alone: a client cannot use it for another tool or other
+// arguments.
+type consents struct {
+	mu    sync.Mutex
+	open  map[string][sha256.Size]byte // what each question that was asked is about
+	order []string
+}
+
+// agree returns nil when a person has agreed to a call. Else it returns what to
+// answer: the question, why it cannot be asked, or that somebody said no.
+func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
+	about := sha256.Sum256([]byte(tool + "\x00" + question + "\x00" + string(r.Params.Arguments)))
+	if r.Params.RequestState != "" || len(r.Params.InputResponses) > 0 {
+		answer, ok := r.Params.InputResponses[consentID].(*sdk.ElicitResult)
+		switch asked := c.take(r.Params.RequestState); {
+		case asked != about:
+			return failed("this answer belongs to another call, or was used already; call again")
+		case !ok || answer.Action != "accept" || answer.Content[agreeKey] != true:
+			return failed("the person did not agree to " + tool + "; nothing was done")
+		}
+		return nil
+	}
+	if !canAsk(r.Session) {
+		otherwise.Failed = true
+		return result(otherwise)
+	}
+	return &sdk.CallToolResult{
+		RequestState: c.ask(about),
+		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: question, RequestedSchema: &jsonschema.Schema{
+			Type:       "object",
+			Properties: map[string]*jsonschema.Schema{agreeKey: {Type: "boolean", Title: "Agree", Description: "Let it be done."}},
+			Required:   []string{agreeKey},
+		}}},
+	}
+}
+
+// canAsk reports whether the client can show a person a form.
+func canAsk(s *sdk.ServerSession) bool {
+	p := s.InitializeParams()
+	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
+		return false
+	}
+	e := p.Capabilities.Elicitation
+	return e.Form != nil || e.URL == nil // neither is a client of older revisions, which shows forms
+}
+
+// ask remembers what a question is about, and returns its name.
+func (c *consents) ask(about [sha256.Size]byte) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		c.open = map[string][sha256.Size]byte{}
+	}
+	if len(c.order) == maxOpen {
+		delete(c.open, c.order[0])
+		c.order = c.order[1:]
+	}
+	name := rand.Text()
+	c.open[name], c.order = about, append(c.order, name)
+	return name
+}
+
+// take returns what a question is about, which is then no longer open.
+func (c *consents) take(name string) (about [sha256.Size]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	about = c.open[name]
+	delete(c.open, name)
+	return about
+}

@@ -1,0 +1,235 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/time/rate"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const (
+	minToken = 16 // bytes of a token that somebody chose
+	maxToken = 4 << 10
+
+	// idle is how long a client that said nothing is remembered.
+	idle = time.Hour
+	// modern is the first revision without a handshake. It has no sessions, and
+	// who closes the request cancels the call.
+	modern = "2026-07-28"
+)
+
+// Path is where a server is on its port.
+const Path = "/mcp"
+
+// Web serves clients over HTTP on this machine. Make one with [Server.Listen].
+type Web struct {
+	listener net.Listener
+	token    string
+	next     http.Handler
+	now      func() time.Time
+	wrong    *rate.Limiter // calls that did not know the token
+}
+
+// Listen opens a port on loopback; port 0 is one that is free. Nothing is
+// served before [Web.Serve].
+func (s *Server) Listen(ctx context.Context, address, token string, now func() time.Time) (*Web, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, invalid("listen at "+address, err, "Write address:port, such as 127.0.0.1:7331.")
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		const hint = "Use 127.0.0.1, and connect from elsewhere through a tunnel (ssh -L)."
+		return nil, invalid(address+" is not an address of this machine alone", nil, hint)
+	}
+	if len(token) < minToken {
+		const hint = "Use a long random one, such as openssl rand -hex 24 prints."
+		return nil, invalid(fmt.Sprintf("the token is shorter than %d bytes", minToken), nil, hint)
+	}
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, invalid("listen at "+address, err, "Name another port, or port 0 for one that is free.")
+	}
+	return &Web{listener: l, token: token, next: s.handler(), now: now, wrong: rate.NewLimiter(0.2, 10)}, nil
+}
+
+func invalid(message string, cause error, hint string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Cause: cause, Hint: hint}
+}
+
+// handler answers calls that got past every guard. Clients of revisions with a
+// handshake have a session, so that they can be asked and can cancel.
+func (s *Server) handler() http.Handler {
+	here := func(*http.Request) *sdk.Server { return s.sdk }
+	sessions := sdk.NewStreamableHTTPHandler(here, &sdk.StreamableHTTPOptions{SessionTimeout: idle, MaxRequestBodyBytes: maxMessage})
+	calls := sdk.NewStreamableHTTPHandler(here, &sdk.StreamableHTTPOptions{
+		Stateless: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= modern {
+			calls.ServeHTTP(w, r)
+			return
+		}
+		sessions.ServeHTTP(w, r)
+	})
+}
+
+// URL returns the address of the server.
+func (w *Web) URL() string { return "http://" + w.listener.Addr().String() + Path }
+
+// Serve serves until the context ends, and cuts off who is still there a moment
+// later.
+func (w *Web) Serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: w, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(w.listener) }() // ends with Close below
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("time to close is over"))
+	defer cancel()
+	if server.Shutdown(grace) != nil { // a client that listens never ends by itself
+		_ = server.Close()
+	}
+	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
+		return end
+	}
+	return nil
+}
+
+// ServeHTTP lets in who calls the server by its own address, from no page of
+// another site, and knows the token.
+func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	h := out.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	switch {
+	case !w.named(r.Host):
+		http.Error(out, "this is not a name of this server", http.StatusMisdirectedRequest)
+	case !w.local(r.Header.Values("Origin")):
+		http.Error(out, "pages of other sites may not call this server", http.StatusForbidden)
+	case !w.known(r.Header.Values("Authorization")):
+		w.stranger(out)
+	case r.URL.Path != Path:
+		http.Error(out, "the server is at "+Path, http.StatusNotFound)
+	default:
+		w.next.ServeHTTP(out, r)
+	}
+}
+
+// named reports whether a host is the address that is listened at, or localhost
+// at its port. A page of a stranger whose name leads here calls it by that name.
+func (w *Web) named(host string) bool {
+	own := w.listener.Addr().String()
+	_, port, err := net.SplitHostPort(own)
+	return host == own || err == nil && host == "localhost:"+port
+}
+
+// local reports whether a call comes from no page, or from one of this server.
+func (w *Web) local(origins []string) bool {
+	for _, origin := range origins {
+		if host, ok := strings.CutPrefix(origin, "http://"); !ok || !w.named(host) {
+			return false
+		}
+	}
+	return len(origins) < 2
+}
+
+// known reports whether a call has the token, in a time that does not tell how
+// much of it was right.
+func (w *Web) known(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	kind, sent, _ := strings.Cut(values[0], " ")
+	x, y := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(w.token))
+	return strings.EqualFold(kind, "Bearer") && hmac.Equal(x[:], y[:])
+}
+
+// stranger turns away who does not know the token.
+func (w *Web) stranger(out http.ResponseWriter) {
+	if !w.wrong.AllowN(w.now(), 1) {
+		out.Header().Set("Retry-After", "5")
+		http.Error(out, "too many calls with a wrong token", http.StatusTooManyRequests)
+		return
+	}
+	out.Header().Set("WWW-Authenticate", "Bearer")
+	http.Error(out, "the token is missing or wrong: send the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
+}
+
+// Token reads the token in a file that only its owner can read, and makes the
+// file with a drawn token where there is none. Without a file it draws one.
+func Token(path string) (string, error) {
+	if path == "" {
+		return rand.Text(), nil
+	}
+	wrong := func(message string, cause error) error {
+		const hint = "Only you may read it, and it holds one line. Remove it, and a new one is made."
+		return invalid("the token file "+path+" "+message, cause, hint)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		token := rand.Text()
+		if _, err := f.WriteString(token + "\n"); err != nil {
+			return "", errors.Join(wrong("cannot be written", err), f.Close(), os.Remove(path))
+		}
+		return token, f.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return "", wrong("cannot be made", err)
+	}
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", wrong("cannot be read", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", wrong("cannot be read", err)
+	case !info.Mode().IsRegular():
+		return "", wrong("is not a file", nil)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", wrong(fmt.Sprintf("can be read by others (mode %04o)", info.Mode().Perm()), nil)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() {
+		return "", wrong("belongs to somebody else", nil)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	if err != nil {
+		return "", wrong("cannot be read", err)
+	}
+	token, ok := tokenOf(data)
+	if !ok {
+		return "", wrong(fmt.Sprintf("holds no token of %d bytes or more", minToken), nil)
+	}
+	return token, nil
+}
+
+// tokenOf returns the token in the content of a file: one line of visible ASCII,
+// which is what fits into a header.
+func tokenOf(data []byte) (string, bool) {
+	token := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+	return token, !odd && len(token) >= minToken && len(token) <= maxToken
+}

@@ -1,0 +1,275 @@
+// Package mcpserver serves the Model Context Protocol: it offers tools and
+// resources to the agents and editors of others, on standard input and output
+// or over HTTP on this machine.
+//
+// A client is outside of what we trust. What it sends is checked against the
+// schema of the tool, what costs something or stands for a person needs a
+// person's consent, and a client that goes away or does not read holds nothing
+// up.
+package mcpserver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// maxMessage is the largest message of a client, in bytes.
+const maxMessage = 8 << 20
+
+// kind is what resources are.
+const kind = "application/json"
+
+// maxClient is the most that is kept of a client's name, in bytes.
+const maxClient = 40
+
+var (
+	// ErrCancelled says that the client no longer wants an answer.
+	ErrCancelled = errors.New("cancelled by the client")
+	// ErrGone says that the client went away without saying so.
+	ErrGone = errors.New("the client has gone")
+)
+
+// Offer is what a server offers.
+type Offer struct {
+	Version   string
+	About     string // for the client's model: what it is, and where to begin
+	Tools     []Tool
+	Resources []Resource
+}
+
+// Tool is something a client can call.
+type Tool struct {
+	Name, About string
+	Input       *jsonschema.Schema
+	Reads       bool // it changes nothing
+	Ends        bool // it may end or replace something
+
+	// Asks returns what a person has to agree to before this call, empty for
+	// nothing, and the result where that is refused or nobody can be asked. A
+	// failed result without a question refuses at once. Nil asks nothing.
+	Asks func(context.Context, Call) (question string, otherwise Result)
+	// Do answers a call. Its context ends with [ErrCancelled] or [ErrGone].
+	Do func(context.Context, Call) Result
+}
+
+// Call is a call of a tool.
+type Call struct {
+	Input  map[string]any // fits the tool's schema
+	Client string         // what the client calls itself, made harmless; never empty
+	Agreed bool           // a person agreed to this very call
+	Told   func(string)   // says how it continues; it does not wait for the client
+}
+
+// Result is what a call came to.
+type Result struct {
+	Text   string          // for a model
+	Data   json.RawMessage // an object for programs; nil: none
+	Failed bool
+}
+
+// Resource is something a client can read: at one address, or at those that a
+// template of RFC 6570 stands for.
+type Resource struct {
+	URI, Name, About string
+	Template         bool
+	// Read returns a JSON object, and [ErrNone] where there is nothing.
+	Read func(ctx context.Context, uri string) ([]byte, error)
+}
+
+// ErrNone says that there is nothing at an address.
+var ErrNone = errors.New("there is nothing at this address")
+
+// Server serves an offer. Make one with [New].
+type Server struct {
+	sdk  *sdk.Server
+	open consents
+}
+
+// New returns a server of an offer.
+func New(o Offer) (*Server, error) {
+	s := &Server{sdk: sdk.NewServer(
+		&sdk.Implementation{Name: "nexus", Title: "Nexus", Version: cmp.Or(o.Version, "1")},
+		&sdk.ServerOptions{
+			Instructions: o.About,
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
+		},
+	)}
+	for _, t := range o.Tools {
+		if err := s.add(t); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+		}
+	}
+	for _, r := range o.Resources {
+		read := reader(r)
+		if r.Template {
+			s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: r.URI, Name: r.Name, Description: r.About, MIMEType: kind}, read)
+		} else {
+			s.sdk.AddResource(&sdk.Resource{URI: r.URI, Name: r.Name, Description: r.About, MIMEType: kind}, read)
+		}
+	}
+	return s, nil
+}
+
+func reader(r Resource) sdk.ResourceHandler {
+	return func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		data, err := r.Read(ctx, req.Params.URI)
+		switch {
+		case errors.Is(err, ErrNone):
+			return nil, sdk.ResourceNotFoundError(req.Params.URI)
+		case err != nil:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+		}
+		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: kind, Text: string(data)}
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{content}}, nil
+	}
+}
+
+// add offers a tool.
+func (s *Server) add(t Tool) error {
+	schema, err := t.Input.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	local := false
+	about := &sdk.ToolAnnotations{ReadOnlyHint: t.Reads, DestructiveHint: &t.Ends, OpenWorldHint: &local}
+	answer := func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		input, err := read(r.Params.Arguments, schema)
+		if err != nil {
+			return failed("the arguments of " + t.Name + " are wrong: " + err.Error()), nil
+		}
+		return s.call(ctx, t, r, Call{Input: input, Client: client(r.Session)}), nil
+	}
+	s.sdk.AddTool(&sdk.Tool{Name: t.Name, Description: t.About, InputSchema: t.Input, Annotations: about}, answer)
+	return nil
+}
+
+// read reads the arguments of a call. What a name that is given twice means
+// differs from reader to reader, so that it means nothing here.
+func read(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, error) {
+	input := map[string]any{}
+	if len(bytes.TrimSpace(data)) > 0 {
+		if err := json.Unmarshal(data, &input); err != nil {
+			return nil, errors.New("they are not a JSON object")
+		}
+	}
+	if input == nil { // null
+		input = map[string]any{}
+	}
+	if name, ok := twice(data); ok {
+		return nil, fmt.Errorf("%q is given twice", name)
+	}
+	if err := schema.Validate(input); err != nil {
+		return nil, errors.New(legible.Cut(legible.Terminal(err.Error()), 600))
+	}
+	return input, nil
+}
+
+// twice returns a name that the top of an object has more than once.
+func twice(data []byte) (string, bool) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		name, ok := key.(string)
+		if err != nil || !ok {
+			return "", false
+		}
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// call answers a call that fits the schema, once a person has agreed to it
+// where one has to.
+func (s *Server) call(ctx context.Context, t Tool, r *sdk.CallToolRequest, c Call) *sdk.CallToolResult {
+	if t.Asks != nil {
+		question, otherwise := t.Asks(ctx, c)
+		switch {
+		case question != "":
+			if wait := s.open.agree(t.Name, question, otherwise, r); wait != nil {
+				return wait
+			}
+			c.Agreed = true
+		case otherwise.Failed:
+			return result(otherwise)
+		}
+	}
+	work, stop := reasons(ctx)
+	defer stop()
+	told, done := teller(work, r)
+	defer done()
+	c.Told = told
+	return result(t.Do(work, c))
+}
+
+// reasons returns a context that ends when a call's does, and says why: the
+// SDK has no word for it, but cancels a call with a cause where the connection
+// broke, and with none where the client asked for it.
+func reasons(ctx context.Context) (context.Context, func()) {
+	work, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	loose := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
+			end(ErrCancelled)
+		} else {
+			end(ErrGone)
+		}
+	})
+	return work, func() { loose(); end(nil) }
+}
+
+func result(r Result) *sdk.CallToolResult {
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: r.Text}}, IsError: r.Failed}
+	if len(r.Data) > 0 {
+		out.StructuredContent = r.Data
+	}
+	return out
+}
+
+func failed(text string) *sdk.CallToolResult { return result(Result{Text: text, Failed: true}) }
+
+// client returns what the client calls itself: letters, digits, and what is
+// usual between them.
+func client(s *sdk.ServerSession) string {
+	name := ""
+	if p := s.InitializeParams(); p != nil && p.ClientInfo != nil {
+		name = p.ClientInfo.Name
+	}
+	return plain(name)
+}
+
+// plain makes a client's name harmless in a journal and on a terminal.
+func plain(name string) string {
+	keep := func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		case r == ' ' || r == '/' || r == ':':
+			return '-'
+		}
+		return -1
+	}
+	name = strings.Map(keep, name)
+	return cmp.Or(strings.Trim(name[:min(len(name), maxClient)], "-"), "unnamed")
+}

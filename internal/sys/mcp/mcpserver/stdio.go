@@ -1,0 +1,104 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Stdio serves one client, a line for each message, until it has gone or ctx
+// ends.
+func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) {
+	w := &writer{to: out}
+	r := &messages{r: bufio.NewReaderSize(in, 64<<10), refuse: w.refuse}
+	_ = s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(r), Writer: w, MaxLineLength: maxMessage + 1}) // says in which way it has gone
+}
+
+// writer writes whole messages, whoever writes them.
+type writer struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements [io.Writer].
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+// Close implements [io.Closer]. The output is not ours to close.
+func (w *writer) Close() error { return nil }
+
+// refuse answers what is no message.
+func (w *writer) refuse(code int64, text string) {
+	answer := map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}}
+	data, err := json.Marshal(answer)
+	if err == nil {
+		_, _ = w.Write(append(data, '\n')) // who is gone reads nothing
+	}
+}
+
+// messages gives on the lines that are messages, and refuses the others, on
+// which the SDK would hang up.
+type messages struct {
+	r      *bufio.Reader
+	refuse func(code int64, text string)
+	rest   []byte // of the message that is being read
+	err    error
+}
+
+// Read implements [io.Reader].
+func (m *messages) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 {
+		if m.err != nil {
+			return 0, m.err
+		}
+		var line []byte
+		var long bool
+		line, long, m.err = m.line()
+		switch line = bytes.TrimSpace(line); {
+		case long:
+			m.refuse(jsonrpc.CodeInvalidRequest, "the message is too long")
+		case len(line) == 0:
+		case !json.Valid(line):
+			m.refuse(jsonrpc.CodeParseError, "the line is not JSON")
+		case !message(line):
+			m.refuse(jsonrpc.CodeInvalidRequest, "the line is not a message of JSON-RPC 2.0")
+		default:
+			m.rest = append(line, '\n')
+		}
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// line reads one line. Of one that is too long, nothing is kept.
+func (m *messages) line() (line []byte, long bool, err error) {
+	for {
+		part, err := m.r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxMessage; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}
+
+// message reports whether a line is one message. A list of several is none: the
+// revisions of the protocol that clients speak have no lists any more.
+func message(line []byte) bool {
+	_, err := jsonrpc.DecodeMessage(line)
+	return err == nil
+}

@@ -1,0 +1,162 @@
+package worktree_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// TestWhatIsBrokenIsSaid breaks what is kept about a tree, one thing at a time.
+// Whatever is asked of the tree then is an error that names the thing, no file is
+// touched, and once it is back all is as before.
+func TestWhatIsBrokenIsSaid(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		for _, what := range []string{"pin", "note", "index", "clock", "commit"} {
+			t.Run(what, func(t *testing.T) { testBroken(t, way, what) })
+		}
+	})
+}
+
+func testBroken(t *testing.T, way worktree.Way, what string) {
+	t.Helper()
+	user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"}), filepath.Join(t.TempDir(), "state")
+	s, base := openAt(t, user, state, way), head(t, user)
+	tr := add(t, s, "T1.1", base)
+	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+	commit, _ := snap(t, s, tr)
+	gittest.Write(t, tr.Dir, map[string]string{"m": "more\n"})
+	home := filepath.Dir(tr.Dir)
+	index := filepath.Join(home, "index")
+	if way == worktree.Overlay {
+		index = must[[]string](t)(filepath.Glob(filepath.Join(state, "lower", "*", "index")))[0]
+	}
+	path := map[string]string{
+		"pin": filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1")), "note": filepath.Join(home, "tree.json"), "index": index,
+		"clock": filepath.Join(home, "clock"), "commit": filepath.Join(s.Git().Dir, "objects", commit[:2], commit[2:]),
+	}[what]
+	name := map[bool]string{true: commit, false: path}[what == "commit"]
+	whole := filepath.Join(t.TempDir(), "whole")
+	if err := os.Rename(path, whole); err != nil {
+		t.Fatal(err)
+	}
+	gittest.Write(t, path, map[string]string{"in": "the way\n"})
+
+	use := func(tr *worktree.Tree) map[string]error {
+		ctx, all := t.Context(), map[string]error{}
+		_, _, all["snapshot"] = tr.Snapshot(ctx, "x")
+		all["restore"], all["exact"], all["reset"], all["remove"] = tr.Restore(ctx, base), tr.Exact(ctx, base), tr.Reset(ctx, base), tr.Remove(ctx)
+		return all
+	}
+	errs := map[string]error{}
+	known := way == worktree.Overlay && (what == "note" || what == "index") // to whoever mounted it
+	if !known {
+		errs = use(tr)
+	}
+	other := openAt(t, user, state, way)
+	if back, err := other.Add(t.Context(), "r", "T1.1", base); err != nil || what != "clock" {
+		errs["add"] = err // nothing is read from the clock until then
+	} else {
+		for op, err := range use(back) {
+			errs["by another process: "+op] = err
+		}
+	}
+	if !known {
+		_, errs["sweep"] = other.Sweep(context.Background(), none, false)
+	}
+	for op, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(whole, path); err != nil {
+		t.Fatal(err)
+	}
+	last, files := snap(t, other, add(t, other, "T1.1", base))
+	if files != "a\nd/b\nm\nn" || gittest.Run(t, s.Git().Dir, "rev-parse", last+"^") != commit {
+		t.Errorf("afterwards the tree holds %q", files)
+	}
+}
+
+// TestATreeThatCannotBeMade leaves nothing behind, and is made once it can be.
+func TestATreeThatCannotBeMade(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "only here\n"}), filepath.Join(t.TempDir(), "state")
+		s, base := openAt(t, user, state, way), head(t, user)
+		blob := gittest.Run(t, user, "rev-parse", "HEAD:d/b")
+		var objects []string
+		for _, dir := range []string{filepath.Join(user, ".git"), s.Git().Dir} {
+			object := filepath.Join(dir, "objects", blob[:2], blob[2:])
+			if os.Rename(object, object+".away") == nil {
+				objects = append(objects, object)
+			}
+		}
+		if _, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || len(objects) == 0 {
+			t.Errorf("a tree without one of its files: %v", err)
+		}
+		place := must[string](t)(s.Place("r", "T1.1"))
+		if left, _ := filepath.Glob(filepath.Join(state, "trees", "*", "*")); len(left) > 0 {
+			t.Errorf("left are %q", left)
+		}
+		for _, object := range objects {
+			if err := os.Rename(object+".away", object); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr := add(t, s, "T1.1", base)
+		if _, files := snap(t, s, tr); files != "a\nd/b" || tr.Dir != place || tr.Way != way {
+			t.Errorf("%s in %s holds %q, and is to be in %s", tr.Way, tr.Dir, files, place)
+		}
+		if dir, err := s.Place("r", "../T1"); err == nil {
+			t.Errorf("an attempt is in %s", dir)
+		}
+	})
+}
+
+// TestAFileInTheWay of what a store makes is said.
+func TestAFileInTheWay(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	repo := must[git.Repo](t)(git.Find(t.Context(), user))
+	for _, name := range []string{"", "repo.git", "trees", "lower"} {
+		state := filepath.Join(t.TempDir(), "state")
+		way := filepath.Join(state, name)
+		gittest.Write(t, filepath.Dir(way), map[string]string{filepath.Base(way): "in the way\n"})
+		s, err := worktree.Open(t.Context(), repo, state)
+		if err == nil {
+			if s.Way = worktree.Overlay; name != "lower" {
+				s.Way = worktree.Plain
+			}
+			_, err = s.Add(t.Context(), "r", "T1.1", head(t, user))
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err == nil || name != "repo.git" && !strings.Contains(err.Error(), way) { // git names no directory that is none
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestTheWayIsTheBestThatThereIs where nobody chose one.
+func TestTheWayIsTheBestThatThereIs(t *testing.T) {
+	want := worktree.Overlay
+	if overlay.Probe(t.TempDir()) != nil {
+		want = worktree.Plain
+	}
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	if tr := add(t, open(t, user, worktree.AnyWay), "T1.1", head(t, user)); tr.Way != want {
+		t.Errorf("it is made %s, want %s", tr.Way, want)
+	}
+}

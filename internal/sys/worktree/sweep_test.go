@@ -1,0 +1,81 @@
+package worktree_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// TestSweepOfSharedFiles keeps the files that a tree is mounted over and the
+// newest ones, and removes the others with the directories of runs that are empty.
+// A dry sweep names the same and removes nothing.
+func TestSweepOfSharedFiles(t *testing.T) {
+	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	ctx := t.Context()
+	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
+	s := openAt(t, user, state, worktree.Overlay)
+	add(t, s, "T1.1", head(t, user))
+	used := must[[]string](t)(filepath.Glob(filepath.Join(state, "lower", "*")))
+	if len(used) != 1 {
+		t.Fatalf("the tree is mounted over %q", used)
+	}
+	old, newest, run := filepath.Join(state, "lower", "1111"), filepath.Join(state, "lower", "2222"), filepath.Join(state, "trees", "over")
+	for dir, age := range map[string]time.Duration{old: time.Hour, newest: -time.Hour, run: 0} {
+		if err := os.MkdirAll(filepath.Join(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(dir, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep := func(nexus.RunID, nexus.AttemptID) bool { return true }
+	for _, dry := range []bool{true, false} {
+		gone := must[[]string](t)(s.Sweep(ctx, keep, dry))
+		if !slices.Contains(gone, old) || !slices.Contains(gone, run) || slices.Contains(gone, newest) || slices.Contains(gone, used[0]) ||
+			slices.Contains(gone, filepath.Join(state, "trees", "r")) {
+			t.Errorf("dry %v: it removes %q", dry, gone)
+		}
+		for _, dir := range []string{old, run} {
+			if _, err := os.Stat(dir); (err == nil) != dry {
+				t.Errorf("dry %v: %s: %v", dry, dir, err)
+			}
+		}
+	}
+	for _, dir := range []string{used[0], newest} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestATreeThatIsNotThere says so, instead of leaving the files as they are.
+func TestATreeThatIsNotThere(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n"})
+		s := open(t, user, way)
+		tr := add(t, s, "T1.1", head(t, user))
+		for name, to := range map[string]func() error{
+			"exact":   func() error { return tr.Exact(t.Context(), "1234567890123456789012345678901234567890") },
+			"reset":   func() error { return tr.Reset(t.Context(), "1234567890123456789012345678901234567890") },
+			"restore": func() error { return tr.Restore(t.Context(), "1234567890123456789012345678901234567890") },
+		} {
+			if err := to(); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+		gittest.Write(t, tr.Dir, map[string]string{"b": "b\n"})
+		if _, files := snap(t, s, tr); files != "a\nb" {
+			t.Errorf("the tree holds %q afterwards", files)
+		}
+	})
+}
