@@ -261,7 +261,8 @@ func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	switch {
 	case err != nil && own:
 		t.denied++
-		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: err.Error()}})
+		return nil, &rpcError{Code: codeInvalid, Message: err.Error()},
+			t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}})
 	case err != nil:
 		t.denied++
 		c.ID = t.name("write")
@@ -272,10 +273,10 @@ func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	return map[string]any{}, nil, nil
 }
 
-// failed tells a call that came to nothing.
+// failed tells a call that our file tools did not allow.
 func (t *turn) failed(ctx context.Context, c stream.Call, err error) error {
 	events := append(t.flush(), t.speak(c)...)
-	return t.tell(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Text: err.Error()}))
+	return t.tell(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}))
 }
 
 // owner returns the call under way that a file is written for, empty where none
