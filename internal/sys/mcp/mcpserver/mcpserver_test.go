@@ -207,6 +207,19 @@ func TestTools(t *testing.T) {
 	})
 }
 
+// TestRevisions calls a tool in every revision that a handshake agrees to.
+func TestRevisions(t *testing.T) {
+	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", legacy} {
+		s := newDesk(t).pipes(t, &asker{}, revision)
+		if got := s.InitializeResult().ProtocolVersion; got != revision {
+			t.Errorf("asked for %s and got %s", revision, got)
+		}
+		if text, r := call(t, s, "look", `{"at": "it"}`); r.IsError {
+			t.Errorf("%s: %q", revision, text)
+		}
+	}
+}
+
 func TestResources(t *testing.T) {
 	ways(t, func(t *testing.T, _ *desk, connect func(*asker) *sdk.ClientSession) {
 		s := connect(&asker{})
