@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +47,7 @@ func mcpServer(c *mcptest.Client, pid string, calls []string) (err error) {
 	if err != nil {
 		return err
 	}
-	server.Stderr = said
+	server.Stderr = io.MultiWriter(said) // through a pipe, which breaks when this program dies
 	to, err := server.StdinPipe()
 	from, err2 := server.StdoutPipe()
 	if err := errors.Join(err, err2, server.Start()); err != nil {
