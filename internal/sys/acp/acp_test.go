@@ -130,6 +130,9 @@ func show(e stream.Event) string {
 	if e.Failed {
 		s += " failed"
 	}
+	if e.Refused {
+		s += " refused"
+	}
 	return s
 }
 
@@ -219,11 +222,11 @@ say I cannot.
 	want := []string{
 		"opened conversation-1 1.2",
 		"said c1.1=Edit", `answered c1.1 {"code":-32602,"message":"that is /etc/"} failed`,
-		"said c1.2=Edit", "said write-1=Write", "answered write-1 it may not be written failed", `answered c1.2 {"code":-32602,"message":"it may not be written"} failed`,
+		"said c1.2=Edit", "said write-1=Write", "answered write-1 it may not be written failed refused", `answered c1.2 {"code":-32602,"message":"it may not be written"} failed`,
 		"said c1.3=Edit", "answered c1.3 not permitted failed",
 		"said c1.4=Bash", "answered c1.4 not permitted failed",
 		"said c1.5=Bash", `answered c1.5 {"code":-32602,"message":"that is evil"} failed`,
-		"said read-2=Read", "answered read-2 it is outside failed",
+		"said read-2=Read", "answered read-2 it is outside failed refused",
 		"said not read",
 	}
 	if d := cmp.Diff(want, b.events); d != "" {

@@ -117,7 +117,7 @@ func keep(t tool, r mcpserver.Result, in map[string]any) mcpserver.Result {
 
 // work does what takes long. It ends when the client cancels the call, as on an
 // interrupt. A run continues when the client goes away.
-func (s *server) work(ctx context.Context, t tool, c mcpserver.Call, o order) mcpserver.Result {
+func (s *server) work(ctx context.Context, t tool, c mcpserver.Call, o order) mcpserver.Result { //nolint:contextcheck // outlives the call
 	work, stop := context.WithCancelCause(s.life)
 	begun, done := make(chan nexus.RunID, 1), make(chan mcpserver.Result, 1)
 	o.began = func(id nexus.RunID) {
