@@ -58,7 +58,6 @@ type bench struct {
 	launch    acp.Launch
 	events    []string
 	asked     []string
-	ends      []agentcli.Ended
 }
 
 func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
