@@ -98,7 +98,7 @@ func (a *agent) end(verb, first, second, rest string) error {
 		_, err := os.Stdout.WriteString(rest)
 		return err
 	case "child":
-		_, err := os.StartProcess("/bin/sh", []string{"sh", "-c", rest}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setsid: true}})
+		_, err := os.StartProcess("/bin/sh", []string{"sh", "-c", rest}, &os.ProcAttr{Dir: a.dir, Sys: &syscall.SysProcAttr{Setsid: true}})
 		return err
 	case "fail":
 		return stopped{err: &sdk.RequestError{Code: n, Message: second}}
