@@ -174,8 +174,6 @@ func made(v any) json.RawMessage {
 
 // remarks is what agents write behind a command in the title of a call: where it
 // runs, and what it is for.
-//
-//nolint:gochecknoglobals // never written
 var remarks = regexp.MustCompile(`((^| )\[(?:in|current working directory) [^\]]*\])?((^| )\([^()]*\))?$`)
 
 // judged is a call as the policy judges it, which knows the tools of Claude Code: once for
@@ -243,7 +241,7 @@ func line(v any) string {
 	}
 }
 
-var bare = regexp.MustCompile(`^[A-Za-z0-9_./=:@%+,-]+$`) //nolint:gochecknoglobals // never written
+var bare = regexp.MustCompile(`^[A-Za-z0-9_./=:@%+,-]+$`)
 
 func quoted(words []string) string {
 	var all []string

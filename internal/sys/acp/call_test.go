@@ -2,9 +2,12 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
 // TestJudged holds as what the policy judges the calls of different agents.
@@ -32,5 +35,29 @@ func TestJudged(t *testing.T) {
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
+	}
+}
+
+// TestCalled holds how what an agent tells about a call in parts is put together:
+// it is told once its input is known, and with what it changes.
+func TestCalled(t *testing.T) {
+	l := &link{busy: func() bool { return false }}
+	q := newTurn(&Agent{link: l, id: "s"}, agentcli.Prompt{})
+	var got []string
+	for _, part := range []string{
+		`{"sessionUpdate":"tool_call","toolCallId":"c","title":"Edit","kind":"other","status":"pending","rawInput":{}}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":{"file":"a"},"content":[{"type":"diff","path":"/w/a","newText":"x"}]}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress"}`,
+	} {
+		events := q.update(json.RawMessage(`{"sessionId":"s","update":` + part + `}`))
+		got = append(got, fmt.Sprint(len(events)))
+	}
+	for _, one := range q.calls["c"].judged() {
+		got = append(got, one.Tool+" "+string(one.Input))
+	}
+	done := q.update(json.RawMessage(`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}`))
+	got = append(got, done[0].Text)
+	if d := cmp.Diff([]string{"0", "1", "0", `Edit {"file_path":"/w/a"}`, "changed /w/a"}, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -265,7 +265,7 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	for _, e := range in.Env {
 		run.Env = append(run.Env, e.Name+"="+e.Value)
 	}
-	return map[string]any{"terminalId": l.open(launch, run, command, c.ID, in.Most)}, nil, nil
+	return map[string]any{"terminalId": l.open(ctx, launch, run, command, c.ID, in.Most)}, nil, nil
 }
 
 func texts(words []string) []any {

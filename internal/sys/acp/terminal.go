@@ -42,7 +42,7 @@ type terminal struct {
 }
 
 // open starts a command and returns the terminal's identifier.
-func (l *link) open(launch Launch, c sandbox.Command, command, call string, most int) string {
+func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, command, call string, most int) string {
 	l.made++
 	if most <= 0 || most > maxOutput {
 		most = maxOutput
@@ -51,7 +51,7 @@ func (l *link) open(launch Launch, c sandbox.Command, command, call string, most
 	l.terminals[t.id] = t
 	c.Args = append(slices.Clone(c.Args), command)
 	c.Merge, c.Heard, c.Timeout = true, t.hear, launch.Working
-	ctx, kill := context.WithCancelCause(context.Background())
+	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	t.kill = kill
 	l.workers.Go(func() {
 		r, err := launch.Run(ctx, c)
@@ -126,7 +126,7 @@ func (l *link) printed(id string) string {
 	return text
 }
 
-var errNoTerminal = &rpcError{Code: codeNotFound, Message: "there is no such terminal"} //nolint:gochecknoglobals // never written
+var errNoTerminal = &rpcError{Code: codeNotFound, Message: "there is no such terminal"}
 
 // control answers a request about a terminal.
 func (l *link) control(method, id string) (any, *rpcError) {

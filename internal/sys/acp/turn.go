@@ -183,6 +183,12 @@ func (t *turn) tell(ctx context.Context, events []stream.Event) error {
 			return errors.Join(errHeard, err)
 		}
 	}
+	t.bound()
+	return nil
+}
+
+// bound stops the agent when it did as much as it may.
+func (t *turn) bound() {
 	switch {
 	case t.stop != nil:
 	case t.Turns > 0 && t.said > t.Turns:
@@ -190,7 +196,6 @@ func (t *turn) tell(ctx context.Context, events []stream.Event) error {
 	case t.Money > 0 && t.counted && t.cost() > t.Money:
 		t.stop = faulty(nexus.FaultBudget, "it cost more than was set aside for it")
 	}
-	return nil
 }
 
 // cost is what the prompt cost so far.

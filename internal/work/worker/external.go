@@ -102,7 +102,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer free()
 	var undone tool.UndoneFiles
-	a, way, closed, err := s.launch(t, e, h)
+	a, way, closed, err := s.launch(t, e, h) //nolint:contextcheck // what it started is ended whatever became of ctx
 	if err != nil {
 		return agent.Outcome{}, err
 	}

@@ -43,7 +43,7 @@ func (a *agent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResp
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "scripted agent:", verb, err)
-			os.Exit(9)
+			syscall.Exit(9)
 		}
 	}
 	return sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn, Usage: a.usage}, nil
@@ -98,7 +98,7 @@ func (a *agent) end(verb, first, second, rest string) error {
 		_, err := os.Stdout.WriteString(rest)
 		return err
 	case "child":
-		_, err := os.StartProcess("/bin/sh", []string{"sh", "-c", rest}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setsid: true}})
+		_, err := os.StartProcess("/bin/sh", []string{"sh", "-c", rest}, &os.ProcAttr{Dir: a.dir, Sys: &syscall.SysProcAttr{Setsid: true}})
 		return err
 	case "fail":
 		return stopped{err: &sdk.RequestError{Code: n, Message: second}}
@@ -110,7 +110,7 @@ func (a *agent) end(verb, first, second, rest string) error {
 	case "hang":
 		select {}
 	case "exit":
-		os.Exit(n)
+		syscall.Exit(n)
 	}
 	return fmt.Errorf("no step %s", verb)
 }
@@ -174,17 +174,11 @@ func (a *agent) act(ctx context.Context, id sdk.SessionId, verb, first, second, 
 			return a.terminal(ctx, id, rest)
 		})
 	case "deny":
-		for n, _ := strconv.Atoi(rest); n >= 0; n-- {
-			if err := a.act(ctx, id, "own", "/etc/passwd", "x", ""); err != nil {
-				return err
-			}
-			if n == 1 {
-				break
-			}
-			if rest == "0" {
-				n++
-			}
+		n, err := strconv.Atoi(rest)
+		for i := 0; err == nil && (i < n || n == 0); i++ {
+			err = a.act(ctx, id, "own", "/etc/passwd", "x", "")
 		}
+		return err
 	case "read":
 		r, err := a.conn.ReadTextFile(ctx, sdk.ReadTextFileRequest{SessionId: id, Path: file})
 		text := "read: " + r.Content
@@ -193,12 +187,17 @@ func (a *agent) act(ctx context.Context, id sdk.SessionId, verb, first, second, 
 		}
 		return a.update(ctx, id, sdk.UpdateAgentMessageText(text))
 	case "ask":
-		r := sdk.NewUnstableCreateElicitationRequestForm(sdk.UnstableElicitationSchema{})
-		r.Form.Message = rest
-		got, err := a.conn.UnstableCreateElicitation(ctx, r)
-		if err != nil || got.Decline == nil {
-			return fmt.Errorf("asked, and got %+v, %w", got, err)
-		}
+		return a.ask(ctx, rest)
+	}
+	return nil
+}
+
+func (a *agent) ask(ctx context.Context, rest string) error {
+	r := sdk.NewUnstableCreateElicitationRequestForm(sdk.UnstableElicitationSchema{})
+	r.Form.Message = rest
+	got, err := a.conn.UnstableCreateElicitation(ctx, r)
+	if err != nil || got.Decline == nil {
+		return fmt.Errorf("asked, and got %+v, %w", got, err)
 	}
 	return nil
 }
