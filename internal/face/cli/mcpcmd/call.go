@@ -130,13 +130,14 @@ func (s *server) work(ctx context.Context, t tool, c mcpserver.Call, o order) mc
 		stop(nil)
 		return mcpserver.Result{Text: "the server is about to end, and starts nothing", Failed: true}
 	}
-	if wait, given := c.Input["wait"].(bool); !given || wait {
-		begun = nil
+	var soon <-chan nexus.RunID // nil where the end is waited for
+	if wait, given := c.Input["wait"].(bool); given && !wait {
+		soon = begun
 	}
 	select {
 	case r := <-done:
 		return r
-	case id := <-begun:
+	case id := <-soon:
 		r := s.run(ctx, order{args: []string{"status", "--json", "--", string(id)}})
 		r.Text = fmt.Sprintf("run %s has started; status shows how it stands, stop ends it\n%s", id, r.Text)
 		return r
