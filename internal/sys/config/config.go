@@ -35,6 +35,7 @@ type Config struct {
 	MapTokens  int                 // most of the map that the roles are shown; 0: none
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
+	Hooks      map[string]Hook     // commands that are run at points of a run
 	Preset     string              // fills in what nobody set; see [Presets]
 	Languages  map[string]Language // language servers
 	Network    Network

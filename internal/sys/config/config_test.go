@@ -418,6 +418,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "coder,planner", `["coder", "planner"]`
 		case strings.HasPrefix(k.Type, "table"):
 			value, want = "B=2,A=1", `["A=1", "B=2"]`
+		case strings.HasSuffix(k.Name, ".on"):
+			value, want = "plan.ready,run.end", `["plan.ready", "run.end"]`
 		case k.Name == "precheck.skip":
 			value, want = "disk,key", `["disk", "key"]`
 		case k.Name == "channels.telegram.chat":
@@ -458,33 +460,6 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		}
 		if cmp.Equal(c, config.Default()) {
 			t.Errorf("%s changes nothing", name)
-		}
-	}
-}
-
-// TestServers reads servers of the Model Context Protocol. One that is the
-// user's own is not the project's to change: its headers are keys.
-func TestServers(t *testing.T) {
-	const user = "[mcp.servers.github]\nurl = 'https://mcp.example.org'\nheaders = {Authorization = 'Bearer ${TOKEN}', X-A = 'b'}\n"
-	c, o, err := config.Load(sources(t, user, "[mcp.servers.docs]\ncommand = 'docs'\nargs = ['--all', '']\nenv = {B = '2', A = '1'}\nroles = ['reviewer']\ntools = ['a/b']\ntimeout = '2m'\nwrites = true\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(map[string]config.Server{
-		"github": {URL: "https://mcp.example.org", Headers: []string{"Authorization=Bearer ${TOKEN}", "X-A=b"}},
-		"docs": {
-			Command: "docs", Args: []string{"--all", ""}, Env: []string{"A=1", "B=2"}, Roles: []string{"reviewer"}, Tools: []string{"a/b"},
-			Timeout: 2 * time.Minute, Writes: true,
-		},
-	}, c.Servers); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"docs"}, o.Projects()); d != "" {
-		t.Error(d)
-	}
-	for _, project := range []string{"mcp.servers.github.url = 'https://evil.example.org'", "mcp.servers.github.timeout = '1s'"} {
-		if _, _, err := config.Load(sources(t, user, project)); err == nil || !strings.Contains(err.Error(), "may not change the server github") {
-			t.Errorf("%s: %v", project, err)
 		}
 	}
 }

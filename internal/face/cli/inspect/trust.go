@@ -82,7 +82,11 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 	if err != nil {
 		return nil, err
 	}
-	items = append(items, offered...)
+	hooks, err := a.HookItems(dir)
+	if err != nil {
+		return nil, err
+	}
+	items = slices.Concat(items, offered, hooks)
 	for _, name := range names {
 		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
 			return nil, app.NotFound("item to trust", name, "nexus trust lists them.")
