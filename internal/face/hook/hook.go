@@ -138,7 +138,7 @@ func (o Observers) follow(life, last context.Context, h hookcmd.Hook) error {
 			err = d.take(last, e)
 		}
 		if last.Err() != nil {
-			return nil //nolint:nilerr // the next process goes on from the cursor
+			return nil // the next process goes on from the cursor
 		}
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ type delivery struct {
 // take tells the hook an event where it is one of its points.
 func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	if ctx.Err() != nil {
-		return nil // the cursor stays
+		return nil //nolint:nilerr // the cursor stays
 	}
 	s, err := d.state(ctx, e)
 	if err != nil {

@@ -152,32 +152,39 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 		}
 	}
 	for _, name := range p.Login {
-		from, to := filepath.Join(user, name), filepath.Join(dir, name)
-		theirs, err := os.Stat(from)
-		if err != nil || !theirs.Mode().IsRegular() || theirs.Size() > maxLogin {
-			continue
-		}
-		data, err := os.ReadFile(from)
+		more, err := p.copyLogin(filepath.Join(user, name), filepath.Join(dir, name))
 		if err != nil {
-			return nil, disk.Fail("read the login of "+p.Name, err)
-		}
-		secrets = append(secrets, values(data)...)
-		if own, err := os.Lstat(to); err == nil && own.ModTime().After(theirs.ModTime()) {
-			if own.Mode().IsRegular() && own.Size() <= maxLogin {
-				if data, err := os.ReadFile(to); err == nil { // it may have been renewed
-					secrets = append(secrets, values(data)...)
-				}
-			}
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return nil, disk.Fail("copy the login of "+p.Name, err)
-		}
-		if err := disk.Replace(to, data); err != nil {
 			return nil, err
 		}
+		secrets = append(secrets, more...)
 	}
 	return secrets, nil
+}
+
+// copyLogin copies a file of the login, unless the copy is newer, because the
+// program renewed it. It returns the secrets of both.
+func (p Program) copyLogin(from, to string) (secrets []string, err error) {
+	theirs, err := os.Stat(from)
+	if err != nil || !theirs.Mode().IsRegular() || theirs.Size() > maxLogin {
+		return nil, nil //nolint:nilerr // it has no such file
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return nil, disk.Fail("read the login of "+p.Name, err)
+	}
+	secrets = values(data)
+	if own, err := os.Lstat(to); err == nil && own.ModTime().After(theirs.ModTime()) {
+		if own.Mode().IsRegular() && own.Size() <= maxLogin {
+			if data, err := os.ReadFile(to); err == nil {
+				secrets = append(secrets, values(data)...)
+			}
+		}
+		return secrets, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return nil, disk.Fail("copy the login of "+p.Name, err)
+	}
+	return secrets, disk.Replace(to, data)
 }
 
 // settle writes the settings without which Gemini CLI does not know how it is

@@ -166,14 +166,14 @@ func (r *Runner) Run(ctx context.Context, h Hook, e Event) (Outcome, error) {
 	state, err := r.Trusted(h)
 	switch {
 	case err != nil:
-		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil
+		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
 	case state != trust.Trusted:
 		why := fmt.Sprintf("it is not trusted (%s); read it with nexus trust, then trust it with nexus trust --yes", state)
 		return Outcome{State: nexus.HookUntrusted, Exit: -1, Why: why}, nil
 	}
 	box, c, err := r.command(h, e)
 	if err != nil {
-		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil
+		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
 	}
 	result, err := box.Run(ctx, c)
 	if ctx.Err() != nil {

@@ -59,23 +59,30 @@ func parse(text string) (front, string) {
 				f[key] = append(f[key], bare)
 			}
 		default:
-			name, value, set := strings.Cut(line, ":")
-			if !set {
-				continue
-			}
-			key, value = strings.TrimSpace(name), strings.TrimSpace(value)
-			delete(f, key) // the last one counts
-			block = value != "" && strings.Trim(value, "|>+-0123456789") == "" && strings.ContainsAny(value[:1], "|>")
-			if list, open := strings.CutPrefix(value, "["); open && strings.HasSuffix(list, "]") {
-				for _, v := range split(strings.TrimSuffix(list, "]")) {
-					f.add(key, v)
-				}
-			} else if !block {
-				f.add(key, value)
+			if name, value, set := strings.Cut(line, ":"); set {
+				key = strings.TrimSpace(name)
+				block = f.set(key, strings.TrimSpace(value))
 			}
 		}
 	}
 	return nil, text
+}
+
+// set gives a key its value, the last one, and reports whether the value is a
+// text over several lines, which follows.
+func (f front) set(key, value string) (block bool) {
+	delete(f, key)
+	if list, open := strings.CutPrefix(value, "["); open && strings.HasSuffix(list, "]") {
+		for _, v := range split(strings.TrimSuffix(list, "]")) {
+			f.add(key, v)
+		}
+		return false
+	}
+	block = value != "" && strings.Trim(value, "|>+-0123456789") == "" && strings.ContainsAny(value[:1], "|>")
+	if !block {
+		f.add(key, value)
+	}
+	return block
 }
 
 func (f front) add(key, value string) {

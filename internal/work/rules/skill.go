@@ -149,7 +149,7 @@ func (s *Set) judge(repo string, book *trust.Book) error {
 			return err
 		}
 		for _, j := range all {
-			states[j.Item.Name] = j.State
+			states[j.Name] = j.State
 		}
 	}
 	for i, k := range s.skills {

@@ -57,21 +57,11 @@ func generateCommand(a *console.Console) *cobra.Command {
 		}
 		list, bad := []generated{}, false
 		for _, f := range files {
-			one := generated{Target: f.Name, File: f.File, State: "current", Why: f.Why}
-			switch {
-			case f.Why != "":
-				one.State, bad = "left alone", true
-			case f.Stale():
-				one.State, bad = "stale", bad || check
-				one.Diff = string(diff.Diff(f.File, []byte(f.Was), f.File, []byte(f.Want)))
-				if check {
-					break
-				}
-				if err := f.Write(dir); err != nil {
-					return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.File, Cause: err, Hint: "The file is as it was."}
-				}
-				one.State = "written"
+			one, err := generate(dir, f, check)
+			if err != nil {
+				return err
 			}
+			bad = bad || one.State == "stale" || one.State == "left alone"
 			if n := strings.Count(f.Want, "\n"); n > longFile && f.Why == "" {
 				a.Say("%s has %d lines; tools follow files of more than %d lines badly", f.File, n, longFile)
 			}
@@ -88,6 +78,26 @@ func generateCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "for every tool that is known")
 	a.JSONFlag(c)
 	return c
+}
+
+// generate writes one file where it is stale, unless it only checks.
+func generate(dir string, f rules.Generated, check bool) (generated, error) {
+	one := generated{Target: f.Name, File: f.File, State: "current", Why: f.Why}
+	switch {
+	case f.Why != "":
+		one.State = "left alone"
+	case f.Stale():
+		one.State = "stale"
+		one.Diff = string(diff.Diff(f.File, []byte(f.Was), f.File, []byte(f.Want)))
+		if check {
+			break
+		}
+		if err := f.Write(dir); err != nil {
+			return one, &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.File, Cause: err, Hint: "The file is as it was."}
+		}
+		one.State = "written"
+	}
+	return one, nil
 }
 
 func targetNames() []string {
