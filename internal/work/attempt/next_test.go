@@ -62,6 +62,27 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 		{name: "a red gate", set: func(j *job) { red(j, 1) }, want: nexus.Coder, why: "repair", says: []string{"fault 1", "Command: `run-the-lint`", "Exit: 3", "Must be fixed, new"}, not: []string{"the task's round", "told before"}},
 		{name: "a red gate once more", set: func(j *job) { red(j, 1); red(j, 2) }, want: nexus.Coder, why: "repair", says: []string{"fault 2", "No longer found (1)", "fault 1"}},
 		{
+			name: "a red gate after fixers and a tester", want: nexus.Coder, why: "repair",
+			set: func(j *job) {
+				red(j, 1)
+				r := j.view.Attempt.Rounds[0]
+				r.Role, r.Fixed = nexus.Tester, nexus.TreeSnapshotted{Fixed: "1 file by gofmt", Lines: []string{"one:3-4"}}
+				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "The edges are tested.", "status": "done"})
+			},
+			says: []string{"gofmt` changed these lines", "one:3-4", "The edges are tested.", "fault 1"},
+		},
+		{
+			name: "a reader of what nothing shows but its own tests", role: nexus.Reviewer, want: nexus.Reviewer, why: "brief",
+			set: func(j *job) {
+				red(j, 1)
+				j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds", Check: "lint"}, {Text: "it subtracts", Check: "lint"}}
+				j.view.Attempt.Weighed.Criteria = []nexus.CriterionShown{
+					{Number: 1, By: nexus.NewBearing}, {Number: 2, By: nexus.NewBearing, Own: true, Tests: []string{"TestSub", "TestSubTwo"}}, {Number: 9, Own: true},
+				}
+			},
+			says: []string{"Shown by its own tests", "2. it subtracts: TestSub, TestSubTwo"}, not: []string{"1. it adds:"},
+		},
+		{
 			name: "a red gate of a task with many rounds", want: nexus.Coder, why: "repair",
 			set: func(j *job) {
 				j.view.Limits.Rounds, j.view.Limits.Same = 20, 20
