@@ -318,7 +318,7 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 		switch {
 		case out == "":
 			r.State = mutate.Survived
-		case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+		case p.asleep[m] == "" && (strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]")):
 			r.State = mutate.Uncompiled
 		case strings.Contains(out, "panic: test timed out") || strings.Contains(out, "signal: killed"):
 			r.State = mutate.TimedOut
