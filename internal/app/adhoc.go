@@ -77,13 +77,15 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	if err := errors.Join(halt.Err(), Agreed(s.top, a.Trust())); err != nil {
 		return nil, nil, err
 	}
-	roles, _, err := Casting(s.top, c)
+	roles, err := Casting(s.top, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	role, ok := roles[name]
 	if !ok {
-		return nil, nil, NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
+		if role, err = a.foreignRole(s.top, c, string(name), roles[nexus.Assistant]); err != nil {
+			return nil, nil, err
+		}
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
 	role.Turns = 0                                                                                                                         // the limits say how many
@@ -178,9 +180,14 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 	defer servers.Join(ctx, tools, s.role.Name, env)()
 	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
-	system := prompt.System(s.role.Prompt, "", prompt.Environment{})
+	said, err := s.app.Standing(s.top, s.config)
+	if err != nil {
+		return Reply{}, err
+	}
+	standing := append(said.Always().Sections(), said.For(nil, t.Text).Sections()...)
+	system := prompt.System(s.role.Prompt, standing, prompt.Environment{})
 	if s.role.Answers {
-		system = prompt.Alone(s.role.Prompt)
+		system = prompt.Alone(s.role.Prompt, standing)
 	}
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,5 +78,32 @@ func TestWithAgents(t *testing.T) {
 				t.Errorf("the reviewer is %q, want %q", by, c.reviewer)
 			}
 		})
+	}
+}
+
+// TestProgramOverACP holds how programs are started that speak the Agent Client
+// Protocol, by themselves or because they are told to.
+func TestProgramOverACP(t *testing.T) {
+	for name, c := range map[string]struct {
+		set     config.Agent
+		command string
+		args    []string
+		speaks  string
+	}{
+		"claude":   {config.Agent{Speaks: "acp"}, "claude-agent-acp", nil, "acp"},
+		"codex":    {config.Agent{Speaks: "acp"}, "codex-acp", nil, "acp"},
+		"gemini":   {config.Agent{Speaks: "acp"}, "gemini", []string{"--acp"}, "acp"},
+		"opencode": {config.Agent{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
+		"goose":    {config.Agent{}, "goose", []string{"acp"}, "acp"},
+		"copilot":  {config.Agent{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
+		"mine":     {config.Agent{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
+	} {
+		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: c.set}}, os.Getenv, name)
+		if err != nil || p.Command != c.command || !slices.Equal(p.Args, c.args) || p.Speaks != c.speaks {
+			t.Errorf("%s: %s %q speaks %s, %v", name, p.Command, p.Args, p.Speaks, err)
+		}
+	}
+	if p, err := app.Program(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
+		t.Errorf("gemini by itself: %+v, %v", p, err)
 	}
 }

@@ -6,53 +6,71 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
 // maxCustom is the most bytes that a file may have which tells agents something.
 const maxCustom = 1 << 20
 
-// Casting reads what a repository says to agents, and puts on top of it what the
-// configuration says about roles.
-func Casting(dir string, c config.Config) (map[nexus.Role]agent.Role, string, error) {
-	roles, rules, err := customs(dir)
+// Casting returns the roles of a repository, with what the configuration says
+// about them. They go to a provider, and the repository may be anybody's, so
+// no link is followed out of it.
+func Casting(dir string, c config.Config) (roles map[nexus.Role]agent.Role, err error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, "", err
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	theirs, err := fs.Sub(root.FS(), ".nexus/roles")
+	if err != nil {
+		return nil, err
+	}
+	if roles, err = agent.Roles(theirs); err != nil {
+		return nil, err
 	}
 	for name, r := range roles {
 		r.Effort = cmp.Or(c.Roles[name].Effort, r.Effort)
 		roles[name] = r
 	}
-	return roles, rules, nil
+	return roles, nil
 }
 
-// customs reads what a repository says to agents: its roles, and the standing
-// rules of its AGENTS.md. Both go to a provider, and the repository may be
-// anybody's, so no link is followed out of it.
-func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, "", err
+// Standing returns what the repository at dir and its user say to agents.
+func (a *App) Standing(dir string, c config.Config) (*rules.Set, error) {
+	return standing(dir, c, a.Env, a.Trust())
+}
+
+func standing(dir string, c config.Config, env func(string) string, book *trust.Book) (*rules.Set, error) {
+	home := env("HOME")
+	at := env("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(home, ".config")
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	theirs, err := fs.Sub(root.FS(), ".nexus/roles")
-	if err != nil {
-		return nil, "", err
+	return rules.Load(rules.Source{Repo: dir, Home: home, Config: at, Show: c.Policy.Show, Book: book})
+}
+
+// Heard says which of the files that always hold cannot be told, and refuses
+// to work without the repository's AGENTS.md where it has one.
+func Heard(set *rules.Set, say func(string)) error {
+	for _, r := range set.Always().Refused {
+		if r.File == "AGENTS.md" && !r.Told {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "read AGENTS.md", Cause: errors.New(r.Why),
+				Hint: "Make it a file of the repository; a link may not lead out of it.",
+			}
+		}
+		if say != nil {
+			say(fmt.Sprintf("%s is left out of what agents are told: %s", legible.Show(r.File), legible.Show(r.Why)))
+		}
 	}
-	if roles, err = agent.Roles(theirs); err != nil {
-		return nil, "", err
-	}
-	rules, err = read(root, "AGENTS.md")
-	if errors.Is(err, fs.ErrNotExist) {
-		return roles, "", nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	return roles, rules, nil
+	return nil
 }
 
 // read returns a file of the repository that tells agents something.

@@ -3,9 +3,12 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // TestCustomsStayInTheRepository has a repository whose files are links to
@@ -45,4 +48,21 @@ func TestCustomsStayInTheRepository(t *testing.T) {
 	if roles, rules, err := customs(t.TempDir()); err != nil || rules != "" || len(roles) == 0 {
 		t.Errorf("an empty repository: %d roles, %q, %v", len(roles), rules, err)
 	}
+}
+
+// customs returns the roles of a repository, and the text of its rules.
+func customs(dir string) (map[nexus.Role]agent.Role, string, error) {
+	roles, err := Casting(dir, config.Default())
+	if err != nil {
+		return nil, "", err
+	}
+	set, err := standing(dir, config.Default(), func(string) string { return "" }, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	var text strings.Builder
+	for _, r := range set.Always().Rules {
+		text.WriteString(r.Text)
+	}
+	return roles, text.String(), Heard(set, nil)
 }

@@ -60,7 +60,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 	m, release, err := NewMachine(ctx, Parts{
 		Run: o.Run, Deputy: auto, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan,
 		Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now,
-		Headless: o.Headless || !o.Watched && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw, Deliver: o.deliver,
+		Headless: o.Headless || !o.Watched && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw, Deliver: o.deliver, Say: a.say,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -94,6 +94,7 @@ type Parts struct {
 	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
 	Deputy   *worker.AutoAnswer  // answers in the place of people; nil: nobody does
+	Say      func(string)        // tells people which rules are left out; may be nil
 	Headless bool                // nobody answers questions
 	Deliver  bool                // nothing but what landed is delivered, so models may be missing
 	Draw     func(string) uint64 // what is drawn; nil draws at random
@@ -114,8 +115,15 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, rules, err := Casting(p.Repo.Work, p.Config)
+	roles, err := Casting(p.Repo.Work, p.Config)
 	if err != nil {
+		return nil, nil, err
+	}
+	said, err := standing(p.Repo.Work, p.Config, p.Env, p.Trust)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := Heard(said, p.Say); err != nil {
 		return nil, nil, err
 	}
 	models, err := provider.NewModels(p.Config, p.Env, p.Now)
@@ -154,7 +162,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: rules,
+		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

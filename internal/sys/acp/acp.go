@@ -74,12 +74,14 @@ func (a *Agent) NewID() string { return "" }
 func (a *Agent) Resumes() bool { return true }
 
 // Close ends the process and everything that it started.
-func (a *Agent) Close() {
+func (a *Agent) Close() { a.close(context.Background()) }
+
+func (a *Agent) close(ctx context.Context) {
 	if a.link == nil {
 		return
 	}
 	if a.able.closes() && a.id != "" && a.link.broken == nil {
-		ctx, stop := context.WithTimeoutCause(context.Background(), closeTime, errSilent)
+		ctx, stop := context.WithTimeoutCause(ctx, closeTime, errSilent)
 		_ = a.link.ask(ctx, "session/close", map[string]any{"sessionId": a.id}, nil, ignore)
 		stop()
 	}
@@ -121,7 +123,7 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.Ended, 
 		return agentcli.Ended{End: end}, nil
 	}
 	if broken := a.link.broken; broken == nil && err == nil && end.Fault == "" {
-		a.Close() // in order: what lives on could write to what is judged next
+		a.close(ctx) // in order: what lives on could write to what is judged next
 		return agentcli.Ended{End: end}, nil
 	}
 	a.link.close()

@@ -58,7 +58,6 @@ type bench struct {
 	launch    acp.Launch
 	events    []string
 	asked     []string
-	ends      []agentcli.Ended
 }
 
 func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
@@ -76,7 +75,7 @@ func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
 	b.launch = acp.Launch{
 		Program: agentcli.Program{Name: "scripted", Speaks: "acp", Env: []string{acptest.Var + "=" + script}},
 		File:    file, Run: box.Run, Files: tree{b.dir, "kept.txt"}, Writes: true, Silence: time.Minute, Working: time.Minute,
-		Command:  sandbox.Command{Dir: b.dir, Env: env},
+		Command:  sandbox.Command{Dir: b.dir, Env: env, Mark: "acp/" + filepath.Base(b.home)},
 		Terminal: sandbox.Command{Dir: b.dir, Env: env[:1], Args: []string{"/bin/sh", "-c"}},
 	}
 	if set != nil {
@@ -129,6 +128,9 @@ func show(e stream.Event) string {
 	}
 	if e.Failed {
 		s += " failed"
+	}
+	if e.Refused {
+		s += " refused"
 	}
 	return s
 }
@@ -219,11 +221,11 @@ say I cannot.
 	want := []string{
 		"opened conversation-1 1.2",
 		"said c1.1=Edit", `answered c1.1 {"code":-32602,"message":"that is /etc/"} failed`,
-		"said c1.2=Edit", "said write-1=Write", "answered write-1 it may not be written failed", `answered c1.2 {"code":-32602,"message":"it may not be written"} failed`,
+		"said c1.2=Edit", "said write-1=Write", "answered write-1 it may not be written failed refused", `answered c1.2 {"code":-32602,"message":"it may not be written"} failed`,
 		"said c1.3=Edit", "answered c1.3 not permitted failed",
 		"said c1.4=Bash", "answered c1.4 not permitted failed",
 		"said c1.5=Bash", `answered c1.5 {"code":-32602,"message":"that is evil"} failed`,
-		"said read-2=Read", "answered read-2 it is outside failed",
+		"said read-2=Read", "answered read-2 it is outside failed refused",
 		"said not read",
 	}
 	if d := cmp.Diff(want, b.events); d != "" {
@@ -344,7 +346,8 @@ func TestFaults(t *testing.T) {
 		"an unknown option": {"\n---\n", nexus.FaultSetup, "unknown option", func(l *acp.Launch, _ *agentcli.Prompt) {
 			l.File, l.Program.Args = "/bin/sh", []string{"-c", "echo error: unknown option --acp >&2; exit 2"}
 		}},
-		"a child outlives it": {"\n---\nchild sleep 71080\nsay so far\nhang\n", nexus.FaultSilent, "", brisk},
+		"its child outlives it":       {"\n---\nchild echo $$ >pid; exec sleep 71080\nrun while ! test -s pid; do sleep 0.01; done\nsay so far\nhang\n", nexus.FaultSilent, "", brisk},
+		"its child stays, it is done": {"\n---\nchild echo $$ >pid; exec sleep 71080\nrun while ! test -s pid; do sleep 0.01; done\nsay so far\n", "", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -361,6 +364,12 @@ func TestFaults(t *testing.T) {
 			}
 			if said := strings.Join(b.events, "\n"); strings.Contains(c.script, "so far") && !strings.Contains(said, "so far") {
 				t.Errorf("what it said is lost: %.300s", said)
+			}
+			if pid := strings.TrimSpace(b.file("pid")); strings.HasPrefix(name, "its child") {
+				line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // a dead one that nobody waited for has none
+				if pid == "" || len(line) > 0 {
+					t.Errorf("its child %q lives: %s", pid, line)
+				}
 			}
 			if took := time.Since(began); took > 40*time.Second {
 				t.Errorf("it took %s", took)

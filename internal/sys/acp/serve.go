@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -133,93 +132,11 @@ func chosen(id string) any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": id}}
 }
 
-// remarks is what agents write behind a command in the title of a call: where it
-// runs, and what it is for.
-var remarks = regexp.MustCompile(`( \[(?:in|current working directory) [^\]]*\])?( \([^()]*\))?$`) //nolint:gochecknoglobals // never written
-
-// judged is a call as the policy judges it, which knows the tools of Claude Code: once for
-// each file.
-func (c *call) judged() []stream.Call {
-	var in struct {
-		Command any    `json:"command"`
-		File    string `json:"file_path"`
-		Camel   string `json:"filePath"`
-		Path    string `json:"path"`
-	}
-	_ = json.Unmarshal(c.input, &in) // a field of another type is none
-	one := func(tool string, about map[string]string) []stream.Call {
-		return []stream.Call{{ID: c.id, Tool: tool, Input: made(about)}}
-	}
-	command := line(in.Command)
-	if command == "" && c.kind == "execute" {
-		command = remarks.ReplaceAllString(strings.Trim(c.title, "`"), "")
-	}
-	switch {
-	case strings.HasPrefix(c.name, "mcp__"):
-		return one(c.name, nil)
-	case command != "":
-		return one("Bash", map[string]string{"command": command})
-	case c.kind == "fetch" || c.kind == "switch_mode":
-		return one(c.tool(), map[string]string{"description": c.title})
-	}
-	tool := c.tool()
-	if c.diff || slices.Contains([]string{"edit", "delete", "move"}, c.kind) {
-		tool = "Edit"
-	}
-	paths := slices.Clone(c.paths)
-	for _, p := range []string{in.File, in.Camel, in.Path} {
-		if p != "" && !slices.Contains(paths, p) {
-			paths = append(paths, p)
-		}
-	}
-	if len(paths) == 0 {
-		return one(tool, map[string]string{"description": c.title})
-	}
-	var all []stream.Call
-	for _, p := range paths {
-		all = append(all, one(tool, map[string]string{"file_path": p})...)
-	}
-	return all
-}
-
-// line is a command as a line for a shell: a text, or its words.
-func line(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []any:
-		var words []string
-		for _, w := range v {
-			s, _ := w.(string)
-			words = append(words, s)
-		}
-		if len(words) == 3 && strings.HasSuffix(words[0], "sh") && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
-			return words[2] // a shell, to run this
-		}
-		return quoted(words)
-	default:
-		return ""
-	}
-}
-
-var bare = regexp.MustCompile(`^[A-Za-z0-9_./=:@%+,-]+$`) //nolint:gochecknoglobals // never written
-
-func quoted(words []string) string {
-	var all []string
-	for _, w := range words {
-		if !bare.MatchString(w) {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		all = append(all, w)
-	}
-	return strings.Join(all, " ")
-}
-
 // read serves a file of the worktree.
 func (t *turn) read(ctx context.Context, in request) (any, *rpcError, error) {
 	text, err := t.agent.launch.Files.Read(in.Path)
-	if errors.Is(err, fs.ErrNotExist) { // to look is no offence
-		return nil, &rpcError{Code: codeNotFound, Message: err.Error()}, nil
+	if errors.Is(err, fs.ErrNotExist) { // to look is no offence; Gemini CLI knows it by these words
+		return nil, &rpcError{Code: codeNotFound, Message: "Resource not found: " + in.Path, Data: made(map[string]string{"uri": in.Path})}, nil
 	}
 	if err != nil {
 		t.denied++
@@ -261,7 +178,8 @@ func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	switch {
 	case err != nil && own:
 		t.denied++
-		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: err.Error()}})
+		return nil, &rpcError{Code: codeInvalid, Message: err.Error()},
+			t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}})
 	case err != nil:
 		t.denied++
 		c.ID = t.name("write")
@@ -272,10 +190,10 @@ func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	return map[string]any{}, nil, nil
 }
 
-// failed tells a call that came to nothing.
+// failed tells a call that our file tools did not allow.
 func (t *turn) failed(ctx context.Context, c stream.Call, err error) error {
 	events := append(t.flush(), t.speak(c)...)
-	return t.tell(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Text: err.Error()}))
+	return t.tell(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}))
 }
 
 // owner returns the call under way that a file is written for, empty where none
@@ -347,7 +265,7 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	for _, e := range in.Env {
 		run.Env = append(run.Env, e.Name+"="+e.Value)
 	}
-	return map[string]any{"terminalId": l.open(launch.Run, run, command, c.ID, in.Most, launch.Working)}, nil, nil
+	return map[string]any{"terminalId": l.open(ctx, launch, run, command, c.ID, in.Most)}, nil, nil
 }
 
 func texts(words []string) []any {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -43,7 +42,7 @@ type terminal struct {
 }
 
 // open starts a command and returns the terminal's identifier.
-func (l *link) open(run func(context.Context, sandbox.Command) (sandbox.Result, error), c sandbox.Command, command, call string, most int, limit time.Duration) string {
+func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, command, call string, most int) string {
 	l.made++
 	if most <= 0 || most > maxOutput {
 		most = maxOutput
@@ -51,11 +50,11 @@ func (l *link) open(run func(context.Context, sandbox.Command) (sandbox.Result, 
 	t := &terminal{id: fmt.Sprintf("terminal-%d", l.made), call: call, most: most}
 	l.terminals[t.id] = t
 	c.Args = append(slices.Clone(c.Args), command)
-	c.Merge, c.Heard, c.Timeout = true, t.hear, limit
-	ctx, kill := context.WithCancelCause(context.Background())
+	c.Merge, c.Heard, c.Timeout = true, t.hear, launch.Working
+	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	t.kill = kill
 	l.workers.Go(func() {
-		r, err := run(ctx, c)
+		r, err := launch.Run(ctx, c)
 		kill(nil)
 		t.result, t.err = r, err // read by who receives it
 		select {
@@ -127,7 +126,7 @@ func (l *link) printed(id string) string {
 	return text
 }
 
-var errNoTerminal = &rpcError{Code: codeNotFound, Message: "there is no such terminal"} //nolint:gochecknoglobals // never written
+var errNoTerminal = &rpcError{Code: codeNotFound, Message: "there is no such terminal"}
 
 // control answers a request about a terminal.
 func (l *link) control(method, id string) (any, *rpcError) {

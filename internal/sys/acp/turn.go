@@ -6,20 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
-const (
-	maxText   = 2 << 20 // bytes kept of a message
-	maxResult = 1 << 20 // bytes kept of the result of a call
-	maxCalls  = 10_000  // calls that are known at a time
-)
+const maxText = 2 << 20 // bytes kept of a message
 
 // turn is a prompt under way, and what the agent did so far. The goroutine that
 // listens owns it.
@@ -48,17 +42,6 @@ type turn struct {
 	start      nexus.Money // what the conversation had cost
 	counted    bool
 	usage      nexus.Usage
-}
-
-// call is a call that the agent tells about.
-type call struct {
-	id, name, kind, title string
-
-	input json.RawMessage
-	paths []string
-	diff  bool // it changes a file
-	text  string
-	told  bool
 }
 
 func newTurn(a *Agent, q agentcli.Prompt) *turn {
@@ -200,6 +183,12 @@ func (t *turn) tell(ctx context.Context, events []stream.Event) error {
 			return errors.Join(errHeard, err)
 		}
 	}
+	t.bound()
+	return nil
+}
+
+// bound stops the agent when it did as much as it may.
+func (t *turn) bound() {
 	switch {
 	case t.stop != nil:
 	case t.Turns > 0 && t.said > t.Turns:
@@ -207,7 +196,6 @@ func (t *turn) tell(ctx context.Context, events []stream.Event) error {
 	case t.Money > 0 && t.counted && t.cost() > t.Money:
 		t.stop = faulty(nexus.FaultBudget, "it cost more than was set aside for it")
 	}
-	return nil
 }
 
 // cost is what the prompt cost so far.
@@ -240,29 +228,6 @@ func (c content) String() string {
 	default:
 		return "[" + c.Type + "]"
 	}
-}
-
-// toolCall is what an agent tells about a call, in parts.
-type toolCall struct {
-	ID        string          `json:"toolCallId"`
-	Name      string          `json:"name"`
-	Title     string          `json:"title"`
-	Kind      string          `json:"kind"`
-	Status    string          `json:"status"`
-	Input     json.RawMessage `json:"rawInput"`
-	Output    json.RawMessage `json:"rawOutput"`
-	Content   []result        `json:"content"`
-	Locations []struct {
-		Path string `json:"path"`
-	} `json:"locations"`
-}
-
-// result is a part of what came of a call.
-type result struct {
-	Type     string  `json:"type"`
-	Content  content `json:"content"`
-	Path     string  `json:"path"`
-	Terminal string  `json:"terminalId"`
 }
 
 // update reads one session/update. Kinds that are not known are ignored, and so
@@ -357,70 +322,6 @@ func (t *turn) called(in toolCall) []stream.Event {
 	return events
 }
 
-// merge adds what is new about a call to what is known. It is nil where there are
-// too many.
-func (t *turn) merge(in toolCall) *call {
-	c := t.calls[in.ID]
-	if c == nil {
-		if len(t.calls) >= maxCalls {
-			return nil
-		}
-		c = &call{id: in.ID}
-		t.calls[in.ID] = c
-		t.fresh = append(t.fresh, in.ID)
-	}
-	set := func(to *string, s string) {
-		if s != "" {
-			*to = s
-		}
-	}
-	set(&c.name, in.Name)
-	set(&c.kind, in.Kind)
-	set(&c.title, in.Title)
-	if len(in.Input) > 2 && in.Input[0] == '{' { // an empty one is followed by the true one
-		c.input = in.Input
-	}
-	for _, l := range in.Locations {
-		c.changes(l.Path)
-	}
-	if len(in.Content) > 0 {
-		c.text = ""
-	}
-	for _, r := range in.Content {
-		var text string
-		switch r.Type {
-		case "diff":
-			c.diff = true
-			c.changes(r.Path)
-			text = "changed " + r.Path
-		case "terminal":
-			text = t.agent.link.printed(r.Terminal)
-		default:
-			text = r.Content.String()
-		}
-		c.text = legible.Cut(strings.TrimPrefix(c.text+"\n"+text, "\n"), maxResult)
-	}
-	return c
-}
-
-func (c *call) changes(path string) {
-	if path != "" && !slices.Contains(c.paths, path) {
-		c.paths = append(c.paths, path)
-	}
-}
-
-// outcome is what came of it, as a text.
-func (c *call) outcome(raw json.RawMessage) string {
-	if c.text != "" || len(raw) == 0 || string(raw) == "null" {
-		return c.text
-	}
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return legible.Cut(string(raw), maxResult)
-}
-
 // flush tells the calls that are not told yet, the first with what was said
 // before it.
 func (t *turn) flush() []stream.Event {
@@ -436,65 +337,6 @@ func (t *turn) flush() []stream.Event {
 
 // rest tells what is left when the prompt has ended.
 func (t *turn) rest() []stream.Event { return append(t.flush(), t.speak()...) }
-
-// call is the call as an event has it.
-func (c *call) call() stream.Call {
-	tool := c.name
-	if tool == "" {
-		tool = c.tool()
-	}
-	return stream.Call{ID: c.id, Tool: tool, Input: c.described()}
-}
-
-// tool names a call after its kind, as Claude Code names its tools.
-func (c *call) tool() string {
-	switch c.kind {
-	case "read":
-		return "Read"
-	case "edit":
-		return "Edit"
-	case "delete":
-		return "Delete"
-	case "move":
-		return "Move"
-	case "search":
-		return "Grep"
-	case "execute":
-		return "Bash"
-	case "fetch":
-		return "WebFetch"
-	case "think":
-		return "Think"
-	case "switch_mode":
-		return "ExitPlanMode"
-	default:
-		return "Tool"
-	}
-}
-
-// described is its input, and where that is not told, what is known instead.
-func (c *call) described() json.RawMessage {
-	if len(c.input) > 0 {
-		return c.input
-	}
-	about := map[string]string{}
-	if c.title != "" {
-		about["description"] = legible.Cut(c.title, 2000)
-	}
-	if len(c.paths) > 0 {
-		about["path"] = c.paths[0]
-	}
-	return made(about)
-}
-
-// made encodes plain values, which always can be.
-func made(v any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return data
-}
 
 // planned tells what the agent plans as a call of the tool that lists of things
 // to do are written with elsewhere.

@@ -83,8 +83,9 @@ func (p Program) OverACP() Program {
 		p.Command = "codex-acp"
 	case "gemini":
 		p.Args = []string{"--acp"}
-	case "opencode":
+	case "opencode": // asks for nothing by itself
 		p.Args = []string{"acp"}
+		p.Env = append(slices.Clone(p.Env), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask","webfetch":"ask"}`)
 	}
 	return p
 }

@@ -232,7 +232,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 				for _, attempt := range []string{"T3.1", "T4.2"} {
 					id := nexus.SessionID(attempt + "/" + string(role) + ".1")
 					b.brief.Session, b.brief.Family = id, "261121-145510-abc/"+string(role)
-					b.brief.System = prompt.System(r.Prompt, "# Rules\n\nKeep it small.\n", prompt.Environment{System: "linux/amd64"})
+					b.brief.System = prompt.System(r.Prompt, keepSmall(), prompt.Environment{System: "linux/amd64"})
 					b.brief.Next = prompt.Brief{Session: id, Task: nexus.Task{ID: nexus.TaskID(attempt[:2]), Title: "Do " + attempt}}.Text()
 					b.must(t)
 				}
@@ -266,7 +266,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 // asks for what it says, and saves several.
 func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(done()))
-	b.brief.System = prompt.System(b.brief.Role.Prompt, "", prompt.Environment{
+	b.brief.System = prompt.System(b.brief.Role.Prompt, nil, prompt.Environment{
 		System: "linux/amd64", Date: "2026-11-24", Shell: true, Tmp: "/tmp", Mutation: "warn",
 		Gates: []prompt.Gate{
 			{Name: "build", Command: "go build ./...", Usual: 2 * time.Second},

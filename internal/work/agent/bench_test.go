@@ -72,7 +72,7 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	task := nexus.Task{ID: "T3", Title: "Add parser for durations", Brief: "Parse them.", Criteria: []nexus.Criterion{{Text: "It parses.", Check: "test"}}}
 	id := nexus.SessionID("T3.1/" + string(role) + ".1")
 	b.brief = agent.Brief{
-		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt, "", prompt.Environment{}),
+		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt, nil, prompt.Environment{}),
 		Next:  prompt.Brief{Session: id, Task: task}.Text(),
 		Retry: llm.Policy{Tries: 1},
 		Price: func(u nexus.Usage, _ llm.Terms) nexus.Money { return nexus.Money(u.Total()) },

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
 // environment is what a run would tell a role of a Go project.
@@ -75,7 +76,7 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 	planner := roles[nexus.Planner]
-	text := prompt.System(planner.Prompt, "Keep it small.", environment(planner)) + "\n====\n\n" +
+	text := prompt.System(planner.Prompt, keepSmall(), environment(planner)) + "\n====\n\n" +
 		prompt.Goal{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.Message() + prompt.Here{Map: shownMap}.Text()
 	golden(t, "openings/planner.golden", text)
 	merger := roles[nexus.Merger]
@@ -83,7 +84,7 @@ func TestOpenings(t *testing.T) {
 		Session: "T3.2.merge/merger.1", Task: parser(""), Conflicts: []string{"dur/parse.go"}, Landed: testsDiff, Side: codeDiff,
 		Meanwhile: []nexus.Task{{ID: "T2", Title: "Print durations", Criteria: []nexus.Criterion{{Text: "String writes weeks"}}}},
 	}
-	golden(t, "openings/merger.golden", prompt.System(merger.Prompt, "Keep it small.", environment(merger))+"\n====\n\n"+brief.Text()+prompt.Here{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
+	golden(t, "openings/merger.golden", prompt.System(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.Here{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
 }
 
 func parser(s nexus.Strategy) nexus.Task {
@@ -127,5 +128,10 @@ func opening(r agent.Role, s nexus.Strategy) string {
 			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test -json -count=1 ./...", Counts: nexus.Counts{Passed: 12, Skipped: 1}},
 		}
 	}
-	return prompt.System(r.Prompt, "Keep it small.", environment(r)) + "\n====\n\n" + b.Text() + here.Text()
+	return prompt.System(r.Prompt, keepSmall(), environment(r)) + "\n====\n\n" + b.Text() + here.Text()
+}
+
+// keepSmall is a standing rule of the repository.
+func keepSmall() []prompt.Section {
+	return rules.Applied{Rules: []rules.Rule{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.Sections()
 }

@@ -50,9 +50,9 @@ func TestSystemPrompts(t *testing.T) {
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
-		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", prompt.Environment{}))
+		golden(t, string(name)+".golden", prompt.System(r.Prompt, nil, prompt.Environment{}))
 	}
-	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt))
+	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt, nil))
 	if len(roles) != 9 {
 		t.Errorf("%d roles", len(roles))
 	}

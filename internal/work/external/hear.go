@@ -86,6 +86,9 @@ func (c *conversation) answered(ctx context.Context, e stream.Event) error {
 	}
 	delete(c.calls, e.ID)
 	text := legible.Cut(e.Text, maxShown)
+	if e.Refused && !was.judged.Refused {
+		was.judged = nexus.Judgement{Decision: "deny", Rule: "agent.files", Why: prompt.Line(text), By: "policy", Refused: true}
+	}
 	c.results = append(c.results, llm.Part{Result: &llm.Result{ID: was.as, Text: text, Failed: e.Failed}})
 	c.facts = append(c.facts, nexus.ToolAnswered{
 		Session: c.Session, Call: was.as, Failed: e.Failed, Duration: c.Now().Sub(was.at), About: prompt.Line(text), Judged: was.judged,

@@ -86,7 +86,7 @@ func (e Environment) Text() string {
 		if s.More > 0 {
 			text += fmt.Sprintf(" and %d more", s.More)
 		}
-		say("%s: %s.", code(s.Run), text)
+		say("%s: %s.", Code(s.Run), text)
 	}
 	if text := e.limits(); text != "" {
 		say("%s", text)
@@ -99,7 +99,7 @@ func (g Gate) text() string {
 	if g.Command == "" {
 		return text + ": no key or password in added lines"
 	}
-	text += ": " + code(g.Command)
+	text += ": " + Code(g.Command)
 	if g.Dir != "" && g.Dir != "." {
 		text += " in " + Line(g.Dir)
 	}
@@ -171,7 +171,7 @@ func about(d time.Duration) string {
 func codes(all []string, between string) string {
 	out := make([]string, len(all))
 	for i, c := range all {
-		out[i] = code(c)
+		out[i] = Code(c)
 	}
 	return strings.Join(out, between)
 }

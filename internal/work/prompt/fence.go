@@ -26,8 +26,8 @@ func Fence(info, text string) string {
 	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// code returns text as inline code.
-func code(text string) string {
+// Code returns text as inline code.
+func Code(text string) string {
 	text = Line(text)
 	if strings.Contains(text, "`") {
 		return "`` " + strings.ReplaceAll(text, "``", "` `") + " ``"
@@ -57,9 +57,9 @@ func Line(text string) string {
 	return b.String()
 }
 
-// head returns the beginning of text, whole lines of at most the given
+// Head returns the beginning of text, whole lines of at most the given
 // bytes, and says what is missing.
-func head(text string, bytes int) string {
+func Head(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}

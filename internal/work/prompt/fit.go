@@ -111,7 +111,7 @@ func (s Section) trim(bytes int) string {
 	if s.Tail {
 		return tail(s.Body, bytes)
 	}
-	return head(s.Body, bytes)
+	return Head(s.Body, bytes)
 }
 
 // text returns the section as it is sent, empty for one that is left out.

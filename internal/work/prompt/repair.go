@@ -65,10 +65,10 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "This is round %d of the task, and nothing tried so far was enough. Read the places below and what they call again, and look for a different solution before you change anything.\n", r.Round)
 	}
 	if r.Command != "" {
-		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", code(r.Command), r.Exit)
+		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", Code(r.Command), r.Exit)
 	}
 	if r.Why != "" {
-		b.WriteString("\n" + Fence("text", head(r.Why, 2*findingBytes)) + "\n")
+		b.WriteString("\n" + Fence("text", Head(r.Why, 2*findingBytes)) + "\n")
 	}
 	r.section(&b, "Must be fixed, new", take(fresh))
 	r.section(&b, "Must be fixed, reported before", take(old))
@@ -80,7 +80,7 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, Fence("text", gone(r.Gone[:min(n, maxGone)])))
 	}
 	for _, p := range r.Places {
-		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", head(strings.Join(p.Lines, "\n"), placeBytes)))
+		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", Head(strings.Join(p.Lines, "\n"), placeBytes)))
 	}
 	r.beyond(&b)
 	if out := strings.TrimSpace(r.Output); out != "" {
@@ -95,10 +95,10 @@ func (r Repair) beyond(b *strings.Builder) {
 	if len(r.Fixed) > 0 {
 		_, by, _ := strings.Cut(r.FixedBy, " by ")
 		fmt.Fprintf(b, "\n## Changed by fixers\n\nBefore the gates ran, %s changed these lines. Read them again before you edit near them.\n%s",
-			cmp.Or(code(by), "a fixer"), list(r.Fixed[:min(len(r.Fixed), maxFindings)]))
+			cmp.Or(Code(by), "a fixer"), list(r.Fixed[:min(len(r.Fixed), maxFindings)]))
 	}
 	if r.Tester != "" {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, Fence("text", head(strings.TrimSpace(r.Tester), 4*findingBytes)))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, Fence("text", Head(strings.TrimSpace(r.Tester), 4*findingBytes)))
 	}
 }
 
@@ -292,5 +292,5 @@ func gone(all []nexus.Finding) string {
 }
 
 func indent(text string) string {
-	return strings.ReplaceAll(head(strings.TrimSpace(text), findingBytes), "\n", "\n  ")
+	return strings.ReplaceAll(Head(strings.TrimSpace(text), findingBytes), "\n", "\n  ")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/external"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -86,7 +88,8 @@ func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env) string {
 	if t.Handin != nil {
 		parts = append(parts, fmt.Sprintf(submitGuide, t.Handin))
 	}
-	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, s.Rules), "\n\n")))
+	rules, _ := prompt.Fit(append(s.Rules.Always().Sections(), s.rulesFor(t)...), math.MaxInt64)
+	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, rules), "\n\n")))
 }
 
 // runExternal has a stretch of a conversation done by another maker's agent.
@@ -99,7 +102,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer free()
 	var undone tool.UndoneFiles
-	a, way, closed, err := s.launch(t, e, h)
+	a, way, closed, err := s.launch(t, e, h) //nolint:contextcheck // what it started is ended whatever became of ctx
 	if err != nil {
 		return agent.Outcome{}, err
 	}

@@ -52,7 +52,7 @@ func made(t *testing.T, role nexus.Role, script string) *maker {
 		t.Fatal(err)
 	}
 	s.Site.Learn = func(secret string) { m.learnt = append(m.learnt, secret) }
-	m.Sessions.Roles, m.Sessions.Rules = roles, "Rules of this repository."
+	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(t, "Rules of this repository.")
 	m.Sessions.Site.Learn = s.Site.Learn
 	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) *worker.ExternalAgent {
 		m.asked = append(m.asked, tier)

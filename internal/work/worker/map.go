@@ -25,14 +25,15 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
-	return s.Site.masked(prompt.System(role.Prompt, s.Rules, e)), t.Next + s.Site.masked(here.Text()), nil
+	return s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e)), t.Next + s.Site.masked(here.Text()), nil
 }
 
-// here returns the map for a role, as the smallest of the models holds it that
+// here returns the rules for a session's task, and the map for its role, as the smallest of the models holds it that
 // its session may continue with. It shows the commit that the session starts from.
 func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (prompt.Here, error) {
+	rules := s.rulesFor(t)
 	if !role.Map || s.Maps == nil {
-		return prompt.Here{}, nil
+		return prompt.Here{Rules: rules}, nil
 	}
 	holds := m.Context
 	for _, other := range m.Else {
@@ -41,7 +42,13 @@ func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (
 		}
 	}
 	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), t.about(), holds)
-	return prompt.Here{Map: text}, err
+	return prompt.Here{Rules: rules, Map: text}, err
+}
+
+// rulesFor returns what holds for a session's task besides what always does.
+func (s *Sessions) rulesFor(t Talk) []prompt.Section {
+	about := t.about()
+	return s.Rules.For(t.Task.Files, about.Task+"\n"+t.Goal).Sections()
 }
 
 // start returns the commit that a session begins at.

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
@@ -57,7 +58,7 @@ func newFloor(t *testing.T) (*floor, string) {
 		t.Fatal(err)
 	}
 	f := &floor{shop: s, model: &listener{}, holds: 200_000}
-	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.Maps{Tokens: 4_000}, "Keep it small."
+	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.Maps{Tokens: 4_000}, repositorySays(t, "Keep it small.")
 	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
 		m := worker.Model{
 			Model: f.model, Name: "toy/model", Context: f.holds,
@@ -220,7 +221,7 @@ func TestMapsAreAsLargeAsModels(t *testing.T) {
 		{0, 200_000, 0, 0, 0},
 	} {
 		f.shop.Sessions.Maps, f.holds, f.less = &codemap.Maps{Tokens: m.tokens}, m.holds, m.other
-		f.shop.Sessions.Rules = ""
+		f.shop.Sessions.Rules = nil
 		last++
 		sys := f.hear(t, nexus.Coder, nexus.AttemptID("T1."+strings.Repeat("1", last)), base, base)
 		_, text, _ := strings.Cut(first(sys), "```text\n")
@@ -246,4 +247,18 @@ func TestMapsAreMasked(t *testing.T) {
 	if strings.Contains(sys, "sk-planted") || !strings.Contains(sys, `const Planted = "[key]"`) {
 		t.Error(sys)
 	}
+}
+
+// repositorySays returns the rules of a repository with such an AGENTS.md.
+func repositorySays(t *testing.T, text string) *rules.Set {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := rules.Load(rules.Source{Repo: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }

@@ -58,7 +58,7 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 			return Offer{}, err
 		}
 	}
-	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules, e), Here: here.Parts()}
+	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e), Here: here.Parts()}
 	for _, parts := range [][]prompt.Part{o.System, o.Here} {
 		for i := range parts {
 			parts[i].Text = s.Site.masked(parts[i].Text)

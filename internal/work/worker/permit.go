@@ -31,6 +31,8 @@ func (p permit) judge(ctx context.Context, c stream.Call) (nexus.Judgement, stri
 	}
 	_ = json.Unmarshal(c.Input, &in) // a field of another type is none
 	switch {
+	case c.Tool == "Bash" && strings.TrimSpace(in.Command) == "":
+		return denied("agent.command", "the command is missing in this request: run it in a way that shows it")
 	case c.Tool == "Bash":
 		j, err := p.env.Judge(ctx, in.Command)
 		if err != nil {

@@ -45,6 +45,7 @@ func TestPermit(t *testing.T) {
 		"writes to git":                       {"Write", `{"file_path": "/tree/.git/config"}`, "path.git", ""},
 		"a second field is judged, too":       {"Write", `{"file_path": "/tree/a.go", "path": "/etc"}`, "agent.outside", ""},
 		"a field of another type is none":     {"Write", `{"file_path": 3}`, "", ""},
+		"a command that is not told":          {"Bash", `{"description": "rm"}`, "agent.command", "missing"},
 		"asks somebody":                       {"AskUserQuestion", `{}`, "agent.question", "nobody answers"},
 		"leaves its plan":                     {"ExitPlanMode", `{}`, "agent.question", ""},
 		"makes a plan":                        {"EnterPlanMode", `{}`, "agent.question", ""},

@@ -205,7 +205,7 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier} {
 		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
 		one, _ := change(t, s, "T1.1", base)
-		s.Sessions.Rules = "Standing rule: be brief."
+		s.Sessions.Rules = repositorySays(t, "Standing rule: be brief.")
 		cast := plays(t, s, map[nexus.Role][]llm.Call{})
 		talk, facts := talk(one, role, nexus.TestAfter)
 		if role == nexus.Reviewer || role == nexus.Verifier {

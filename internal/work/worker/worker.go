@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
@@ -135,7 +136,7 @@ type Sessions struct {
 	Readers  *Readers          // who reads whose work, as far as it was said; nil says it each time
 	Personas []review.Persona  // who reads a change; none: one for everything
 	Checks   string            // when testers write checks for criteria without one: auto, always, off; empty is off
-	Rules    string            // standing rules for agents, may be empty
+	Rules    *rules.Set        // what the repository and its user say to agents; nil: nothing
 	Pace     *Pace             // how long gates take and which cannot run; nil: unknown
 	Maps     *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
 	Foreign  *mcptools.Servers // whose tools agents may use; nil for none

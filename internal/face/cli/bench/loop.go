@@ -77,7 +77,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 			return Spent{}, err
 		}
 		defer tools.Close()
-		return l.floor(ctx, prompt.System(l.role.Prompt, "", prompt.Environment{}), tools.Specs())
+		return l.floor(ctx, prompt.System(l.role.Prompt, nil, prompt.Environment{}), tools.Specs())
 	case ownLoop:
 		return l.inMemory(ctx)
 	case durableLoop, attemptLoop:
@@ -162,7 +162,7 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 	defer tools.Close()
 	name := nexus.SessionID(id) + "/coder.1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
-		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, "", prompt.Environment{}),
+		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, nil, prompt.Environment{}),
 		Next: l.brief(name), Limits: l.config.Limits, Price: model.Price, Worst: model.Worst,
 		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: l.app.Now, Jitter: rand.Float64},
 	}, d, s, nil)

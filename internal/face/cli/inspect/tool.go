@@ -151,7 +151,7 @@ func roleOf(a *console.Console, name string) (agent.Role, error) {
 	if err != nil {
 		return agent.Role{}, err
 	}
-	roles, _, err := app.Casting(app.Top(dir), settings)
+	roles, err := app.Casting(app.Top(dir), settings)
 	if err != nil {
 		return agent.Role{}, err
 	}

@@ -83,6 +83,15 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 		return nil, err
 	}
 	items = append(items, offered...)
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	said, err := a.Standing(dir, settings)
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, said.Items()...)
 	for _, name := range names {
 		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
 			return nil, app.NotFound("item to trust", name, "nexus trust lists them.")

@@ -117,7 +117,7 @@ func keep(t tool, r mcpserver.Result, in map[string]any) mcpserver.Result {
 
 // work does what takes long. It ends when the client cancels the call, as on an
 // interrupt. A run continues when the client goes away.
-func (s *server) work(ctx context.Context, t tool, c mcpserver.Call, o order) mcpserver.Result {
+func (s *server) work(ctx context.Context, t tool, c mcpserver.Call, o order) mcpserver.Result { //nolint:contextcheck // outlives the call
 	work, stop := context.WithCancelCause(s.life)
 	begun, done := make(chan nexus.RunID, 1), make(chan mcpserver.Result, 1)
 	o.began = func(id nexus.RunID) {
@@ -130,13 +130,14 @@ func (s *server) work(ctx context.Context, t tool, c mcpserver.Call, o order) mc
 		stop(nil)
 		return mcpserver.Result{Text: "the server is about to end, and starts nothing", Failed: true}
 	}
-	if wait, given := c.Input["wait"].(bool); !given || wait {
-		begun = nil
+	var soon <-chan nexus.RunID // nil where the end is waited for
+	if wait, given := c.Input["wait"].(bool); given && !wait {
+		soon = begun
 	}
 	select {
 	case r := <-done:
 		return r
-	case id := <-begun:
+	case id := <-soon:
 		r := s.run(ctx, order{args: []string{"status", "--json", "--", string(id)}})
 		r.Text = fmt.Sprintf("run %s has started; status shows how it stands, stop ends it\n%s", id, r.Text)
 		return r

@@ -121,7 +121,7 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	default:
 		what = "work on this goal: " + in("goal")
 		if p, given := c.Input["plan"].(map[string]any); given {
-			what = strings.TrimSpace("carry out this plan: "+in("goal")) + outline(p)
+			what = "carry out this plan: " + outline(p, in("goal"))
 		}
 	}
 	return what + "\n" + cost + ".", nil
@@ -147,9 +147,9 @@ func (s *server) about(ctx context.Context, run, id string, text func(run, asked
 
 // outline lists the tasks of a plan that a client sends. What is no plan is
 // refused later.
-func outline(p map[string]any) string {
-	goal, _ := p["goal"].(string)
-	text := shown(goal)
+func outline(p map[string]any, goal string) string {
+	own, _ := p["goal"].(string)
+	text := cmp.Or(goal, shown(own))
 	tasks, _ := p["tasks"].([]any)
 	for _, one := range tasks {
 		task, _ := one.(map[string]any)

@@ -12,12 +12,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-func toolOf(t testing.TB, name string) tool {
-	t.Helper()
+func toolOf(tb testing.TB, name string) tool {
+	tb.Helper()
 	all := tools()
 	i := slices.IndexFunc(all, func(one tool) bool { return one.name == name })
 	if i < 0 {
-		t.Fatalf("there is no tool %s", name)
+		tb.Fatalf("there is no tool %s", name)
 	}
 	return all[i]
 }

@@ -20,10 +20,13 @@ func agentCommand(a *console.Console) *cobra.Command {
 	var traffic provider.Traffic
 	var lines bool
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here, without plan, gates or landing", func(ctx context.Context, _ []string) error {
-		if err := errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil)); err != nil {
-			return err
-		}
 		settings, _, err := a.Settings()
+		if err == nil {
+			prompt, err = a.Invoke(settings, prompt)
+		}
+		if err == nil {
+			err = errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil))
+		}
 		if err == nil {
 			err = a.Walled(!a.Person())
 		}

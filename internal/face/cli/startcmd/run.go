@@ -103,6 +103,13 @@ func read(a *console.Console, o *progress.Order, src source, args []string) erro
 		}
 		text = strings.TrimSpace(string(data))
 	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	if text, err = a.Invoke(settings, text); err != nil {
+		return err
+	}
 	o.Goal.Text = text
 	if err := plan.CheckGoal(text); err != nil {
 		return err

@@ -41,6 +41,7 @@ type Event struct {
 	Text    string
 	Calls   []Call
 	Failed  bool
+	Refused bool      // Answered: it was not made, because our file tools do not allow it
 	Used    int       // percent of the account's window
 	Until   time.Time // when the window starts again
 	End     End

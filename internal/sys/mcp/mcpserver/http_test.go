@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 )
 
 const token = "a-token-of-some-length"
@@ -36,19 +37,11 @@ func (d *desk) listen(t *testing.T) *mcpserver.Web {
 	return w
 }
 
-type bearer struct{ token string }
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
-	return http.DefaultTransport.RoundTrip(r)
-}
-
 // web connects a client to the desk over HTTP.
 func (d *desk) web(t *testing.T, a *asker, revision string) *sdk.ClientSession {
 	t.Helper()
 	w := d.listen(t)
-	s, err := a.client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: bearer{token}}}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	s, err := a.client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.Bearer(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +126,7 @@ func TestGuess(t *testing.T) {
 	if last != http.StatusTooManyRequests {
 		t.Errorf("the last guess came to %d", last)
 	}
-	s, err := (&asker{}).client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: bearer{token}}}, nil)
+	s, err := (&asker{}).client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.Bearer(token)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

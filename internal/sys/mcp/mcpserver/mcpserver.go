@@ -147,7 +147,7 @@ func (s *Server) add(t Tool) error {
 	answer := func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		input, err := read(r.Params.Arguments, schema)
 		if err != nil {
-			return failed("the arguments of " + t.Name + " are wrong: " + err.Error()), nil
+			return failed("the arguments of " + t.Name + " are wrong: " + err.Error()), nil //nolint:nilerr // the client's model can correct them
 		}
 		return s.call(ctx, t, r, Call{Input: input, Client: client(r.Session)}), nil
 	}

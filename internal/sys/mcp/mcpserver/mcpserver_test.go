@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 )
 
 // legacy is the newest revision with a handshake, modern the first without.
@@ -173,6 +174,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool, arguments string) (text stri
 
 func TestTools(t *testing.T) {
 	ways(t, func(t *testing.T, _ *desk, connect func(*asker) *sdk.ClientSession) {
+		t.Helper()
 		s := connect(&asker{})
 		all, err := s.ListTools(t.Context(), nil)
 		if err != nil || len(all.Tools) != 4 {
@@ -207,8 +209,22 @@ func TestTools(t *testing.T) {
 	})
 }
 
+// TestRevisions calls a tool in every revision that a handshake agrees to.
+func TestRevisions(t *testing.T) {
+	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", legacy} {
+		s := newDesk(t).pipes(t, &asker{}, revision)
+		if got := s.InitializeResult().ProtocolVersion; got != revision {
+			t.Errorf("asked for %s and got %s", revision, got)
+		}
+		if text, r := call(t, s, "look", `{"at": "it"}`); r.IsError {
+			t.Errorf("%s: %q", revision, text)
+		}
+	}
+}
+
 func TestResources(t *testing.T) {
 	ways(t, func(t *testing.T, _ *desk, connect func(*asker) *sdk.ClientSession) {
+		t.Helper()
 		s := connect(&asker{})
 		for uri, want := range map[string]string{
 			"desk://drawers":        `{"drawers":1}`,
@@ -236,6 +252,7 @@ func TestResources(t *testing.T) {
 func TestConsent(t *testing.T) {
 	yes := &sdk.ElicitResult{Action: "accept", Content: map[string]any{"agree": true}}
 	ways(t, func(t *testing.T, d *desk, connect func(*asker) *sdk.ClientSession) {
+		t.Helper()
 		a := &asker{answer: yes}
 		s := connect(a)
 		for range 2 {
@@ -266,6 +283,7 @@ func TestConsent(t *testing.T) {
 		}
 	})
 	ways(t, func(t *testing.T, d *desk, connect func(*asker) *sdk.ClientSession) {
+		t.Helper()
 		s := connect(&asker{})
 		if text, r := call(t, s, "buy", `{"what": "bread"}`); text != "set allow" || !r.IsError || len(d.done) > 0 {
 			t.Errorf("%q", text)
@@ -283,7 +301,7 @@ func TestForgedConsent(t *testing.T) {
 		MultiRoundTrip:     &sdk.MultiRoundTripOptions{Disabled: true},
 		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return a.answer, nil },
 	}
-	s, err := sdk.NewClient(&sdk.Implementation{Name: "forger"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: bearer{token}}}, &sdk.ClientSessionOptions{ProtocolVersion: modern})
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "forger"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.Bearer(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: modern})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,6 +342,7 @@ func TestForgedConsent(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	ways(t, func(t *testing.T, _ *desk, connect func(*asker) *sdk.ClientSession) {
+		t.Helper()
 		a := &asker{told: make(chan *sdk.ProgressNotificationParams, 8)}
 		s := connect(a)
 		p := &sdk.CallToolParams{Name: "steps"}
@@ -343,6 +362,7 @@ func TestProgress(t *testing.T) {
 // gone.
 func TestCancel(t *testing.T) {
 	ways(t, func(t *testing.T, d *desk, connect func(*asker) *sdk.ClientSession) {
+		t.Helper()
 		s := connect(&asker{})
 		ctx, stop := context.WithCancel(t.Context())
 		called := make(chan struct{})

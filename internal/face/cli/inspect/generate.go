@@ -1,0 +1,138 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
+)
+
+// longFile is how many lines an instruction file may have before tools follow it
+// badly.
+const longFile = 200
+
+// generated is one file in the answer of `generate --json`.
+type generated struct {
+	Target string `json:"target"`
+	File   string `json:"file"`
+	State  string `json:"state"`        // current, written, stale (with --check), left alone
+	Why    string `json:"why,omitzero"` // it is left alone
+	Diff   string `json:"diff,omitzero"`
+}
+
+func generateCommand(a *console.Console) *cobra.Command {
+	var check, all bool
+	short := "write the instruction files of other tools from AGENTS.md and .nexus/rules"
+	c := a.Command("generate [TARGET...] [--all] [--check] [--json]", short, func(_ context.Context, args []string) error {
+		targets, err := targetsNamed(args, all)
+		if err != nil {
+			return err
+		}
+		dir, err := a.WorkDir()
+		if err != nil {
+			return err
+		}
+		dir = app.Top(dir)
+		files, err := rules.Generate(dir, targets)
+		if err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "generate instruction files", Cause: err,
+				Hint: "Write AGENTS.md, or fix what is wrong with it; nexus rules lists what is read.",
+			}
+		}
+		if len(files) == 0 && !check {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "no instruction file was generated here before",
+				Hint: "Name targets: " + strings.Join(targetNames(), ", ") + "; or use --all.",
+			}
+		}
+		list, bad := []generated{}, false
+		for _, f := range files {
+			one := generated{Target: f.Name, File: f.File, State: "current", Why: f.Why}
+			switch {
+			case f.Why != "":
+				one.State, bad = "left alone", true
+			case f.Stale():
+				one.State, bad = "stale", bad || check
+				one.Diff = string(diff.Diff(f.File, []byte(f.Was), f.File, []byte(f.Want)))
+				if check {
+					break
+				}
+				if err := f.Write(dir); err != nil {
+					return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.File, Cause: err, Hint: "The file is as it was."}
+				}
+				one.State = "written"
+			}
+			if n := strings.Count(f.Want, "\n"); n > longFile && f.Why == "" {
+				a.Say("%s has %d lines; tools follow files of more than %d lines badly", f.File, n, longFile)
+			}
+			list = append(list, one)
+		}
+		if err := a.Answer(list, func(s view.Style) string { return drawGenerated(s, list, check) }); err != nil || !bad {
+			return err
+		}
+		return console.ExitError(console.CodeFailed)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, -1)
+	c.ValidArgs = targetNames()
+	c.Flags().BoolVar(&check, "check", false, "write nothing; print what would change, and fail if anything would")
+	c.Flags().BoolVar(&all, "all", false, "for every tool that is known")
+	a.JSONFlag(c)
+	return c
+}
+
+func targetNames() []string {
+	var names []string
+	for _, t := range rules.Targets() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// targetsNamed returns the tools of these names; none for those whose files are there.
+func targetsNamed(names []string, all bool) ([]rules.Target, error) {
+	known := rules.Targets()
+	if all {
+		return known, nil
+	}
+	var found []rules.Target
+	for _, name := range names {
+		i := slices.IndexFunc(known, func(t rules.Target) bool { return t.Name == name })
+		if i < 0 {
+			return nil, app.NotFound("target", name, "There are "+strings.Join(targetNames(), ", ")+".")
+		}
+		found = append(found, known[i])
+	}
+	return found, nil
+}
+
+func drawGenerated(s view.Style, all []generated, check bool) string {
+	if len(all) == 0 {
+		return "nothing is generated here\n"
+	}
+	var b strings.Builder
+	for _, g := range all {
+		state := s.Good(g.State)
+		if g.State == "stale" || g.State == "left alone" {
+			state = s.Warn(g.State)
+		}
+		fmt.Fprintf(&b, "%s %s", state, g.File)
+		if g.Why != "" {
+			b.WriteString(": " + view.Clean(g.Why))
+		}
+		b.WriteString("\n")
+		if check && g.Diff != "" {
+			b.WriteString(paint(s, strings.TrimSuffix(g.Diff, "\n")))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,166 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
+)
+
+// standing is the answer of `rules --json`.
+type standing struct {
+	Paths   []string        `json:"paths"`
+	Tokens  int64           `json:"tokens"` // that agents are told, about
+	Rules   []heldRule      `json:"rules"`
+	Invoked []invoked       `json:"invoked"`
+	Refused []rules.Refused `json:"refused"`
+}
+
+// heldRule is a file that holds.
+type heldRule struct {
+	File   string    `json:"file"`
+	Own    bool      `json:"own,omitempty"` // it is the user's
+	Why    rules.Why `json:"why"`
+	By     string    `json:"by,omitempty"` // the directory, the pattern, the importing file, the words
+	Tokens int64     `json:"tokens"`
+	Of     int64     `json:"of,omitempty"` // tokens that it has in full, where it was cut
+}
+
+// invoked is what is used by its name.
+type invoked struct {
+	Kind        rules.Kind  `json:"kind"`
+	Name        string      `json:"name"`
+	File        string      `json:"file"`
+	Description string      `json:"description,omitempty"`
+	State       trust.State `json:"state"`
+}
+
+func rulesCommand(a *console.Console) *cobra.Command {
+	var task string
+	short := "list what the repository and you say to agents, and why it applies to a path"
+	c := a.Command("rules [PATH...] [--task TEXT] [--json]", short, func(_ context.Context, args []string) error {
+		dir, err := a.WorkDir()
+		if err != nil {
+			return err
+		}
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		top := app.Top(dir)
+		paths, err := inside(top, dir, args)
+		if err != nil {
+			return err
+		}
+		set, err := a.Standing(top, settings)
+		if err != nil {
+			return err
+		}
+		v := held(set, paths, task)
+		return a.Answer(v, v.draw)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, -1)
+	c.Flags().StringVar(&task, "task", "", "list also the skills that a task with this `TEXT` would be told")
+	a.JSONFlag(c)
+	return c
+}
+
+// inside returns paths relative to the top of the repository.
+func inside(top, dir string, args []string) ([]string, error) {
+	paths := []string{}
+	for _, arg := range args {
+		full := arg
+		if !filepath.IsAbs(arg) {
+			full = filepath.Join(dir, arg)
+		}
+		rel, err := filepath.Rel(top, full)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q lies outside of the repository", arg),
+				Hint: "Give a path of the repository. It need not be there yet.",
+			}
+		}
+		paths = append(paths, filepath.ToSlash(rel))
+	}
+	return paths, nil
+}
+
+func held(set *rules.Set, paths []string, task string) standing {
+	v := standing{Paths: paths, Rules: []heldRule{}, Invoked: []invoked{}, Refused: []rules.Refused{}}
+	for _, a := range []rules.Applied{set.Always(), set.For(paths, task)} {
+		for _, r := range a.Rules {
+			one := heldRule{File: r.File, Own: r.Own, Why: r.Why, By: r.By}
+			told, whole := r.Tokens()
+			if one.Tokens = told; whole > told {
+				one.Of = whole
+			}
+			v.Tokens += told
+			v.Rules = append(v.Rules, one)
+		}
+		v.Refused = append(v.Refused, a.Refused...)
+	}
+	for _, k := range set.All() {
+		v.Invoked = append(v.Invoked, invoked{k.Kind, k.Name, k.File, k.Description, k.State})
+	}
+	return v
+}
+
+// draw draws a table of the files, and what is there besides.
+func (v standing) draw(s view.Style) string {
+	if len(v.Rules)+len(v.Invoked)+len(v.Refused) == 0 {
+		return "nothing is said to agents here; AGENTS.md would be read\n"
+	}
+	var b strings.Builder
+	var rows [][]string
+	for _, r := range v.Rules {
+		cut := ""
+		if r.Of > 0 {
+			cut = s.Warn("cut, of " + view.Number(r.Of))
+		}
+		why := string(r.Why)
+		if r.By != "" {
+			why += " " + r.By
+		}
+		rows = append(rows, []string{view.Clean(r.File), view.Clean(why), view.Number(r.Tokens), cut})
+	}
+	if len(rows) > 0 {
+		b.WriteString(view.Table(s, []string{"file", "why", "tokens", "cut"}, rows))
+	}
+	part := func(rows [][]string, head ...string) {
+		if len(rows) == 0 {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(view.Table(s, head, rows))
+	}
+	rows = nil
+	for _, k := range v.Invoked {
+		state := string(k.State)
+		if k.State != trust.Trusted {
+			state = s.Warn("not trusted: nexus trust")
+		}
+		rows = append(rows, []string{string(k.Kind), view.Clean(k.Name), view.Clean(k.File), state, view.Clean(k.Description)})
+	}
+	part(rows, "kind", "name", "file", "state", "description")
+	rows = nil
+	for _, r := range v.Refused {
+		word := s.Bad("refused")
+		if r.Told {
+			word = "told once"
+		}
+		rows = append(rows, []string{word, view.Clean(r.File), view.Clean(r.Why)})
+	}
+	part(rows, "left out", "file", "why")
+	return b.String()
+}

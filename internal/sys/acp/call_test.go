@@ -1,0 +1,63 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+)
+
+// TestJudged holds as what the policy judges the calls of different agents.
+func TestJudged(t *testing.T) {
+	for name, c := range map[string]struct {
+		call call
+		want []string
+	}{
+		"a command":             {call{kind: "execute", input: json.RawMessage(`{"command":"go test"}`)}, []string{`Bash {"command":"go test"}`}},
+		"its words":             {call{kind: "execute", input: json.RawMessage(`{"command":["rm","a b"]}`)}, []string{`Bash {"command":"rm 'a b'"}`}},
+		"a shell's":             {call{input: json.RawMessage(`{"command":["/bin/bash","-lc","rm a | b"]}`)}, []string{`Bash {"command":"rm a | b"}`}},
+		"a title, as gemini's":  {call{kind: "execute", title: "rm a [current working directory /w] (clean up)"}, []string{`Bash {"command":"rm a"}`}},
+		"a title in quotes":     {call{kind: "execute", title: "`rm a`"}, []string{`Bash {"command":"rm a"}`}},
+		"a title of no command": {call{kind: "execute", title: "[current working directory /w] (show it)"}, []string{`Bash {"description":"[current working directory /w] (show it)"}`}},
+		"files":                 {call{kind: "delete", paths: []string{"/a", "/b"}}, []string{`Edit {"file_path":"/a"}`, `Edit {"file_path":"/b"}`}},
+		"a diff of any kind":    {call{kind: "other", diff: true, paths: []string{"/a"}}, []string{`Edit {"file_path":"/a"}`}},
+		"a path of its input":   {call{kind: "read", input: json.RawMessage(`{"filePath":"/a","path":7}`)}, []string{`Read {"file_path":"/a"}`}},
+		"a page":                {call{kind: "fetch", title: "http://x"}, []string{`WebFetch {"description":"http://x"}`}},
+		"a server's tool":       {call{name: "mcp__x__y", title: "look"}, []string{`mcp__x__y {"description":"look"}`}},
+	} {
+		var got []string
+		for _, one := range c.call.judged() {
+			got = append(got, one.Tool+" "+string(one.Input))
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestCalled holds how what an agent tells about a call in parts is put together:
+// it is told once its input is known, and with what it changes.
+func TestCalled(t *testing.T) {
+	l := &link{busy: func() bool { return false }}
+	q := newTurn(&Agent{link: l, id: "s"}, agentcli.Prompt{})
+	var got []string
+	for _, part := range []string{
+		`{"sessionUpdate":"tool_call","toolCallId":"c","title":"Edit","kind":"other","status":"pending","rawInput":{}}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":{"file":"a"},"content":[{"type":"diff","path":"/w/a","newText":"x"}]}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress"}`,
+	} {
+		events := q.update(json.RawMessage(`{"sessionId":"s","update":` + part + `}`))
+		got = append(got, fmt.Sprint(len(events)))
+	}
+	for _, one := range q.calls["c"].judged() {
+		got = append(got, one.Tool+" "+string(one.Input))
+	}
+	done := q.update(json.RawMessage(`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}`))
+	got = append(got, done[0].Text)
+	if d := cmp.Diff([]string{"0", "1", "0", `Edit {"file_path":"/w/a"}`, "changed /w/a"}, got); d != "" {
+		t.Error(d)
+	}
+}

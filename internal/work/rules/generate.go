@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Target is another tool, and the one file that it reads.
+type Target struct {
+	Name    string // of the tool
+	File    string
+	Front   string // what the file must begin with
+	Imports bool   // it follows @path, so that nothing needs to be repeated
+}
+
+// Targets are the tools for which instruction files are written. Tools that read
+// AGENTS.md and nothing else need none.
+func Targets() []Target {
+	return []Target{
+		{Name: "claude", File: "CLAUDE.md", Imports: true},
+		{Name: "gemini", File: "GEMINI.md", Imports: true},
+		{Name: "cursor", File: ".cursor/rules/nexus.mdc", Front: "---\ndescription: Rules of the repository\nalwaysApply: true\n---\n"},
+		{Name: "copilot", File: ".github/copilot-instructions.md"},
+		{Name: "windsurf", File: ".windsurf/rules/nexus.md", Front: "---\ntrigger: always_on\n---\n"},
+		{Name: "cline", File: ".clinerules/nexus.md"},
+		{Name: "crush", File: "CRUSH.md"},
+		{Name: "goose", File: ".goosehints"},
+		{Name: "junie", File: ".junie/guidelines.md"},
+		{Name: "kiro", File: ".kiro/steering/nexus.md", Front: "---\ninclusion: always\n---\n"},
+		{Name: "augment", File: ".augment/rules/nexus.md", Front: "---\ntype: always_apply\n---\n"},
+		{Name: "trae", File: ".trae/rules/project_rules.md"},
+		{Name: "warp", File: "WARP.md"},
+		{Name: "amazonq", File: ".amazonq/rules/nexus.md"},
+		{Name: "firebase", File: ".idx/airules.md"},
+		{Name: "openhands", File: ".openhands/microagents/repo.md"},
+		{Name: "jetbrains", File: ".aiassistant/rules/nexus.md"},
+		{Name: "aider", File: "CONVENTIONS.md"},
+	}
+}
+
+// Generated is an instruction file of another tool, as it is and as it is to be.
+type Generated struct {
+	Target
+	There bool
+	Was   string
+	Want  string // as it is where Why says why it is left alone
+	Why   string
+}
+
+// Stale reports whether the file has to be written.
+func (g Generated) Stale() bool { return g.Why == "" && (!g.There || g.Was != g.Want) }
+
+// ours reports whether the file has a block that Nexus wrote.
+func (g Generated) ours() bool { return strings.Contains(g.Was, Begin) }
+
+// Generate says what the instruction files of the targets are to hold, from
+// AGENTS.md and .nexus/rules of the repository; for no target, those files that
+// Nexus wrote before. It writes nothing. An error says that there is no source.
+func Generate(repo string, targets []Target) ([]Generated, error) {
+	l := &loader{seen: map[string]bool{}}
+	set := &Set{repo: place{dir: repo}}
+	l.take(set.repo, "AGENTS.md", Always, "")
+	set.directory(l, set.repo, ".nexus/rules", "*.md")
+	for _, r := range l.out.Refused {
+		if !r.Told {
+			return nil, fmt.Errorf("%s: %s", r.File, r.Why)
+		}
+	}
+	if len(l.out.Rules)+len(set.globbed)+len(set.skills) == 0 {
+		return nil, errors.New("neither AGENTS.md nor .nexus/rules says anything")
+	}
+	before := len(targets) == 0
+	if before {
+		targets = Targets()
+	}
+	var all []Generated
+	for _, t := range targets {
+		g := Generated{Target: t}
+		text, err := set.repo.written(t.File)
+		switch {
+		case err == nil:
+			g.There, g.Was = true, text
+		case !errors.Is(err, fs.ErrNotExist):
+			g.Why = err.Error()
+		}
+		if before && !g.ours() {
+			continue
+		}
+		if g.Want = g.Was; g.Why == "" {
+			g.Want, g.Why = merge(g, block(l.out.Rules, set, t))
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// written returns the text of a file that may be written. No link is written to:
+// the file that it leads to belongs to somebody else.
+func (p place) written(name string) (string, error) {
+	base, err := filepath.EvalSymlinks(p.dir)
+	if err != nil {
+		return "", plain(err)
+	}
+	for at := name; at != "."; at = path.Dir(at) {
+		if info, err := os.Lstat(filepath.Join(base, filepath.FromSlash(at))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", fmt.Errorf("%s is a link", at)
+		}
+	}
+	data, err := regular(base, filepath.FromSlash(name))
+	return string(data), plain(err)
+}
+
+// merge puts a block into a file in the place of the one that is there. A file
+// without one is somebody's, and stays as it is.
+func merge(g Generated, block string) (want, why string) {
+	if !g.There || strings.TrimSpace(g.Was) == "" {
+		return g.Front + block + "\n", ""
+	}
+	if strings.Contains(g.Was, "\r\n") {
+		block = strings.ReplaceAll(block, "\n", "\r\n")
+	}
+	before, rest, begins := strings.Cut(g.Was, Begin)
+	_, after, ends := strings.Cut(rest, End)
+	switch {
+	case !begins:
+		return g.Was, fmt.Sprintf("it was written by hand; put the lines %s and %s where the rules belong", Begin, End)
+	case !ends || strings.Contains(before, End) || strings.Contains(after, Begin) || strings.Contains(after, End):
+		return g.Was, fmt.Sprintf("it does not have one %s with one %s after it", Begin, End)
+	}
+	return before + block + after, ""
+}
+
+// block returns what a target is told, between its marks.
+func block(always []Rule, set *Set, t Target) string {
+	var b strings.Builder
+	b.WriteString(Begin + "\n<!-- Written by nexus generate from AGENTS.md and .nexus/rules. Edit those. -->\n")
+	told := func(name, text string) {
+		b.WriteString("\n")
+		if t.Imports {
+			up := strings.Repeat("../", strings.Count(t.File, "/"))
+			b.WriteString("@" + up + name + "\n")
+			return
+		}
+		b.WriteString(text + "\n")
+	}
+	for _, r := range always {
+		if !t.Imports || r.Why != Import { // which the tool follows itself
+			told(r.File, r.Text)
+		}
+	}
+	for _, g := range set.globbed {
+		fmt.Fprintf(&b, "\nFor files like %s:\n", strings.Join(g.patterns, ", "))
+		told(g.name, g.text)
+	}
+	for _, k := range set.skills {
+		fmt.Fprintf(&b, "\nRead %s for this: %s\n", k.name, cmp.Or(k.Description, k.Name))
+	}
+	text := strings.TrimPrefix(b.String(), Begin)
+	return Begin + strings.NewReplacer(Begin, "<!-- begin -->", End, "<!-- end -->").Replace(text) + End
+}
+
+// Write writes a file that is stale.
+func (g Generated) Write(repo string) (err error) {
+	root, err := os.OpenRoot(repo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	name := filepath.FromSlash(g.File)
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := root.Lstat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	next := name + ".nexus-new"
+	if err := root.WriteFile(next, []byte(g.Want), mode); err != nil {
+		return errors.Join(err, root.RemoveAll(next))
+	}
+	return root.Rename(next, name)
+}

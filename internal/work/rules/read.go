@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// maxFile is the most bytes of a file that is read.
+const maxFile = 1 << 20
+
+// place is a directory that rules are read from.
+type place struct {
+	dir   string
+	label string // stands before the names of its files; empty for the repository
+	own   bool   // it is the user's, whose links may lead anywhere
+	hides files.HiddenRules
+}
+
+// read returns a file's text, and where it really lies. A file that is not
+// there is [fs.ErrNotExist]. A link may lead to another file of the place, and
+// whatever is hidden from agents stays hidden under every name.
+func (p place) read(name string) (text, real string, err error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", "", errors.New("it lies outside of the tree")
+	}
+	full, err := filepath.EvalSymlinks(filepath.Join(p.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return "", "", plain(err)
+	}
+	base, err := filepath.EvalSymlinks(p.dir)
+	if err != nil {
+		return "", "", plain(err)
+	}
+	rel, err := filepath.Rel(base, full)
+	if err != nil || !filepath.IsLocal(rel) {
+		if !p.own {
+			return "", "", errors.New("a link leads out of the tree")
+		}
+		base, rel = filepath.Dir(full), filepath.Base(full)
+	}
+	data, err := regular(base, rel)
+	if err != nil {
+		return "", "", plain(err)
+	}
+	real = filepath.ToSlash(rel)
+	if why := p.hidden(real, data); why != "" {
+		return "", "", errors.New(why)
+	}
+	if !utf8.Valid(data) || strings.IndexByte(string(data), 0) >= 0 {
+		return "", "", errors.New("it is no text")
+	}
+	return strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"), real, nil
+}
+
+// hidden says why agents do not see a file, nothing where they do.
+func (p place) hidden(name string, data []byte) string {
+	if p.own {
+		return ""
+	}
+	if why := p.hides.Name(name); why != "" {
+		return why
+	}
+	if d := policy.Path(name, false); d.Decision == policy.Deny {
+		return d.Reason
+	}
+	return p.hides.Text(name, data)
+}
+
+// regular reads a regular file below base. Nothing that changes meanwhile makes
+// it leave base.
+func regular(base, name string) (data []byte, err error) {
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("it has more than %d bytes", maxFile)
+	}
+	return data, err
+}
+
+// plain leaves out of an error where on this machine it happened.
+func plain(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// list returns the files below a directory of the place that a pattern without
+// directories matches, in order; nothing where the directory is missing.
+func (p place) list(dir, pattern string) []string {
+	full, err := filepath.EvalSymlinks(filepath.Join(p.dir, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil
+	}
+	base, err := filepath.EvalSymlinks(p.dir)
+	if err != nil {
+		return nil
+	}
+	if rel, err := filepath.Rel(base, full); err != nil || !p.own && !filepath.IsLocal(rel) {
+		return nil
+	}
+	names, err := fs.Glob(os.DirFS(full), pattern)
+	if err != nil {
+		return nil
+	}
+	for i := range names {
+		names[i] = dir + "/" + names[i]
+	}
+	return names
+}

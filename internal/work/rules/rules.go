@@ -1,0 +1,331 @@
+// Package rules reads what a repository and its user say to every agent:
+// AGENTS.md and CLAUDE.md with what they import, rules for some files, and
+// skills. It says which of it holds for a path, and why.
+//
+// A repository may be anybody's. No link and no import leads out of it, what is
+// hidden from agents is not told to them this way either, and everything has a
+// bound. Rules are data: a prompt fences them, and they give no rights.
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// Bounds of what is read. What is beyond them is refused, and said to be.
+const (
+	maxDepth = 5   // of imports in imports
+	maxFiles = 100 // that hold always or for one task, and of rules and of skills in a directory
+)
+
+// Why is the reason for which a rule holds.
+type Why string
+
+// The reasons.
+const (
+	Always    Why = "always"
+	Directory Why = "directory"
+	Glob      Why = "glob"
+	Import    Why = "import"
+	Named     Why = "named skill"
+	Matched   Why = "matching skill"
+)
+
+// Rule is a file that says something.
+type Rule struct {
+	File string // relative to the repository; ~/... for the user's own
+	Own  bool   // it is the user's, not the repository's
+	Why  Why
+	By   string // the directory, the pattern, the importing file, or the words; empty for always
+	Text string // without front matter; after [Rule.Whole] is set, what is left of it
+	// Whole is how many bytes it has in full where it was cut; 0: it was not.
+	Whole int
+}
+
+// Refused is a file that says something and is not told.
+type Refused struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+	Told bool   `json:"told,omitempty"` // it is told elsewhere, and only not once more
+}
+
+// Applied is what holds, the least specific first.
+type Applied struct {
+	Rules   []Rule
+	Skills  []Skill // that are there to be named, and are trusted
+	Refused []Refused
+	task    bool // it holds for some files only
+}
+
+// Source says where rules are looked for.
+type Source struct {
+	Repo   string      // the repository; empty for none
+	Home   string      // the user's; empty for none
+	Config string      // the user's directory of configuration; empty for none
+	Show   []string    // what people let agents see that is hidden else
+	Book   *trust.Book // what people agreed to; nil: nothing
+}
+
+// Set is what a repository and its user say. It is read once, but for the files
+// of directories, which are read when they are asked for.
+type Set struct {
+	repo    place
+	always  Applied
+	globbed []globbed
+	skills  []Skill
+	seen    map[string]bool // files that hold always
+}
+
+// globbed is a rule that holds for files that a pattern matches.
+type globbed struct {
+	place    place
+	name     string
+	text     string
+	patterns []string
+}
+
+// Load reads what always holds, and what there is besides. An error is about
+// what people agreed to; everything else that is wrong is refused.
+func Load(s Source) (*Set, error) {
+	set := &Set{repo: place{dir: s.Repo, hides: files.HiddenRules{Show: s.Show}.Ready()}}
+	l := &loader{seen: map[string]bool{}}
+	own := place{dir: filepath.Join(s.Config, "nexus"), own: true}
+	own.label = filepath.ToSlash(own.dir) + "/"
+	if rel, err := filepath.Rel(s.Home, own.dir); err == nil && s.Home != "" && filepath.IsLocal(rel) {
+		own.label = "~/" + filepath.ToSlash(rel) + "/"
+	}
+	if filepath.IsAbs(s.Config) {
+		l.take(own, "AGENTS.md", Always, "")
+		set.directory(l, own, "rules", "*.md")
+	}
+	if s.Repo != "" {
+		for _, name := range instructions() {
+			l.take(set.repo, name, Always, "")
+		}
+		set.directory(l, set.repo, ".nexus/rules", "*.md")
+		set.directory(l, set.repo, ".cursor/rules", "*.mdc")
+		for _, dir := range []string{".nexus/skills", ".agents/skills", ".claude/skills"} {
+			set.skillsIn(l, set.repo, dir)
+		}
+		set.invoked(l)
+	}
+	if filepath.IsAbs(s.Config) {
+		set.skillsIn(l, own, "skills")
+	}
+	if filepath.IsAbs(s.Home) {
+		for _, dir := range []string{".agents", ".claude"} {
+			set.skillsIn(l, place{dir: filepath.Join(s.Home, dir), label: "~/" + dir + "/", own: true}, "skills")
+		}
+	}
+	if err := set.judge(s.Repo, s.Book); err != nil {
+		return nil, err
+	}
+	set.always, set.seen = l.out, l.seen
+	set.always.Rules = fit(set.always.Rules, alwaysBytes)
+	for _, k := range set.skills {
+		switch {
+		case k.Kind != SkillKind: // nobody is told it before it is asked for
+		case k.State != trust.Trusted:
+			why := fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)
+			set.always.Refused = append(set.always.Refused, Refused{File: k.File, Why: why})
+		case k.Description != "":
+			set.always.Skills = append(set.always.Skills, k)
+		}
+	}
+	return set, nil
+}
+
+// instructions are the files that hold for the directory they lie in.
+func instructions() []string { return []string{"AGENTS.md", "CLAUDE.md"} }
+
+// Always returns what holds whatever is done. A nil set says nothing.
+func (s *Set) Always() Applied {
+	if s == nil {
+		return Applied{}
+	}
+	return s.always
+}
+
+// For returns what holds besides for work on some files, and for a task that is
+// told with these words: the rules of directories, the nearest last, those for
+// the files, and the skills that the words name.
+func (s *Set) For(paths []string, words string) Applied {
+	if s == nil {
+		return Applied{}
+	}
+	l := &loader{seen: map[string]bool{}, out: Applied{task: true}}
+	for key := range s.seen {
+		l.seen[key] = true
+	}
+	var local []string
+	for _, p := range paths {
+		if p = path.Clean(filepath.ToSlash(p)); filepath.IsLocal(p) {
+			local = append(local, p)
+		}
+	}
+	if s.repo.dir != "" {
+		for _, dir := range directories(local) {
+			for _, name := range instructions() {
+				l.take(s.repo, dir+"/"+name, Directory, dir)
+			}
+		}
+	}
+	for _, g := range s.globbed {
+		if pattern, ok := matches(g.patterns, local); ok {
+			l.add(g.place, g.name, g.name, g.text, Glob, pattern, 0)
+		}
+	}
+	for _, k := range s.skills {
+		if why, by := k.fits(local, words); why != "" && k.State == trust.Trusted {
+			l.add(k.place, k.name, k.name, k.Text, why, by, 0)
+		}
+	}
+	l.out.Rules = fit(l.out.Rules, taskBytes)
+	return l.out
+}
+
+// directories returns the directories that files lie in, and those that may be
+// meant themselves, but for the root: the outer ones first.
+func directories(paths []string) []string {
+	var all []string
+	for _, p := range paths {
+		for ; p != "." && p != "/" && p != ""; p = path.Dir(p) {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
+	})
+	return all
+}
+
+// matches returns the first of the patterns that one of the paths matches. A
+// pattern without a slash is about names in every directory.
+func matches(patterns, paths []string) (string, bool) {
+	for _, pattern := range patterns {
+		for _, p := range paths {
+			on := p
+			if !strings.Contains(pattern, "/") {
+				on = path.Base(p)
+			}
+			if ok, err := doublestar.Match(strings.TrimPrefix(pattern, "./"), on); err == nil && ok {
+				return pattern, true
+			}
+		}
+	}
+	return "", false
+}
+
+// directory reads the rules of a directory, each of which says in its front
+// matter when it holds.
+func (s *Set) directory(l *loader, p place, dir, pattern string) {
+	names := p.list(dir, pattern)
+	if len(names) > maxFiles {
+		l.refuse(p, dir, fmt.Errorf("it has %d files, and only %d are read", len(names), maxFiles))
+		names = names[:maxFiles]
+	}
+	for _, name := range names {
+		text, real, err := p.read(name)
+		if err != nil {
+			l.refuse(p, name, err)
+			continue
+		}
+		meta, body := parse(text)
+		body = strings.TrimSpace(unmanaged(body))
+		globs := meta.each("globs", "paths", "applyTo")
+		if i := slices.IndexFunc(globs, func(g string) bool { return !doublestar.ValidatePattern(g) }); i >= 0 {
+			l.refuse(p, name, fmt.Errorf("%q is no pattern of paths", globs[i]))
+			continue
+		}
+		switch description := meta.one("description"); {
+		case body == "":
+		case meta.yes("alwaysApply") || len(globs) == 0 && description == "" && path.Ext(name) == ".md":
+			l.add(p, name, real, body, Always, "", 0)
+		case len(globs) > 0:
+			s.globbed = append(s.globbed, globbed{p, name, body, globs})
+		default: // who knows its name can name it
+			s.skills = append(s.skills, Skill{
+				Kind: SkillKind, Name: strings.TrimSuffix(path.Base(name), path.Ext(name)), Description: description,
+				File: p.label + name, Own: p.own, Text: body, State: trust.Trusted, place: p, name: name, rule: true,
+			})
+		}
+	}
+}
+
+// loader collects rules. It tells no file twice.
+type loader struct {
+	out  Applied
+	seen map[string]bool // files, by where they really lie
+	open []string        // files whose imports are followed right now
+}
+
+// take reads a file, if it is there, and what it imports.
+func (l *loader) take(p place, name string, why Why, by string) { l.follow(p, name, why, by, 0) }
+
+func (l *loader) follow(p place, name string, why Why, by string, depth int) {
+	text, real, err := p.read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && why != Import:
+	case errors.Is(err, fs.ErrNotExist): // most words with an @ are names of people and packages
+		if path.Ext(name) == ".md" {
+			l.refuse(p, name, fmt.Errorf("%s imports it, and it is not there", by))
+		}
+	case err != nil:
+		l.refuse(p, name, err)
+	case slices.Contains(l.open, p.label+real):
+		l.out.Refused = append(l.out.Refused, Refused{p.label + name, by + " imports it, which it imports itself", true})
+	case depth > maxDepth:
+		l.refuse(p, name, fmt.Errorf("it is imported more than %d files deep", maxDepth))
+	default:
+		_, body := parse(text)
+		l.add(p, name, real, unmanaged(body), why, by, depth)
+	}
+}
+
+// add adds a rule whose text is known, and what it imports after it.
+func (l *loader) add(p place, name, real, text string, why Why, by string, depth int) {
+	key := p.label + real
+	text = strings.TrimSpace(text)
+	if l.seen[key] || text == "" {
+		return
+	}
+	if len(l.out.Rules) >= maxFiles {
+		l.refuse(p, name, fmt.Errorf("there are more than %d files with rules", maxFiles))
+		return
+	}
+	l.seen[key] = true
+	if same := func(r Rule) bool { return r.Text == text }; slices.ContainsFunc(l.out.Rules, same) {
+		return // a copy says nothing new
+	}
+	if !onlyImports(text) {
+		l.out.Rules = append(l.out.Rules, Rule{File: p.label + name, Own: p.own, Why: why, By: by, Text: text})
+	}
+	l.open = append(l.open, key)
+	for _, to := range imports(text) {
+		if strings.HasPrefix(to, "~") || path.IsAbs(to) {
+			l.refuse(place{}, to, fmt.Errorf("%s imports it, and it lies outside of the tree", p.label+name))
+			continue
+		}
+		l.follow(p, path.Join(path.Dir(name), to), Import, p.label+name, depth+1)
+	}
+	l.open = l.open[:len(l.open)-1]
+}
+
+func (l *loader) refuse(p place, name string, err error) {
+	if r := (Refused{File: p.label + name, Why: err.Error()}); !slices.Contains(l.out.Refused, r) && len(l.out.Refused) < maxFiles {
+		l.out.Refused = append(l.out.Refused, r)
+	}
+}

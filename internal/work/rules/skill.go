@@ -1,0 +1,239 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// Kind says what something is that is invoked by its name.
+type Kind string
+
+// The kinds.
+const (
+	SkillKind   Kind = "skill"   // told to an agent when a task names it or matches it
+	CommandKind Kind = "command" // a prompt, of .claude/commands
+	AgentKind   Kind = "agent"   // a role, of .claude/agents
+)
+
+// Skill is something that is invoked by its name.
+type Skill struct {
+	Kind        Kind
+	Name        string
+	Description string // what it is for; empty: it is not offered, only taken by its name
+	File        string // as in [Rule]
+	Own         bool
+	Text        string // the body
+	Tools       []string
+	Model       string
+	State       trust.State
+
+	place  place
+	name   string   // in its place
+	whole  string   // the file, which is agreed to
+	paths  []string // it matches when one of these is worked on
+	manual bool     // only people invoke it
+	rule   bool     // it is a rule, which needs no trust
+}
+
+const (
+	maxName        = 64
+	maxDescription = 1024
+	leastWords     = 3 // of a description that a task must hold to match it
+	leastLetters   = 5 // of such a word
+)
+
+var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// skillsIn reads the skills of a directory: each is a directory with SKILL.md.
+// One with a name that is taken is refused: the repository's come first.
+func (s *Set) skillsIn(l *loader, p place, dir string) {
+	names := p.list(dir, "*/SKILL.md")
+	if len(names) > maxFiles {
+		l.refuse(p, dir, fmt.Errorf("it has %d skills, and only %d are read", len(names), maxFiles))
+		names = names[:maxFiles]
+	}
+	for _, name := range names {
+		k, err := readSkill(p, name, SkillKind)
+		if k.Name == "" {
+			k.Name = path.Base(path.Dir(name))
+		}
+		switch i := slices.IndexFunc(s.skills, func(o Skill) bool { return o.Name == k.Name && o.Kind == SkillKind }); {
+		case err != nil:
+		case len(k.Name) > maxName || !skillName.MatchString(k.Name):
+			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", legible.Cut(k.Name, maxName))
+		case k.Description == "":
+			err = errors.New("it has no description")
+		case i >= 0:
+			err = fmt.Errorf("%s has the same name", s.skills[i].File)
+		}
+		if err != nil {
+			l.refuse(p, name, err)
+			continue
+		}
+		if k.manual {
+			k.Description = ""
+		}
+		s.skills = append(s.skills, k)
+	}
+}
+
+// invoked reads the commands and agents of Claude Code.
+func (s *Set) invoked(l *loader) {
+	for _, c := range []struct {
+		kind         Kind
+		dir, pattern string
+	}{{CommandKind, ".claude/commands", "*.md"}, {CommandKind, ".claude/commands", "*/*.md"}, {AgentKind, ".claude/agents", "*.md"}} {
+		for i, name := range s.repo.list(c.dir, c.pattern) {
+			if i == maxFiles {
+				l.refuse(s.repo, c.dir, fmt.Errorf("only %d of its files are read", maxFiles))
+				break
+			}
+			k, err := readSkill(s.repo, name, c.kind)
+			if err != nil {
+				l.refuse(s.repo, name, err)
+				continue
+			}
+			if k.Name == "" || c.kind == CommandKind {
+				k.Name = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(name, c.dir+"/"), ".md"), "/", ":")
+			}
+			s.skills = append(s.skills, k)
+		}
+	}
+}
+
+func readSkill(p place, name string, kind Kind) (Skill, error) {
+	text, _, err := p.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("it is not there")
+	}
+	if err != nil {
+		return Skill{}, err
+	}
+	meta, body := parse(text)
+	if strings.TrimSpace(body) == "" {
+		return Skill{}, errors.New("it says nothing")
+	}
+	return Skill{
+		Kind: kind, Name: meta.one("name"), Description: legible.Cut(meta.one("description"), maxDescription), File: p.label + name, Own: p.own,
+		Text: strings.TrimSpace(body), Tools: meta.each("tools", "allowed-tools"), Model: meta.one("model"), State: trust.New,
+		place: p, name: name, whole: text, paths: meta.each("paths"), manual: meta.yes("disable-model-invocation"),
+	}, nil
+}
+
+// Items returns what of the repository somebody has to agree to before it is used.
+func (s *Set) Items() []trust.Item {
+	var items []trust.Item
+	for _, k := range s.skills {
+		if !k.Own && !k.rule {
+			items = append(items, trust.Item{Name: k.File, Text: k.whole})
+		}
+	}
+	return items
+}
+
+// judge says of each skill whether somebody agreed to it. The user's own, and
+// rules, need nobody.
+func (s *Set) judge(repo string, book *trust.Book) error {
+	states := map[string]trust.State{}
+	if items := s.Items(); book != nil && len(items) > 0 {
+		all, err := book.Judge(repo, items)
+		if err != nil {
+			return err
+		}
+		for _, j := range all {
+			states[j.Item.Name] = j.State
+		}
+	}
+	for i, k := range s.skills {
+		switch state, known := states[k.File]; {
+		case k.Own || k.rule:
+			s.skills[i].State = trust.Trusted
+		case known:
+			s.skills[i].State = state
+		}
+	}
+	return nil
+}
+
+// Find returns what is invoked by a name.
+func (s *Set) Find(kind Kind, name string) (Skill, bool) {
+	if s == nil {
+		return Skill{}, false
+	}
+	i := slices.IndexFunc(s.skills, func(k Skill) bool { return k.Kind == kind && k.Name == name })
+	if i < 0 {
+		return Skill{}, false
+	}
+	return s.skills[i], true
+}
+
+// All returns everything that is invoked by its name, whether it is trusted or not.
+func (s *Set) All() []Skill { return slices.Clone(s.skills) }
+
+// Expand returns the prompt that a command makes of its arguments.
+func (k Skill) Expand(arguments string) string {
+	if !strings.Contains(k.Text, "$ARGUMENTS") && arguments != "" {
+		return k.Text + "\n\n" + arguments
+	}
+	return strings.ReplaceAll(k.Text, "$ARGUMENTS", arguments)
+}
+
+// fits says why a skill is to be told for a task, nothing where it is not.
+func (k Skill) fits(paths []string, words string) (Why, string) {
+	if k.Kind != SkillKind {
+		return "", ""
+	}
+	if named(k.Name, words) {
+		return Named, k.Name
+	}
+	if pattern, ok := matches(k.paths, paths); ok {
+		return Matched, pattern
+	}
+	var both []string
+	of := wordsOf(words)
+	for w := range wordsOf(k.Name + " " + k.Description) {
+		if of[w] {
+			both = append(both, w)
+		}
+	}
+	if k.Description != "" && len(both) >= leastWords {
+		slices.Sort(both)
+		return Matched, strings.Join(both, " ")
+	}
+	return "", ""
+}
+
+// named reports whether a text names a skill. A name that is a plain word needs
+// a mark, or every task that holds the word would name it.
+func named(name, text string) bool {
+	mark := `(?:[/$@])`
+	if strings.Contains(name, "-") {
+		mark = `(?:^|[^a-z0-9-])`
+	}
+	name = regexp.QuoteMeta(strings.ToLower(name))
+	found, err := regexp.MatchString(`(?:`+mark+name+`|`+name+` skill|skill `+name+`)(?:$|[^a-z0-9-])`, strings.ToLower(text))
+	return err == nil && found
+}
+
+// common are words that descriptions of skills hold, whatever they are about.
+const common = " about after agent before between change could every files first guide other project should skill " +
+	"tests their there these thing using wants whenever where which while write writing "
+
+// wordsOf returns the words of a text that say what it is about.
+func wordsOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 }) {
+		if len(w) >= leastLetters && !strings.Contains(common, " "+w+" ") {
+			all[w] = true
+		}
+	}
+	return all
+}
