@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
@@ -128,6 +129,25 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 				j.view.Attempt.Strategy = nexus.TestAfter
 			},
 			says: []string{"T1.1/tester.1", "+1", "main_test.go", "The code is written"}, not: []string{"words alone", "main.go"},
+		},
+		{
+			name: "a tester of what nothing shows", role: nexus.Tester, want: nexus.Tester, why: "brief",
+			set: func(j *job) {
+				red(j, 1)
+				j.Sessions.Checks, j.view.Attempt.Strategy, j.view.Task.Criteria = "auto", nexus.TestAfter, []nexus.Criterion{{Text: "it adds"}}
+			},
+			says: []string{"Nothing checks criterion 1 yet"}, not: []string{"write your tests in new files"},
+		},
+		{
+			name: "a tester of what nothing shows of work that is green", want: nexus.Tester, why: "brief",
+			set: func(j *job) {
+				j.written(1, one)
+				a := j.view.Attempt
+				j.Sessions.Checks, a.Strategy, j.view.Task.Criteria = "auto", nexus.TestAfter, []nexus.Criterion{{Text: "it adds"}}
+				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"}, Base: j.base, From: a.Snapshot.Commit})
+			},
+			says: []string{"Nothing checks criterion 1 yet", "write your tests in new files"},
 		},
 		{
 			name: "a coder after a tester", role: nexus.Coder, want: nexus.Coder, why: "brief",
