@@ -132,10 +132,13 @@ func TestARestoreThatCannotWriteAFile(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T1.1", base)
-		gittest.Write(t, tr.Dir, map[string]string{"b": "only here\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"b": "only here\n", "d/e/f": "f\n"})
 		commit, _ := snap(t, s, tr)
 		if err := tr.Restore(t.Context(), base); err != nil {
 			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(tr.Dir, "d")); !os.IsNotExist(err) {
+			t.Errorf("directories stay that are empty now: %v", err)
 		}
 		blob := gittest.Run(t, s.Git().Dir, "rev-parse", commit+":b")
 		object := filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])

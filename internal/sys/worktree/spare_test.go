@@ -55,8 +55,8 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// TestStripLeavesTheTree itself, its .git and the place of another repository's
-// commit, where nothing else is in it.
+// TestStripLeavesTheTree itself, its .git, links and the place of another
+// repository's commit, where nothing else is in it.
 func TestStripLeavesTheTree(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		dir := filepath.Join(t.TempDir(), "tree")
@@ -68,17 +68,22 @@ func TestStripLeavesTheTree(t *testing.T) {
 		if own {
 			write(t, filepath.Join(dir, ".git/config"))
 		}
+		if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+			t.Fatal(err)
+		}
 		tree := survey{Dir: dir, Base: git.Index{{Path: "mod", Mode: git.ModeGitlink}, {Path: "no", Mode: git.ModeTree}}}
 		if err := tree.strip(&known{}); err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]bool{".": true, ".git/config": own, "mod": true, "empty": false, "no": false} {
-			if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+		for name, want := range map[string]bool{".": true, ".git/config": own, "mod": true, "link": true, "empty": false, "no": false} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
 				t.Errorf("with .git %v: %s is there: %v", own, name, err == nil)
 			}
 		}
-		if err := os.Remove(filepath.Join(dir, "mod")); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{"mod", "link"} {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := tree.strip(&known{}); err != nil {
 			t.Fatal(err)
