@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -90,6 +91,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
+	opening.Hooks = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0
 	opening.Deliver, opening.Stop = o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, machine.Worker.Site.Box.Name()
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})

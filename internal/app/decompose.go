@@ -32,6 +32,8 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	switch {
 	case s.Status == nexus.StatusLimit:
 		e.Code, e.Hint = nexus.CodeLimit, "Raise the limit: --budget or --max-time."
+	case s.Start.Stage == state.StartRefused:
+		e.Code, e.Hint = nexus.CodeNeedsPerson, "Fix what the hook complains about, or change the hook, and start again."
 	case s.Drain != nil && s.Drain.Code != "":
 		e.Code, e.Hint = s.Drain.Code, ""
 	}

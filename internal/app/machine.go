@@ -65,6 +65,9 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if m.Hooks, m.Runner, err = a.refusers(ctx, p, o.Run); err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := Past(ctx, p.Journal, o.Run)

@@ -47,6 +47,7 @@ type (
 		Fence   int64   `json:"fence"`
 		Spent   Money   `json:"spent"`            // by other runs, on this day
 		Sandbox string  `json:"sandbox,omitzero"` // what confines agents and gates; "off" is nothing
+		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
 	}
 	// RunRecovered says that another process took the run over.
 	RunRecovered struct {
@@ -55,6 +56,7 @@ type (
 		Spent   Money   `json:"spent"`
 		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
 		Sandbox string  `json:"sandbox,omitzero"`
+		Hooks   bool    `json:"hooks,omitzero"` // as in RunStarted
 	}
 	// RunPaused holds every worker at its next turn.
 	RunPaused struct {
@@ -139,6 +141,7 @@ type (
 		Merged string `json:"merged,omitzero"` // commit that Target is at, where that is not Commit: it had moved
 		Why    string `json:"why,omitzero"`    // why the target was not moved though asked for
 		Bare   string `json:"bare,omitzero"`   // why its commits have no notes of their evidence though asked for
+		Hook   string `json:"hook,omitzero"`   // the hook that refused; Why is its reason
 	}
 	// RunEnded closes the run.
 	RunEnded struct {
@@ -505,22 +508,6 @@ type Judgement struct {
 	By       string `json:"by"`               // policy, role, or person where one was asked
 	Refused  bool   `json:"refused,omitzero"` // it was not made
 }
-
-// Outcome is how an attempt ended.
-type Outcome string
-
-// The outcomes.
-const (
-	Accepted     Outcome = "accepted"
-	NoProgress   Outcome = "no-progress"  // same failure, same tree, growing red
-	Exhausted    Outcome = "exhausted"    // rounds, turns or time are used up
-	Stopped      Outcome = "stopped"      // somebody asked
-	Refused      Outcome = "refused"      // the budget or a limit said no
-	Unverified   Outcome = "unverified"   // no gate could tell
-	Conflicted   Outcome = "conflicted"   // the merger could not resolve it
-	GaveUp       Outcome = "gave-up"      // the agent says that it cannot
-	Inapplicable Outcome = "inapplicable" // the environment is broken for this task
-)
 
 // A conversation.
 type (

@@ -21,12 +21,16 @@ type Opening struct {
 	Stop    string        // why the run ends as stopped, as soon as it is taken up; empty: it continues
 	Purse   Purse         // nil when no other run shares the day's money
 	Sandbox string        // what confines the work
+	Hooks   bool          // hooks are asked before the work starts
 }
 
-// Key names a piece of work: an attempt's ID, or "result".
+// Key names a piece of work: an attempt's ID, "start" or "result".
 type Key string
 
-const resultKey Key = "result"
+const (
+	resultKey Key = "result"
+	startKey  Key = "start"
+)
 
 // Work is an intent that was recorded and is to be acted on.
 type Work struct {
@@ -69,7 +73,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 		}
 	}
 	if s.Status == nexus.StatusIdle {
-		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox}}
+		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox, Hooks: o.Hooks}}
 		err = c.record(ctx, append(facts, c.bygone()...)...)
 	} else {
 		err = c.recover(ctx, o)
@@ -83,7 +87,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 // recover writes off what the last process left behind.
 func (c *Core) recover(ctx context.Context, o Opening) error {
 	s := c.State
-	facts := []nexus.Fact{nexus.RunRecovered{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox}}
+	facts := []nexus.Fact{nexus.RunRecovered{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox, Hooks: o.Hooks}}
 	for _, a := range s.Active() {
 		facts = append(facts, nexus.AttemptLost{Attempt: a.ID, Why: "its process died", Counted: true})
 	}
@@ -192,6 +196,8 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		return append(start, Work{key, f, c.State.View(task)})
 	}
 	switch f := f.(type) {
+	case nexus.StartSought:
+		return add(startKey, "")
 	case nexus.PlanSought:
 		return add(Key(f.Attempt), "")
 	case nexus.RoutesSought:

@@ -47,6 +47,8 @@ func (c *Core) left(w Work) []nexus.Fact {
 func (c *Core) open(w Work) bool {
 	s := c.State
 	switch w.Intent.(type) {
+	case nexus.StartSought:
+		return s.Start.Stage == state.StartAsked
 	case nexus.ResultReviewed:
 		return s.Result == nil
 	case nexus.ResultOffered:
@@ -99,7 +101,7 @@ func (c *Core) verdict(w Work, err error) []nexus.Fact {
 	if w.Key == resultKey && Stops(err) {
 		return facts // the next pass, or the next process, tries again
 	}
-	if clean && w.Key != resultKey {
+	if clean && w.Key != resultKey && w.Key != startKey {
 		return append(facts, nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why})
 	}
 	return append(facts, c.failure(w, why))
@@ -125,6 +127,8 @@ func (c *Core) parked(w Work, why string) []nexus.Fact {
 // failure says that the machinery failed a piece of work.
 func (c *Core) failure(w Work, why string) nexus.Fact {
 	switch w.Intent.(type) {
+	case nexus.StartSought:
+		return nexus.StartJudged{Why: why} // who was not heard did not agree
 	case nexus.ResultReviewed:
 		return nexus.ResultGated{Verdict: nexus.Verdict{Why: why}}
 	case nexus.ResultOffered:

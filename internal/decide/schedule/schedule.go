@@ -43,6 +43,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	if s.Status == nexus.StatusPaused {
 		return nil
 	}
+	if s.Start.Stage != state.StartFree {
+		return start(s)
+	}
 	if s.OverCap != nil && !s.Delivering() {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
 	}
@@ -100,6 +103,20 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
 	}
 	return nil
+}
+
+// start asks the hooks whether work may start, before anything else is
+// decided. Who refuses ends the run, which can be resumed: then they are asked
+// again.
+func start(s *state.State) []nexus.Fact {
+	switch s.Start.Stage {
+	case state.StartUnasked:
+		return facts(nexus.StartSought{})
+	case state.StartRefused:
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: " + s.Start.Why})
+	default:
+		return nil
+	}
 }
 
 // plan makes a plan, and approves it once it is there.
@@ -204,7 +221,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || dividing(s) {
+	if s.Start.Stage == state.StartAsked || works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || dividing(s) {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -258,6 +275,9 @@ func end(s *state.State) []nexus.Fact {
 	}
 	if asks := s.Asks(); len(asks) > 0 {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waiting(s, asks)})
+	}
+	if p := s.Published; p != nil && p.Hook != "" {
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is kept, and not published: " + p.Why})
 	}
 	c := s.Counts()
 	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]

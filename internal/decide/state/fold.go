@@ -18,12 +18,14 @@ func (s *State) apply(e nexus.Event) {
 	}
 	s.tick(e.Fact, e.At)
 	s.gates(e.Fact, e.At)
+	s.applyStart(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
-		// The status says it all, Alerts what is odd, and Gating what judges.
+	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
+		nexus.StartSought, nexus.StartJudged, nexus.HookRan:
+		// The status says it all, Alerts what is odd, Gating what judges, and Start whether work may start.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
@@ -553,55 +555,3 @@ func (s *State) refuse(f nexus.BudgetRefused) {
 	}
 	s.OverCap = &f
 }
-
-func (s *State) applyTrain(f nexus.Fact, at time.Time) {
-	switch f := f.(type) {
-	case nexus.TrainBoarded:
-		s.Queue = append(s.Queue, &Ticket{Task: f.Task, Attempt: f.Attempt})
-		s.tasks[f.Task].Status = nexus.Boarding
-	case nexus.TrainDeparted:
-		s.depart(f, at)
-	case nexus.TrainLanded:
-		t := s.tasks[f.Task]
-		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &f, at, ""
-		s.Tip = f.Commit
-		s.arrive()
-		s.Landings = append(s.Landings, &Landing{f, at})
-	case nexus.TrainRefused:
-		s.arrive()
-		if a := s.attempts[f.Attempt]; a != nil {
-			a.Apply(f, at)
-		}
-		if t := s.tasks[f.Task]; t.Status == nexus.Boarding {
-			t.Status = nexus.Running
-		}
-	default:
-	}
-}
-
-// arrive ends a landing, whatever came of it.
-func (s *State) arrive() {
-	if s.Aboard != nil {
-		s.Aboard.Merge.Stage = Over
-		s.Aboard = nil
-	}
-}
-
-// depart takes a ticket off the queue. Its merger, if one is needed, works
-// under an attempt of its own, so that it can be resumed like any other.
-func (s *State) depart(f nexus.TrainDeparted, at time.Time) {
-	s.alight(f.Task)
-	id := MergeID(f.Attempt)
-	m := s.attempts[id]
-	if m == nil || m.Base != f.Onto {
-		m = &Attempt{ID: id, Base: f.Onto, Began: at}
-		s.attempts[id] = m
-	}
-	m.Stage = Working
-	s.Aboard = &Ticket{Task: f.Task, Attempt: f.Attempt, Onto: f.Onto, Merge: m}
-}
-
-// MergeID names the merger's work for an attempt.
-func MergeID(id nexus.AttemptID) nexus.AttemptID { return id + mergeSuffix }
-
-const mergeSuffix = "-merge"

@@ -48,6 +48,7 @@ type State struct {
 	Result    *nexus.ResultGated
 	Published *nexus.ResultPublished
 	Homing    Homing // how what landed gets onto a target that moved
+	Start     Start  // whether hooks let the work start
 
 	Requests  []Request // not settled, in order
 	Requested int64     // the last request that was seen

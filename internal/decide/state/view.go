@@ -20,6 +20,8 @@ type View struct {
 	Tip       string   // last commit on the run's branch
 	Landings  int      // commits on it
 	Passed    bool     // the gates passed the last tree
+	Resumed   bool     // another process worked on the run before
+	Spent     nexus.Money
 	Tasks     []nexus.Task
 	Landed    []nexus.Task       // those of them that landed
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
@@ -66,6 +68,7 @@ type Proof struct {
 func (s *State) View(id nexus.TaskID) View {
 	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
+	v.Resumed, v.Spent = s.Start.Again, s.Ledger.Spent()
 	v.Homing = s.Homing
 	v.Homing.Work = s.Homing.Work.Clone()
 	for _, t := range s.Tasks {

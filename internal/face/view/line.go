@@ -167,7 +167,9 @@ func notable(f nexus.Fact) bool {
 		return f.Fixed != ""
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
-	case nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
+	case nexus.HookRan:
+		return f.State != nexus.HookOK
+	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
@@ -235,6 +237,8 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
+	case nexus.StartSought, nexus.StartJudged, nexus.HookRan:
+		return "", describeHook(f)
 	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved:
@@ -437,23 +441,6 @@ func describeRun(f nexus.Fact) string {
 		return Because(text, f.Why)
 	case nexus.RunEnded:
 		return Because(string(f.Status), f.Why)
-	default:
-		return ""
-	}
-}
-
-func describeLanding(f nexus.Fact) string {
-	switch f := f.(type) {
-	case nexus.LandingAsked:
-		return f.Target + " will move to the result, requested" + by(f.By)
-	case nexus.TargetMoved:
-		return fmt.Sprintf("%s has new commits, up to %s", f.Target, Short(f.Commit))
-	case nexus.LandingSought:
-		return fmt.Sprintf("merging the result into %s at %s", f.Target, Short(f.Onto))
-	case nexus.LandingMerged:
-		return "merged as " + Short(f.Commit)
-	case nexus.LandingRefused:
-		return "not merged: " + f.Why
 	default:
 		return ""
 	}

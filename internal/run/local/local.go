@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
@@ -30,6 +31,9 @@ type Machine struct {
 	Shields []string // patterns of branches that are never moved
 
 	Regression Regression // what of earlier runs is tried again
+
+	Hooks  []hookcmd.Hook  // that may refuse
+	Runner *hookcmd.Runner // of the hooks; nil where there are none
 }
 
 // Now implements [run.World].
@@ -41,6 +45,8 @@ func (m *Machine) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(
 // Act implements [run.World].
 func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
+	case nexus.StartSought:
+		return m.start(ctx, v, d)
 	case nexus.PlanSought:
 		return m.plan(ctx, v, d)
 	case nexus.RoutesSought:
@@ -149,6 +155,9 @@ func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]n
 	}
 	if held, err := m.held(ctx, v, f.Branch, d); err != nil || held != "" {
 		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err
+	}
+	if refused, err := m.refused(ctx, v, f, d); err != nil || refused != nil {
+		return refused, err
 	}
 	if err := m.Worker.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), languageKeys(), environmentKeys(), channelKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), languageKeys(), environmentKeys(), channelKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -48,7 +48,8 @@ func Keys() []Key {
 				k.Default = kind.Show(s.value)
 			}
 		}
-		if !strings.HasPrefix(k.Name, "pricing.") && !strings.HasPrefix(k.Name, "mcp.") && !strings.HasPrefix(k.Name, "lsp.") {
+		section, _, _ := strings.Cut(k.Name, ".")
+		if !slices.Contains([]string{"pricing", "mcp", "hooks", "lsp"}, section) {
 			k.Env = variable(k.Name)
 		}
 	}

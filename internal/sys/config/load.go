@@ -379,8 +379,8 @@ func (l *loader) mayProject(k Key, name string, x any) error {
 	if name == "sandbox" && x == "off" {
 		return fmt.Errorf("the project's file may not switch the sandbox off; %s", elsewhere)
 	}
-	if server, ok := serverOf(name); ok && l.owned(server) {
-		return fmt.Errorf("the project's file may not change the server %s, which is yours; %s", server, elsewhere)
+	if section, entry, ok := entryOf(name); ok && l.owned(section, entry) {
+		return fmt.Errorf("the project's file may not change %s%s, which is yours; %s", section, entry, elsewhere)
 	}
 	if name == "approval" {
 		return approves(l.config.Limits.Approval, x)

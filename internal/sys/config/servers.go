@@ -47,29 +47,40 @@ func serverKeys() []Key {
 	}
 }
 
-// serverOf returns the server that a key belongs to.
-func serverOf(key string) (string, bool) {
-	rest, ok := strings.CutPrefix(key, "mcp.servers.")
-	name, _, _ := strings.Cut(rest, ".")
-	return name, ok
+// The sections whose entries run something, and belong to whoever set them up.
+const (
+	ServerSection = "mcp.servers."
+	HookSection   = "hooks."
+)
+
+// entryOf returns the section and the name of the entry that a key belongs to.
+func entryOf(key string) (section, name string, ok bool) {
+	for _, section := range []string{ServerSection, HookSection} {
+		if rest, ok := strings.CutPrefix(key, section); ok {
+			name, _, _ := strings.Cut(rest, ".")
+			return section, name, true
+		}
+	}
+	return "", "", false
 }
 
-// owned reports whether somebody has set up a server before the project did:
+// owned reports whether somebody has set up an entry before the project did:
 // what is sent to it may be a key.
-func (l *loader) owned(server string) bool {
+func (l *loader) owned(section, name string) bool {
 	for key, o := range l.origins {
-		if name, ok := serverOf(key); ok && name == server && o.Layer != LayerProject {
+		if s, n, ok := entryOf(key); ok && s == section && n == name && o.Layer != LayerProject {
 			return true
 		}
 	}
 	return false
 }
 
-// Projects returns the names of the servers that the project's file sets up.
-func (o Origins) Projects() []string {
+// Projects returns the names of the entries of a section that the project's
+// file sets up.
+func (o Origins) Projects(section string) []string {
 	var names []string
 	for key, origin := range o {
-		if name, ok := serverOf(key); ok && origin.Layer == LayerProject && !slices.Contains(names, name) {
+		if s, name, ok := entryOf(key); ok && s == section && origin.Layer == LayerProject && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

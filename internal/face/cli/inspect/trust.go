@@ -82,7 +82,11 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 	if err != nil {
 		return nil, err
 	}
-	items = append(items, offered...)
+	hooks, err := a.HookItems(dir)
+	if err != nil {
+		return nil, err
+	}
+	items = slices.Concat(items, offered, hooks)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err

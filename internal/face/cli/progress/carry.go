@@ -5,18 +5,21 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/hook"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
@@ -32,6 +35,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
 	fresh := o.Run == ""
 	w := watch(a, p, settings, &o, file)
+	defer w.close()
 	s, err := a.Conduct(ctx, p, settings, &o.Order, w)
 	if s == nil && fresh {
 		return Unready(a, settings, o.Goal, err)
@@ -85,13 +89,17 @@ func Unready(a *console.Console, c config.Config, goal nexus.Goal, why error) er
 // Deliver publishes what landed in a run that nobody conducts; see
 // [app.App.Deliver].
 func Deliver(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID) (view.Run, error) {
-	s, err := a.Deliver(ctx, p, id, &watcher{a: a, place: p})
+	w := &watcher{a: a, place: p}
+	defer w.close()
+	s, err := a.Deliver(ctx, p, id, w)
 	return told(a, id, s), err
 }
 
 // Stop ends a run that nobody conducts, and that has not ended, as stopped.
 func Stop(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, why string) (view.Run, error) {
-	s, err := a.Stop(ctx, p, id, why, &watcher{a: a, place: p})
+	w := &watcher{a: a, place: p}
+	defer w.close()
+	s, err := a.Stop(ctx, p, id, why, w)
 	return told(a, id, s), err
 }
 
@@ -131,6 +139,7 @@ func Decompose(ctx context.Context, a *console.Console, p *app.Place, o *Order) 
 	w := watch(a, p, settings, o, statusfile.Options{})
 	w.in = nil // the plan is agreed to next, from the same keyboard
 	o.JSONL = lines
+	defer w.close()
 	return a.Decompose(ctx, p, &o.Order, w)
 }
 
@@ -145,6 +154,7 @@ type watcher struct {
 	set   config.Channels // how people are asked
 
 	shown *screen
+	end   func() // of the hooks that observe; nil where there are none
 }
 
 // watch fills in what the console knows of an order, and returns what watches
@@ -169,6 +179,42 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	}
 	if w.a.Host.Began != nil {
 		w.a.Host.Began(id)
+	}
+	end, err := w.observe(ctx, id)
+	if err != nil {
+		w.a.Complain(err)
+	}
+	w.end = end
+}
+
+// observe starts the hooks that observe, where there are any.
+func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err error) {
+	all, runner, err := w.a.Hooks(ctx, w.place.Repo.Work, w.place.State, id)
+	if err != nil {
+		return nil, err
+	}
+	o := hook.Observers{Journal: w.place.Journal, Dir: filepath.Join(w.place.State, "hooks"), Say: w.shown.say, Grace: hook.Grace}
+	for _, h := range all {
+		switch state, err := runner.Trusted(h); {
+		case err != nil:
+			return nil, err
+		case state != trust.Trusted:
+			w.a.Say("hook %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", h.Name, state)
+		case h.Observes():
+			o.Hooks = append(o.Hooks, h)
+		}
+	}
+	if len(o.Hooks) == 0 {
+		return func() {}, nil
+	}
+	o.Run = runner.Run
+	return o.Start(ctx, id)
+}
+
+// close ends the hooks that observe, once they were told what happened.
+func (w *watcher) close() {
+	if w.end != nil {
+		w.end()
 	}
 }
 

@@ -321,7 +321,7 @@ func List(allowed ...string) Kind {
 	}
 	return list("list of names", item, func(names []string) (any, error) {
 		for _, n := range names {
-			if !Named(n) {
+			if len(allowed) == 0 && !Named(n) {
 				return nil, fmt.Errorf("%s is not a name", Quoted(n))
 			}
 			if len(allowed) > 0 && !slices.Contains(allowed, n) {

@@ -6,17 +6,12 @@
 package declare
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // mcpFile is where many agents look for a repository's servers.
@@ -64,7 +60,7 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 			found[s.Name] = s
 		}
 	}
-	theirs := o.Projects()
+	theirs := o.Projects(config.ServerSection)
 	for name, s := range c.Servers {
 		one := Server{Name: name, Server: s, From: "your configuration", Own: !slices.Contains(theirs, name)}
 		if !one.Own {
@@ -203,9 +199,6 @@ func reserved(name string) bool {
 	return false
 }
 
-// placeholder matches ${NAME} and ${NAME:-otherwise}.
-const placeholder = `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`
-
 // variable returns a text of the declaration that stands for a variable.
 func (s Server) variable() string {
 	for _, text := range slices.Concat([]string{s.Command, s.URL, s.Cwd}, s.Args, s.Env, s.Headers) {
@@ -222,31 +215,10 @@ func (s Server) Filled(env func(string) string) (Server, error) {
 	if !s.Own {
 		return s, nil
 	}
-	var missing []string
-	fill := func(list []string) []string {
-		filled := slices.Clone(list)
-		for i, text := range filled {
-			filled[i] = regexp.MustCompile(placeholder).ReplaceAllStringFunc(text, func(p string) string {
-				m := regexp.MustCompile(placeholder).FindStringSubmatch(p)
-				v := cmp.Or(env(m[1]), m[3])
-				if v == "" && m[2] == "" {
-					missing = append(missing, m[1])
-				}
-				return v
-			})
-		}
-		return filled
-	}
-	s.Env, s.Headers = fill(s.Env), fill(s.Headers)
-	for _, text := range slices.Concat(s.Env, s.Headers) {
-		if err := kind.Plain(text); err != nil {
-			return s, errors.New("a variable that it names holds control characters")
-		}
-	}
-	if len(missing) > 0 {
-		return s, fmt.Errorf("the variable %s is not set", strings.Join(missing, ", "))
-	}
-	return s, nil
+	vars, err := config.Fill(s.Env, env)
+	headers, bad := config.Fill(s.Headers, env)
+	s.Env, s.Headers = vars, headers
+	return s, errors.Join(err, bad)
 }
 
 // For reports whether a role is offered the server's tools: without a word of
@@ -284,7 +256,7 @@ func (s Server) Text(root *os.Root) string {
 		Timeout string            `json:"timeout,omitzero"`
 		Writes  bool              `json:"writes,omitzero"`
 		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
-	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, s.files(root)}
+	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, trust.Files(root, s.Cwd, append([]string{s.Command}, s.Args...))}
 	if s.Timeout > 0 {
 		text.Timeout = s.Timeout.String()
 	}
@@ -293,42 +265,4 @@ func (s Server) Text(root *os.Root) string {
 		return "" // plain values can be encoded
 	}
 	return string(data) + "\n"
-}
-
-// files returns what the command line names in the tree.
-func (s Server) files(root *os.Root) map[string]string {
-	if s.Command == "" || root == nil {
-		return nil
-	}
-	sums := map[string]string{}
-	for _, arg := range append([]string{s.Command}, s.Args...) {
-		if _, value, ok := strings.Cut(arg, "="); ok {
-			arg = value
-		}
-		name := path.Clean(path.Join(filepath.ToSlash(s.Cwd), filepath.ToSlash(arg)))
-		if arg == "" || path.IsAbs(arg) || !filepath.IsLocal(name) {
-			continue
-		}
-		if sum, ok := sum(root, name); ok {
-			sums[name] = sum
-		}
-	}
-	return sums
-}
-
-func sum(root *os.Root, name string) (string, bool) {
-	info, err := root.Stat(name) // before opening: a pipe would wait for a writer
-	if err != nil || !info.Mode().IsRegular() {
-		return "", false
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "unreadable", true
-	}
-	defer func() { _ = f.Close() }() // only read
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "unreadable", true
-	}
-	return hex.EncodeToString(h.Sum(nil)), true
 }

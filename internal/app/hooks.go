@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// Hooks returns the hooks that hold for a repository whose state is in a
+// directory, and what runs them: nil where there are none.
+func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *hookcmd.Runner, error) {
+	c, origins, err := a.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := hookcmd.All(c, origins)
+	if err != nil || len(all) == 0 {
+		return nil, nil, err
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
+	if err != nil {
+		return nil, nil, err
+	}
+	open, err := sandbox.Find(ctx, sandbox.Off)
+	if err != nil {
+		return nil, nil, err
+	}
+	hidden := sync.OnceValue(func() []string {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil // a command that cannot see the repository sees none of them
+		}
+		defer func() { _ = root.Close() }() // only read
+		var paths []string
+		for _, f := range (files.HiddenRules{Show: c.Policy.Show}).Look(root).Files {
+			paths = append(paths, filepath.Join(dir, filepath.FromSlash(f.Name)))
+		}
+		return paths
+	})
+	return all, &hookcmd.Runner{
+		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerWay(), Hidden: hidden, Mask: a.Mask.Mask,
+		Mark: string(run) + "/hook",
+	}, nil
+}
+
+// HookItems returns what somebody has to agree to before hooks are run.
+func (a *App) HookItems(dir string) ([]trust.Item, error) {
+	c, origins, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	all, err := hookcmd.All(c, origins)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	var items []trust.Item
+	for _, h := range all {
+		if item := h.Item(root); item != nil {
+			items = append(items, *item)
+		}
+	}
+	return items, nil
+}
+
+// refusers returns the hooks that may refuse something of a run, and what runs
+// them. It is an error that one is not trusted: it may be there for a reason.
+func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcmd.Hook, *hookcmd.Runner, error) {
+	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = slices.DeleteFunc(all, func(h hookcmd.Hook) bool { return !h.MayRefuse() })
+	if len(all) == 0 {
+		return nil, nil, nil
+	}
+	root, err := os.OpenRoot(p.Repo.Work)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	var items []trust.Item
+	for _, h := range all {
+		if item := h.Item(root); item != nil {
+			items = append(items, *item)
+		}
+	}
+	return all, runner, a.Trust().Check(p.Repo.Work, items)
+}

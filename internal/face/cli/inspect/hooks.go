@@ -1,0 +1,167 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// listedHook is one hook in the answer of `hooks list --json`.
+type listedHook struct {
+	Name    string      `json:"name"`
+	On      []string    `json:"on"`
+	Command []string    `json:"command"`
+	Timeout string      `json:"timeout"`
+	Sandbox bool        `json:"sandbox"`
+	Own     bool        `json:"own"` // it is yours, not the project's
+	Trust   trust.State `json:"trust"`
+}
+
+// testedHook is how a hook ended in the answer of `hooks test --json`.
+type testedHook struct {
+	Hook    string          `json:"hook"`
+	Point   nexus.HookPoint `json:"point"`
+	State   nexus.HookState `json:"state"`
+	Exit    int             `json:"exit"`
+	Refuses bool            `json:"refuses"` // in a run, what the point is about would not happen
+	Why     string          `json:"why,omitzero"`
+	Seconds float64         `json:"seconds"`
+	Stdout  string          `json:"stdout"`
+	Stderr  string          `json:"stderr"`
+}
+
+func hooksCommand(a *console.Console) *cobra.Command {
+	list := a.Command("list [--json]", "list hooks, when they run, and whether they are trusted", func(ctx context.Context, _ []string) error {
+		return listHooks(ctx, a)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	list.Args = console.Takes(0, 0)
+	a.JSONFlag(list)
+	file := ""
+	test := a.Command("test NAME|POINT [--event FILE] [--json]", "run hooks with a sample event", func(ctx context.Context, args []string) error {
+		return testHooks(ctx, a, args[0], file)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	test.Args = console.Takes(1, 1)
+	test.Flags().StringVar(&file, "event", "", "`FILE` with the event as JSON, in place of a sample")
+	a.JSONFlag(test)
+	return a.Parent("hooks", "show and try commands that run when something happens", list, test)
+}
+
+// withHooks opens the repository and hands over its hooks.
+func withHooks(ctx context.Context, a *console.Console, do func([]hookcmd.Hook, *hookcmd.Runner) error) error {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, "test")
+	if err != nil {
+		return err
+	}
+	return do(all, runner)
+}
+
+func listHooks(ctx context.Context, a *console.Console) error {
+	return withHooks(ctx, a, func(all []hookcmd.Hook, r *hookcmd.Runner) error {
+		list := make([]listedHook, len(all))
+		for i, h := range all {
+			state, err := r.Trusted(h)
+			if err != nil {
+				return err
+			}
+			list[i] = listedHook{h.Name, h.On, h.Command, h.Limit().String(), !h.Free(), h.Own, state}
+		}
+		return a.Answer(list, func(s view.Style) string { return drawHooks(s, list) })
+	})
+}
+
+func drawHooks(s view.Style, all []listedHook) string {
+	if len(all) == 0 {
+		return "there are no hooks; docs/hooks.md says how to add one\n"
+	}
+	var b strings.Builder
+	for _, h := range all {
+		state := s.Good(string(h.Trust))
+		if h.Trust != trust.Trusted {
+			state = s.Warn(string(h.Trust)) + ", not run: see nexus trust"
+		}
+		where := "in the sandbox"
+		if !h.Sandbox {
+			where = s.Warn("outside of the sandbox")
+		}
+		fmt.Fprintf(&b, "%s at %s: %s (%s, %s, %s)\n", view.Clean(h.Name), strings.Join(h.On, ", "), view.Clean(strings.Join(h.Command, " ")), where, h.Timeout, state)
+	}
+	return b.String()
+}
+
+// testHooks runs the hook of a name, or those of a point.
+func testHooks(ctx context.Context, a *console.Console, name, file string) error {
+	return withHooks(ctx, a, func(all []hookcmd.Hook, r *hookcmd.Runner) error {
+		point := nexus.HookPoint(name)
+		chosen := hookcmd.At(all, point)
+		if i := slices.IndexFunc(all, func(h hookcmd.Hook) bool { return h.Name == name }); i >= 0 {
+			chosen, point = all[i:i+1], nexus.HookPoint(all[i].On[0])
+		}
+		if len(chosen) == 0 {
+			return app.NotFound("hook, and no point with hooks,", name, "nexus hooks list shows them.")
+		}
+		event := hookcmd.Sample(point, a.Now())
+		if file != "" {
+			data, err := os.ReadFile(file)
+			if err == nil {
+				event, err = hookcmd.ParseEvent(data)
+			}
+			if err != nil {
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the event of " + file, Cause: err, Hint: "docs/hooks.md lists the fields."}
+			}
+		}
+		var results []testedHook
+		for _, h := range chosen {
+			o, err := r.Run(ctx, h, event)
+			if err != nil {
+				return err
+			}
+			results = append(results, testedHook{h.Name, event.Point, o.State, o.Exit, event.Point.Refuses() && !o.State.Lets(), o.Why, o.Took.Seconds(), o.Stdout, o.Stderr})
+		}
+		if err := a.Answer(results, func(s view.Style) string { return drawTested(s, results) }); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(results, func(t testedHook) bool { return t.State != nexus.HookOK }) {
+			return console.ExitError(console.CodeFailed)
+		}
+		return nil
+	})
+}
+
+func drawTested(s view.Style, all []testedHook) string {
+	var b strings.Builder
+	for _, t := range all {
+		state := s.Bad(string(t.State))
+		if t.State == nexus.HookOK {
+			state = s.Good(string(t.State))
+		}
+		fmt.Fprintf(&b, "%s at %s: %s, exit code %d, %.2f s\n", view.Clean(t.Hook), t.Point, state, t.Exit, t.Seconds)
+		if t.Why != "" {
+			fmt.Fprintf(&b, "  reason: %s\n", view.Clean(t.Why))
+		}
+		if t.Refuses {
+			b.WriteString("  in a run, this refuses\n")
+		}
+		for _, out := range []struct{ name, text string }{{"output", t.Stdout}, {"errors", t.Stderr}} {
+			if text := strings.TrimRight(out.text, "\n"); text != "" {
+				fmt.Fprintf(&b, "  %s:\n    %s\n", out.name, strings.ReplaceAll(view.CleanText(text), "\n", "\n    "))
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+)
+
+// eventsOf returns what hooks are told about an event that the state has
+// folded, one for each point that it is.
+func eventsOf(s *state.State, e nexus.Event) []hookcmd.Event {
+	base := hookcmd.Event{Run: e.Run, Seq: e.Seq, At: e.At, Goal: s.Goal.Goal.Text, Status: s.Status, Spent: s.Ledger.Spent()}
+	at := func(p nexus.HookPoint, fill func(*hookcmd.Event)) hookcmd.Event {
+		x := base
+		x.Point = p
+		fill(&x)
+		if t := s.Task(x.Task); t != nil {
+			x.Title = t.Title
+		}
+		return x
+	}
+	of := func(id nexus.AttemptID, p nexus.HookPoint, fill func(*hookcmd.Event)) []hookcmd.Event {
+		return []hookcmd.Event{at(p, func(x *hookcmd.Event) {
+			if x.Attempt = id; s.Attempt(id) != nil {
+				x.Task = s.Attempt(id).Task
+			}
+			fill(x)
+		})}
+	}
+	switch f := e.Fact.(type) {
+	case nexus.PlanProposed:
+		return []hookcmd.Event{at(nexus.HookPlanReady, func(x *hookcmd.Event) { x.Tasks = f.Tasks })}
+	case nexus.AttemptStarted:
+		all := of(f.Attempt, nexus.HookAttempt, func(*hookcmd.Event) {})
+		if t := s.Task(f.Task); t != nil && len(t.Attempts) == 1 {
+			all = append([]hookcmd.Event{at(nexus.HookTaskStart, func(x *hookcmd.Event) { x.Task = f.Task })}, all...)
+		}
+		return all
+	case nexus.AttemptResumed:
+		return of(f.Attempt, nexus.HookAttempt, func(x *hookcmd.Event) { x.Resumed = true })
+	case nexus.AttemptEnded:
+		return of(f.Attempt, nexus.HookAttemptEnd, func(x *hookcmd.Event) { x.Outcome, x.Reason, x.Commit = f.Outcome, f.Why, f.Commit })
+	case nexus.AttemptBroken:
+		return of(f.Attempt, nexus.HookAttemptEnd, func(x *hookcmd.Event) { x.Reason = f.Why })
+	case nexus.GateJudged:
+		if f.Attempt == "" || f.Base {
+			return nil
+		}
+		return of(f.Attempt, nexus.HookGate, func(x *hookcmd.Event) {
+			x.Gate, x.State, x.Passed, x.Reason = f.Evidence.Gate, f.Evidence.State, f.Evidence.Passed(), f.Evidence.Why
+		})
+	case nexus.ReviewGiven:
+		return of(f.Attempt, nexus.HookReview, func(x *hookcmd.Event) {
+			x.Reason, x.Passed, x.Review = f.Summary, f.Approved && !f.SendsBack, "rejected"
+			switch {
+			case !f.Reviewed:
+				x.Review = "not reviewed"
+			case x.Passed:
+				x.Review = "approved"
+			}
+		})
+	default:
+		return ended(s, e.Fact, at)
+	}
+}
+
+// ended returns what hooks are told about tasks and a run that come to an end,
+// and about what waits for people.
+func ended(s *state.State, f nexus.Fact, at func(nexus.HookPoint, func(*hookcmd.Event)) hookcmd.Event) []hookcmd.Event {
+	one := func(p nexus.HookPoint, fill func(*hookcmd.Event)) []hookcmd.Event {
+		return []hookcmd.Event{at(p, fill)}
+	}
+	switch f := f.(type) {
+	case nexus.TrainLanded:
+		return one(nexus.HookTaskDone, func(x *hookcmd.Event) { x.Task, x.Attempt, x.Commit = f.Task, f.Attempt, f.Commit })
+	case nexus.TaskParked:
+		p := nexus.HookTaskParked
+		if f.Failed {
+			p = nexus.HookTaskFailed
+		}
+		return one(p, func(x *hookcmd.Event) { x.Task, x.Reason = f.Task, f.Why })
+	case nexus.QuestionAsked:
+		return one(nexus.HookQuestion, func(x *hookcmd.Event) {
+			if x.ID, x.Text, x.Attempt = f.ID, f.Text, f.Attempt; s.Attempt(f.Attempt) != nil {
+				x.Task = s.Attempt(f.Attempt).Task
+			}
+		})
+	case nexus.BudgetPressed:
+		return one(nexus.HookBudget, func(x *hookcmd.Event) { x.Percent = f.Percent })
+	case nexus.ResultPublished:
+		return one(nexus.HookRunLanded, func(x *hookcmd.Event) {
+			x.Commit, x.Branch, x.Target, x.Reason, x.Base = f.Commit, f.Branch, f.Target, f.Why, s.Goal.Base
+		})
+	case nexus.RunEnded:
+		return one(nexus.HookRunEnd, func(x *hookcmd.Event) { x.Reason, x.Commit, x.Base = f.Why, s.Tip, s.Goal.Base })
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,108 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// TestObservers tells a hook what it asked for, in order, and after its
+// process died exactly what it was not told to its end.
+func TestObservers(t *testing.T) {
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	lease, err := j.Acquire(t.Context(), "r1", journal.Self(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(facts ...nexus.Fact) {
+		t.Helper()
+		if _, err := lease.Append(t.Context(), facts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	task := nexus.Task{ID: "T1", Title: "Do T1"}
+	put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write"}, Base: "c0ffee"})
+	var told []string
+	dead := errors.New("the process died")
+	die := false
+	o := Observers{
+		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute,
+		Hooks: []hookcmd.Hook{{Name: "h", Hook: config.Hook{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}},
+		Say:   func(format string, args ...any) { told = append(told, "said: "+fmt.Sprintf(format, args...)) },
+		Run: func(_ context.Context, _ hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) {
+			told = append(told, fmt.Sprintf("%s %s %s %d %s", e.Point, e.Task, e.Title, e.Percent, e.Reason))
+			if die && e.Point == nexus.HookBudget {
+				return hookcmd.Outcome{}, dead
+			}
+			if e.Point == nexus.HookPlanReady {
+				return hookcmd.Outcome{State: nexus.HookFailed, Why: "exit code 1"}, nil
+			}
+			return hookcmd.Outcome{State: nexus.HookOK}, nil
+		},
+	}
+	during := func(facts ...nexus.Fact) {
+		t.Helper()
+		stop, err := o.Start(t.Context(), "r1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(facts...)
+		stop()
+	}
+	during(nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: task}, nexus.PlanApproved{})
+	// It dies with the event half told; a process without hooks goes on.
+	at, _ := readCursor(o.path(o.Hooks[0]))
+	die = true
+	stopped, kill := context.WithCancelCause(t.Context())
+	defer kill(nil)
+	d := &delivery{o: o, hook: o.Hooks[0], after: at, runs: nil}
+	d.runs = map[nexus.RunID]*state.State{}
+	put(nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75})
+	for e, err := range j.Events(t.Context(), "", at) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.take(stopped, e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq > at && die && len(told) > 3 {
+			kill(dead)
+		}
+	}
+	put(nexus.RunEnded{Status: nexus.StatusFailed, Why: "over"})
+	die = false
+	during()
+	during()
+	want := []string{
+		"plan.ready   0 ", "said: hook h at plan.ready: failed: exit code 1", "task.failed T1 Do T1 0 bad",
+		"budget.threshold   75 ", "budget.threshold   75 ", "run.end   0 over",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add([]byte(`{"after":7}`))
+	f.Add([]byte(`{"after":-1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if after, ok := parseCursor(data); ok != (after > 0) {
+			t.Errorf("%q: %d, %t", data, after, ok)
+		}
+	})
+}

@@ -1,0 +1,42 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// describeLanding says how what landed gets onto a branch that moved.
+func describeLanding(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.LandingAsked:
+		return f.Target + " will move to the result, requested" + by(f.By)
+	case nexus.TargetMoved:
+		return fmt.Sprintf("%s has new commits, up to %s", f.Target, Short(f.Commit))
+	case nexus.LandingSought:
+		return fmt.Sprintf("merging the result into %s at %s", f.Target, Short(f.Onto))
+	case nexus.LandingMerged:
+		return "merged as " + Short(f.Commit)
+	case nexus.LandingRefused:
+		return "not merged: " + f.Why
+	default:
+		return ""
+	}
+}
+
+// describeHook says what hooks were asked, and how they ended.
+func describeHook(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.StartSought:
+		return "asking hooks whether work may start"
+	case nexus.StartJudged:
+		if f.Allowed {
+			return "hooks let work start"
+		}
+		return Because("work does not start", f.Why)
+	case nexus.HookRan:
+		return Because(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,101 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// ask runs the hooks of a point that may refuse, one after the other until one
+// does, and records how each ended. It returns which one refused, and why.
+func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook, why string, err error) {
+	for _, h := range hookcmd.At(m.Hooks, e.Point) {
+		o, err := m.spare(ctx, h, e, d)
+		if err != nil {
+			return "", "", err
+		}
+		f := nexus.HookRan{Hook: h.Name, Point: e.Point, Commit: e.Commit, State: o.State, Exit: o.Exit, Why: o.Why, Duration: o.Took}
+		if err := d.Record(ctx, f); err != nil {
+			return "", "", err
+		}
+		if !o.State.Lets() {
+			return h.Name, fmt.Sprintf("the hook %s does not allow it (%s): %s", h.Name, o.State, o.Why), nil
+		}
+	}
+	return "", "", nil
+}
+
+// spare runs a hook for as long as the run does not let its workers go.
+func (m *Machine) spare(ctx context.Context, h hookcmd.Hook, e hookcmd.Event, d worker.Desk) (hookcmd.Outcome, error) {
+	ctx, stop := d.Spare(ctx, false)
+	defer stop()
+	return m.Runner.Run(ctx, h, e)
+}
+
+// event returns what hooks are told about the run as it is now.
+func (m *Machine) event(p nexus.HookPoint, v state.View) hookcmd.Event {
+	return hookcmd.Event{Point: p, Run: v.Run, At: m.Now().UTC(), Goal: v.Goal.Goal.Text, Base: v.Goal.Base, Target: v.Goal.Target, Spent: v.Spent}
+}
+
+// start asks the hooks whether work on the run may start.
+func (m *Machine) start(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	e := m.event(nexus.HookRunStart, v)
+	e.Resumed, e.Tasks = v.Resumed, len(v.Tasks)
+	hook, why, err := m.ask(ctx, e, d)
+	if err != nil {
+		return nil, err
+	}
+	return []nexus.Fact{nexus.StartJudged{Allowed: hook == "", Why: why}}, nil
+}
+
+// refused asks the hooks whether what landed may leave the private clone, as f
+// would have it. It returns the fact that says that it stays, nil where it may
+// leave. The files that would be there are in a tree that the hooks see.
+func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPublished, d worker.Desk) (facts []nexus.Fact, err error) {
+	if len(hookcmd.At(m.Hooks, nexus.HookRunLand)) == 0 {
+		return nil, nil
+	}
+	e := m.event(nexus.HookRunLand, v)
+	e.Status, e.Commit, e.Branch = nexus.StatusLanding, v.Tip, f.Branch
+	if e.Target = ""; v.Goal.Land {
+		e.Target = v.Goal.Target
+	}
+	if merged := v.Homing.Merged; merged != nil {
+		e.Commit, e.Base = merged.Commit, merged.Onto
+	}
+	clone := m.Worker.Trees.Git()
+	changed, err := clone.Changed(ctx, e.Base, e.Commit)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changed {
+		e.Files = append(e.Files, c.Path)
+	}
+	hash, err := clone.Tree(ctx, e.Commit)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := m.Worker.Trees.Add(ctx, v.Run, "hook", e.Commit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tree.Remove(context.WithoutCancel(ctx))) }()
+	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another commit there
+		return nil, err
+	}
+	e.Tree = tree.Dir
+	hook, why, err := m.ask(ctx, e, d)
+	if err != nil || hook == "" {
+		return nil, err
+	}
+	stays := nexus.ResultPublished{Commit: v.Tip, Why: why, Hook: hook}
+	if v.Homing.Merged != nil {
+		stays.Branch = f.Branch // it left before, and the target is what was refused
+	}
+	return []nexus.Fact{stays}, nil
+}

@@ -1,0 +1,39 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// placeholder matches ${NAME} and ${NAME:-otherwise}.
+const placeholder = `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`
+
+// Fill returns texts with the user's variables filled in where they are named
+// as ${NAME}, or as ${NAME:-otherwise}. It is for what the user set up alone.
+func Fill(texts []string, env func(string) string) ([]string, error) {
+	var missing []string
+	match := regexp.MustCompile(placeholder)
+	filled := make([]string, len(texts))
+	for i, text := range texts {
+		filled[i] = match.ReplaceAllStringFunc(text, func(p string) string {
+			m := match.FindStringSubmatch(p)
+			v := cmp.Or(env(m[1]), m[3])
+			if v == "" && m[2] == "" {
+				missing = append(missing, m[1])
+			}
+			return v
+		})
+		if kind.Plain(filled[i]) != nil {
+			return filled, errors.New("a variable that it names holds control characters")
+		}
+	}
+	if len(missing) > 0 {
+		return filled, fmt.Errorf("the variable %s is not set", strings.Join(missing, ", "))
+	}
+	return filled, nil
+}

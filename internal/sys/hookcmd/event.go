@@ -1,0 +1,157 @@
+package hookcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Version of what a hook reads. It grows when a field changes its meaning or
+// goes; new fields do not count.
+const Version = 1
+
+// maxEvent is the longest event that is read from a file.
+const maxEvent = 1 << 20
+
+// Event is what a hook reads on standard input, as one line of JSON. A field
+// that the point has nothing for is left out.
+type Event struct {
+	Version int             `json:"version"`
+	Point   nexus.HookPoint `json:"hook_event_name"`
+	Hook    string          `json:"hook"` // its name in the configuration
+	Dir     string          `json:"cwd"`  // the repository, in which it runs
+	Run     nexus.RunID     `json:"run"`
+	Seq     int64           `json:"seq,omitzero"` // of the fact in the journal; the same when it is delivered again
+	At      time.Time       `json:"at,omitzero"`
+
+	Goal    string          `json:"goal,omitzero"`
+	Status  nexus.RunStatus `json:"status,omitzero"` // of the run
+	Spent   nexus.Money     `json:"spent"`           // dollars so far
+	Resumed bool            `json:"resumed,omitzero"`
+	Tasks   int             `json:"tasks,omitzero"` // in the plan
+	Task    nexus.TaskID    `json:"task,omitzero"`
+	Title   string          `json:"title,omitzero"` // of the task
+	Attempt nexus.AttemptID `json:"attempt,omitzero"`
+	Outcome nexus.Outcome   `json:"outcome,omitzero"` // of the attempt
+	Gate    string          `json:"gate,omitzero"`
+	State   nexus.GateState `json:"state,omitzero"` // of the gate
+	Passed  bool            `json:"passed,omitzero"`
+	Review  string          `json:"review,omitzero"` // approved or rejected
+	ID      string          `json:"id,omitzero"`     // of the question
+	Text    string          `json:"text,omitzero"`   // of the question
+	Percent int             `json:"percent,omitzero"`
+	Reason  string          `json:"reason,omitzero"`
+	Commit  string          `json:"commit,omitzero"`
+	Base    string          `json:"base,omitzero"` // commit that the run started from
+	Branch  string          `json:"branch,omitzero"`
+	Target  string          `json:"target,omitzero"` // branch that moves too
+	Tree    string          `json:"tree,omitzero"`   // directory with the files of the commit
+	Files   []string        `json:"files,omitempty"` // that differ from base
+}
+
+// environ returns the event's variables; own is the directory that is the
+// hook's to write.
+func (e Event) environ(own string) []string {
+	all := []string{
+		"NEXUS_HOOK=" + e.Hook, "NEXUS_HOOK_DIR=" + own, "NEXUS_HOOK_POINT=" + string(e.Point), "NEXUS_HOOK_RUN=" + string(e.Run),
+		"NEXUS_HOOK_SPENT=" + strconv.FormatFloat(float64(e.Spent)/1e9, 'f', -1, 64),
+	}
+	for _, v := range []struct{ name, value string }{
+		{"STATUS", string(e.Status)},
+		{"TASK", string(e.Task)},
+		{"ATTEMPT", string(e.Attempt)},
+		{"GATE", e.Gate},
+		{"QUESTION", e.ID},
+		{"COMMIT", e.Commit},
+		{"BRANCH", e.Branch},
+		{"TARGET", e.Target},
+		{"TREE", e.Tree},
+	} {
+		if v.value != "" {
+			all = append(all, "NEXUS_HOOK_"+v.name+"="+v.value)
+		}
+	}
+	return all
+}
+
+// ParseEvent reads an event that somebody wrote down for a test. It has no
+// unknown fields, and nothing follows it.
+func ParseEvent(data []byte) (Event, error) {
+	var e Event
+	if len(data) > maxEvent {
+		return e, fmt.Errorf("it has more than %d bytes", maxEvent)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return e, err
+	}
+	switch {
+	case d.More():
+		return e, errors.New("something follows its end")
+	case e.Version != Version:
+		return e, fmt.Errorf("it has version %d, this program knows %d", e.Version, Version)
+	case !slices.Contains(nexus.HookPoints(), e.Point):
+		return e, fmt.Errorf("%q is not a point of a run", string(e.Point))
+	}
+	return e, nil
+}
+
+// Sample returns an event such as a point has.
+func Sample(p nexus.HookPoint, at time.Time) Event {
+	const branch = "nexus/260102-150405-abc"
+	e := Event{
+		Version: Version, Point: p, Run: "260102-150405-abc", At: at.UTC(), Goal: "Write texts",
+		Status: nexus.StatusExecuting, Spent: 1_250_000_000,
+	}
+	if p != nexus.HookRunStart && p != nexus.HookRunLand {
+		e.Seq = 42
+	}
+	switch p {
+	case nexus.HookRunStart:
+		e.Spent, e.Status, e.Base, e.Target = 0, nexus.StatusPlanning, "c0ffee", "main"
+	case nexus.HookPlanReady:
+		e.Tasks, e.Status = 2, nexus.StatusPlanning
+	case nexus.HookBudget:
+		e.Percent = 75
+	case nexus.HookQuestion:
+		e.ID, e.Text = "q1", "May it run make deploy?"
+	case nexus.HookRunLand:
+		e.Status, e.Commit, e.Base, e.Branch, e.Target = nexus.StatusLanding, "abc123", "c0ffee", branch, "main"
+		e.Files = []string{"a.txt"}
+	case nexus.HookRunLanded:
+		e.Status, e.Commit, e.Branch, e.Target = nexus.StatusLanding, "abc123", branch, "main"
+	case nexus.HookRunEnd:
+		e.Status = nexus.StatusDone
+	default:
+		e.Task, e.Title = "T1", "Write a text"
+		e.task()
+	}
+	return e
+}
+
+// task fills in what a sample says about a task.
+func (e *Event) task() {
+	if e.Point != nexus.HookTaskStart {
+		e.Attempt = "T1.1"
+	}
+	switch e.Point {
+	case nexus.HookAttemptEnd:
+		e.Outcome = nexus.Accepted
+	case nexus.HookGate:
+		e.Gate, e.State = "test", nexus.Fail
+	case nexus.HookReview:
+		e.Review = "rejected"
+	case nexus.HookTaskDone:
+		e.Commit = "abc123"
+	case nexus.HookTaskParked, nexus.HookTaskFailed:
+		e.Attempt, e.Reason = "", "a verifier rejected the work"
+	default:
+	}
+}

@@ -1,0 +1,261 @@
+// Package hookcmd finds the hooks that people declared, and runs their
+// commands: an event on standard input, an exit code as the answer.
+//
+// A command runs in the sandbox. It sees the repository, which it cannot
+// write, and has a directory of its own that it can, and no network. A hook of
+// the user's own may run outside of it. What the project's file declares, and
+// what runs outside of the sandbox, is run only while it is what somebody
+// agreed to, with the files of the repository that its command line names.
+package hookcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+const (
+	usual   = 30 * time.Second // of a hook that has no timeout of its own
+	maxSaid = 1_000            // characters of standard error that are a reason
+)
+
+// Hook is a hook as somebody declared it.
+type Hook struct {
+	Name string
+	config.Hook
+	Own bool // it is the user's, not the project's
+}
+
+// All returns the hooks that hold, in the order of their names. A hook that
+// cannot be run is an error: it may be there to refuse something.
+func All(c config.Config, o config.Origins) ([]Hook, error) {
+	theirs := o.Projects(config.HookSection)
+	var all []Hook
+	for _, name := range slices.Sorted(maps.Keys(c.Hooks)) {
+		h := Hook{Name: name, Hook: c.Hooks[name], Own: !slices.Contains(theirs, name)}
+		if why := h.check(); why != "" {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("hooks.%s: %s", name, why),
+				Hint: `Write, for example, on = ["run.end"] and command = ["notify-send", "done"]; docs/hooks.md explains it.`,
+			}
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// check says why a hook cannot be used as it is declared.
+func (h Hook) check() string {
+	switch {
+	case len(h.Command) == 0 || h.Command[0] == "":
+		return "it has no command"
+	case len(h.On) == 0:
+		return "it has no points at which it is run (on)"
+	case !h.Own && slices.ContainsFunc(h.Env, func(v string) bool { return strings.Contains(v, "${") }):
+		return "it names a variable of yours, which only your own configuration may do"
+	}
+	return ""
+}
+
+// At returns the hooks of a point.
+func At(all []Hook, p nexus.HookPoint) []Hook {
+	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !h.Is(p) })
+}
+
+// Is reports whether a hook is run at a point.
+func (h Hook) Is(p nexus.HookPoint) bool { return slices.Contains(h.On, string(p)) }
+
+// MayRefuse reports whether it is run at a point at which it may refuse.
+func (h Hook) MayRefuse() bool {
+	return slices.ContainsFunc(h.On, func(p string) bool { return nexus.HookPoint(p).Refuses() })
+}
+
+// Observes reports whether it is run at a point at which it may not.
+func (h Hook) Observes() bool {
+	return slices.ContainsFunc(h.On, func(p string) bool { return !nexus.HookPoint(p).Refuses() })
+}
+
+// Free reports whether it is run outside of the sandbox.
+func (h Hook) Free() bool { return h.Sandbox == "off" }
+
+// Limit is the time that it has.
+func (h Hook) Limit() time.Duration { return cmp.Or(h.Timeout, usual) }
+
+// Item is what somebody has to agree to before it is run; nil: nothing.
+func (h Hook) Item(root *os.Root) *trust.Item {
+	if h.Own && !h.Free() {
+		return nil
+	}
+	text := struct {
+		On      []string          `json:"on"`
+		Command []string          `json:"command"`
+		Env     []string          `json:"env,omitempty"`
+		Timeout string            `json:"timeout"`
+		Network []string          `json:"network,omitempty"`
+		Sandbox string            `json:"sandbox"`
+		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
+	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), trust.Files(root, "", h.Command)}
+	data, err := json.MarshalIndent(text, "", "  ")
+	if err != nil {
+		return nil // plain values can be encoded
+	}
+	return &trust.Item{Name: "hook:" + h.Name, Text: string(data) + "\n"}
+}
+
+// Outcome is how a hook ended.
+type Outcome struct {
+	State  nexus.HookState
+	Exit   int    // -1 when it was killed or not run
+	Why    string // the reason, for people; empty where it is ok
+	Took   time.Duration
+	Stdout string
+	Stderr string
+}
+
+// Runner runs hooks on one repository. It may be used by many goroutines.
+type Runner struct {
+	Box    *sandbox.Box
+	Open   *sandbox.Box // off, for hooks outside of the sandbox
+	Dir    string       // the repository
+	State  string       // directory of the repository's state
+	Env    func(string) string
+	Book   *trust.Book
+	Way    func(names []string) (*egress.Way, error) // a way out to what the user named
+	Hidden func() []string                           // files of the repository that hold secrets; nil: none
+	Mask   func([]byte) []byte                       // takes keys out of what it says; nil: nothing does
+	Mark   string                                    // names the owner to [sandbox.Sweep]
+}
+
+// Trusted says how a hook stands.
+func (r *Runner) Trusted(h Hook) (trust.State, error) {
+	root, err := os.OpenRoot(r.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }() // only read
+	item := h.Item(root)
+	if item == nil {
+		return trust.Trusted, nil
+	}
+	judged, err := r.Book.Judge(r.Dir, []trust.Item{*item})
+	if err != nil {
+		return "", err
+	}
+	return judged[0].State, nil
+}
+
+// Run runs a hook with an event, and returns when it and everything that it
+// started is dead. An error means that ctx ended before.
+func (r *Runner) Run(ctx context.Context, h Hook, e Event) (Outcome, error) {
+	state, err := r.Trusted(h)
+	switch {
+	case err != nil:
+		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil
+	case state != trust.Trusted:
+		why := fmt.Sprintf("it is not trusted (%s); read it with nexus trust, then trust it with nexus trust --yes", state)
+		return Outcome{State: nexus.HookUntrusted, Exit: -1, Why: why}, nil
+	}
+	box, c, err := r.command(h, e)
+	if err != nil {
+		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil
+	}
+	result, err := box.Run(ctx, c)
+	if ctx.Err() != nil {
+		return Outcome{}, context.Cause(ctx)
+	}
+	return r.outcome(h, result, err), nil
+}
+
+// command returns what is run, and in which box.
+func (r *Runner) command(h Hook, e Event) (*sandbox.Box, sandbox.Command, error) {
+	own := filepath.Join(r.State, "hooks", h.Name)
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return nil, sandbox.Command{}, err
+	}
+	e.Version, e.Hook, e.Dir = Version, h.Name, r.Dir
+	data, err := json.Marshal(e)
+	if err != nil {
+		return nil, sandbox.Command{}, err
+	}
+	vars := h.Env
+	if h.Own {
+		if vars, err = config.Fill(vars, r.Env); err != nil {
+			return nil, sandbox.Command{}, err
+		}
+	}
+	c := sandbox.Command{
+		Args: h.Command, Dir: r.Dir, Stdin: bytes.NewReader(append(data, '\n')), Timeout: h.Limit(), Mark: r.Mark,
+		Env: sandbox.Env(slices.Concat(e.environ(own), vars)...),
+	}
+	if h.Free() {
+		c.Env = append(c.Env, "HOME="+r.Env("HOME"))
+		return r.Open, c, nil
+	}
+	c.Readable, c.Writable = []string{r.Dir}, []string{own}
+	if e.Tree != "" {
+		c.Readable = append(c.Readable, e.Tree)
+	}
+	if r.Hidden != nil {
+		c.Hidden = r.Hidden()
+	}
+	if len(h.Network) > 0 {
+		way, err := r.Way(h.Network)
+		if err != nil {
+			return nil, c, err
+		}
+		c.Proxy, c.Env = way.Serve, way.Env(c.Env, r.Box.Hides())
+	}
+	return r.Box, c, nil
+}
+
+// outcome says what the end of a command means.
+func (r *Runner) outcome(h Hook, result sandbox.Result, err error) Outcome {
+	o := Outcome{Exit: result.Exit, Took: result.Duration, Stdout: r.text(result.Stdout), Stderr: r.text(result.Stderr)}
+	said := strings.TrimSpace(o.Stderr)
+	reason := func(otherwise string) string {
+		if said == "" {
+			return otherwise
+		}
+		return legible.Cut(legible.Show(said), maxSaid)
+	}
+	switch {
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
+		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, fmt.Sprintf("there is no program %q", legible.Cut(h.Command[0], 80))
+	case err != nil:
+		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, err.Error()
+	case result.TimedOut:
+		o.State, o.Why = nexus.HookTimeout, fmt.Sprintf("it was killed after %s", h.Limit())
+	case result.Over != "":
+		o.State, o.Why = nexus.HookKilled, fmt.Sprintf("it was killed because it used too much: %s", result.Over)
+	case result.Exit == 0:
+		o.State = nexus.HookOK
+	case result.Exit == 2:
+		o.State, o.Why = nexus.HookRefused, reason("it gave no reason")
+	default:
+		o.State, o.Why = nexus.HookFailed, fmt.Sprintf("exit code %d: %s", result.Exit, reason("it said nothing"))
+	}
+	return o
+}
+
+func (r *Runner) text(data []byte) string {
+	if r.Mask != nil {
+		data = r.Mask(data)
+	}
+	return strings.ToValidUTF8(string(data), "?")
+}
