@@ -187,6 +187,16 @@ func TestWorkWithoutTestsIsPutAside(t *testing.T) {
 	}
 }
 
+// TestWhatAnEarlierAttemptLeftCannotBeFound is an error that says so.
+func TestWhatAnEarlierAttemptLeftCannotBeFound(t *testing.T) {
+	j := newJob(t, nil, lint("exit 0"))
+	a := j.view.Attempt
+	a.Since, a.From, a.Start = strings.Repeat("0", 40), "T1.0", j.base
+	if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "merge what T1.1 starts from") || len(facts)+len(j.desk.facts) > 0 {
+		t.Error(facts, err, j.desk.told())
+	}
+}
+
 // TestWhatCannotBePutAsideStopsTheAttempt, which then starts from it again.
 func TestWhatCannotBePutAsideStopsTheAttempt(t *testing.T) {
 	j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
