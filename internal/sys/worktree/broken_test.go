@@ -125,6 +125,41 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 	})
 }
 
+// TestARestoreThatCannotWriteAFile says so, and does all of it once it can.
+func TestARestoreThatCannotWriteAFile(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n"})
+		s, base := open(t, user, way), head(t, user)
+		tr := add(t, s, "T1.1", base)
+		gittest.Write(t, tr.Dir, map[string]string{"b": "only here\n", "d/e/f": "f\n"})
+		commit, _ := snap(t, s, tr)
+		if err := tr.Restore(t.Context(), base); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(tr.Dir, "d")); !os.IsNotExist(err) {
+			t.Errorf("directories stay that are empty now: %v", err)
+		}
+		blob := gittest.Run(t, s.Git().Dir, "rev-parse", commit+":b")
+		object := filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])
+		if err := os.Rename(object, object+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Restore(t.Context(), commit); err == nil {
+			t.Error("no error")
+		}
+		if err := os.Rename(object+".away", object); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Restore(t.Context(), commit); err != nil {
+			t.Error(err)
+		}
+		if text, err := os.ReadFile(filepath.Join(tr.Dir, "b")); string(text) != "only here\n" {
+			t.Errorf("%q, %v", text, err)
+		}
+	})
+}
+
 // TestAFileInTheWay of what a store makes is said.
 func TestAFileInTheWay(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})

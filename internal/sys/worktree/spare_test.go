@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // TestSpare neither keeps nor strips what was put there for the tree, while
@@ -49,5 +52,63 @@ func TestSpare(t *testing.T) {
 	}
 	if n := len(look(t, tree, k, 1).Changed); n != 5 {
 		t.Error(n, "files, with what is not spared any more")
+	}
+}
+
+// TestStripLeavesTheTree itself, its .git, links and the place of another
+// repository's commit, where nothing else is in it.
+func TestStripLeavesTheTree(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		dir := filepath.Join(t.TempDir(), "tree")
+		for _, name := range []string{"empty/within", "mod", "no"} {
+			if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if own {
+			write(t, filepath.Join(dir, ".git/config"))
+		}
+		if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		tree := survey{Dir: dir, Base: git.Index{{Path: "mod", Mode: git.ModeGitlink}, {Path: "no", Mode: git.ModeTree}}}
+		if err := tree.strip(&known{}); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{".": true, ".git/config": own, "mod": true, "link": true, "empty": false, "no": false} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
+				t.Errorf("with .git %v: %s is there: %v", own, name, err == nil)
+			}
+		}
+		for _, name := range []string{"mod", "link"} {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tree.strip(&known{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(dir); err != nil {
+			t.Error("a tree that is empty is gone", err)
+		}
+	}
+}
+
+// TestSharedFilesThatAreGone are no files that nothing is known of.
+func TestSharedFilesThatAreGone(t *testing.T) {
+	s := &shelf{Dir: t.TempDir(), Size: 20}
+	for _, text := range []string{"", "boot", "boot soon"} {
+		ready := s.path("1234", "ready")
+		if text != "" {
+			if err := os.MkdirAll(filepath.Dir(ready), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(ready, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if g, err := s.Of("1234"); err == nil || !strings.Contains(err.Error(), "read the shared files") {
+			t.Errorf("%q: %+v, %v", text, g, err)
+		}
 	}
 }

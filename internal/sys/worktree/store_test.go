@@ -2,6 +2,7 @@ package worktree_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -158,6 +159,10 @@ func TestUnmount(t *testing.T) {
 			t.Fatal(err)
 		}
 		return len(all)
+	}
+	unknown := errors.New("nobody can say who is gone")
+	if err := worktree.Unmount(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return []nexus.RunID{"dead"}, unknown }); !errors.Is(err, unknown) {
+		t.Errorf("while nobody can say who is gone: %v", err)
 	}
 	if n := left("other"); n != 2 {
 		t.Fatalf("%d of 2 are mounted while nobody is gone", n)

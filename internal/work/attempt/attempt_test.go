@@ -412,6 +412,9 @@ func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 		if told := j.desk.told(); (told == "") != (left <= 0) {
 			t.Errorf("with %s left: %s", left, told)
 		}
+		if at, err := j.Trees.Git().Resolve(t.Context(), worktree.Round("r", "T1.1", 1)); err != nil || at != f.Commit {
+			t.Errorf("with %s left: round 1 is at %s, %v", left, at, err)
+		}
 	}
 	j := newJob(t, nil, lint("exit 0"))
 	j.written(1, one)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
@@ -62,6 +63,27 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 		{name: "a red gate", set: func(j *job) { red(j, 1) }, want: nexus.Coder, why: "repair", says: []string{"fault 1", "Command: `run-the-lint`", "Exit: 3", "Must be fixed, new"}, not: []string{"the task's round", "told before"}},
 		{name: "a red gate once more", set: func(j *job) { red(j, 1); red(j, 2) }, want: nexus.Coder, why: "repair", says: []string{"fault 2", "No longer found (1)", "fault 1"}},
 		{
+			name: "a red gate after fixers and a tester", want: nexus.Coder, why: "repair",
+			set: func(j *job) {
+				red(j, 1)
+				r := j.view.Attempt.Rounds[0]
+				r.Role, r.Fixed = nexus.Tester, nexus.TreeSnapshotted{Fixed: "1 file by gofmt", Lines: []string{"one:3-4"}}
+				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "The edges are tested.", "status": "done"})
+			},
+			says: []string{"gofmt` changed these lines", "one:3-4", "The edges are tested.", "fault 1"},
+		},
+		{
+			name: "a reader of what nothing shows but its own tests", role: nexus.Reviewer, want: nexus.Reviewer, why: "brief",
+			set: func(j *job) {
+				red(j, 1)
+				j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds", Check: "lint"}, {Text: "it subtracts", Check: "lint"}}
+				j.view.Attempt.Weighed.Criteria = []nexus.CriterionShown{
+					{Number: 1, By: nexus.NewBearing}, {Number: 2, By: nexus.NewBearing, Own: true, Tests: []string{"TestSub", "TestSubTwo"}}, {Number: 9, Own: true},
+				}
+			},
+			says: []string{"Shown by its own tests", "2. it subtracts: TestSub, TestSubTwo"}, not: []string{"1. it adds:"},
+		},
+		{
 			name: "a red gate of a task with many rounds", want: nexus.Coder, why: "repair",
 			set: func(j *job) {
 				j.view.Limits.Rounds, j.view.Limits.Same = 20, 20
@@ -107,6 +129,25 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 				j.view.Attempt.Strategy = nexus.TestAfter
 			},
 			says: []string{"T1.1/tester.1", "+1", "main_test.go", "The code is written"}, not: []string{"words alone", "main.go"},
+		},
+		{
+			name: "a tester of what nothing shows", role: nexus.Tester, want: nexus.Tester, why: "brief",
+			set: func(j *job) {
+				red(j, 1)
+				j.Sessions.Checks, j.view.Attempt.Strategy, j.view.Task.Criteria = "auto", nexus.TestAfter, []nexus.Criterion{{Text: "it adds"}}
+			},
+			says: []string{"Nothing checks criterion 1 yet"}, not: []string{"write your tests in new files"},
+		},
+		{
+			name: "a tester of what nothing shows of work that is green", want: nexus.Tester, why: "brief",
+			set: func(j *job) {
+				j.written(1, one)
+				a := j.view.Attempt
+				j.Sessions.Checks, a.Strategy, j.view.Task.Criteria = "auto", nexus.TestAfter, []nexus.Criterion{{Text: "it adds"}}
+				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"}, Base: j.base, From: a.Snapshot.Commit})
+			},
+			says: []string{"Nothing checks criterion 1 yet", "write your tests in new files"},
 		},
 		{
 			name: "a coder after a tester", role: nexus.Coder, want: nexus.Coder, why: "brief",

@@ -67,6 +67,35 @@ func TestWhatTakesTestsAwayIsSuspected(t *testing.T) {
 	}
 }
 
+// TestWhatTakesTheTestersTestsAwayIsSuspected where they came first and were red,
+// though the base never had them.
+func TestWhatTakesTheTestersTestsAwayIsSuspected(t *testing.T) {
+	test := "package m\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { t.Error() }\n"
+	for _, c := range []struct {
+		name   string
+		proof  nexus.Proof
+		coder  string // what is left of the tests
+		tamper bool
+	}{
+		{"taken away", nexus.ProofRed, "package m\n", true},
+		{"left", nexus.ProofRed, test, false},
+		{"taken away, and they were never red", nexus.ProofGreen, "package m\n", false},
+	} {
+		j := newJob(t, nil, lint("exit 0"))
+		a := j.view.Attempt
+		a.Strategy, j.view.Task.Kind = nexus.TDDStrict, ""
+		j.written(1, map[string]string{"new_test.go": test})
+		j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+		p := &nexus.TestsProved{Attempt: a.ID, Proof: c.proof, Tree: a.Snapshot.Tree, Tests: []string{"new_test.go"}}
+		a.Rounds[0].Role, a.Rounds[0].Session, a.Rounds[0].Proof, a.Proof = nexus.Tester, "T1.1/tester.1", p, p
+		j.written(2, map[string]string{"one": "1\n", "new_test.go": c.coder})
+		_, err := j.work()
+		if told := j.desk.told(); strings.Contains(told, "tamper") != c.tamper {
+			t.Errorf("%s: %s, %v", c.name, told, err)
+		}
+	}
+}
+
 // TestAVerifier says whether what the work does to its judges is right: what it
 // says is about the tree that was judged, and without a word from it the work is
 // not accepted.

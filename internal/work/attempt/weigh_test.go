@@ -187,6 +187,35 @@ func TestWorkWithoutTestsIsPutAside(t *testing.T) {
 	}
 }
 
+// TestWhatAnEarlierAttemptLeftCannotBeFound is an error that says so.
+func TestWhatAnEarlierAttemptLeftCannotBeFound(t *testing.T) {
+	j := newJob(t, nil, lint("exit 0"))
+	a := j.view.Attempt
+	a.Since, a.From, a.Start = strings.Repeat("0", 40), "T1.0", j.base
+	if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "merge what T1.1 starts from") || len(facts)+len(j.desk.facts) > 0 {
+		t.Error(facts, err, j.desk.told())
+	}
+}
+
+// TestWhatCannotBePutAsideStopsTheAttempt, which then starts from it again.
+func TestWhatCannotBePutAsideStopsTheAttempt(t *testing.T) {
+	j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+	a := j.view.Attempt
+	a.Strategy, j.view.Task.Kind, a.From, a.FromRound = nexus.TDDStrict, "", "T1.0", 1
+	a.Start, _ = j.tree("T1.0", j.base, one)
+	broken, told := errors.New("no space"), false
+	j.desk.fails = func(f nexus.Fact) error {
+		if _, ok := f.(nexus.StartForgone); ok && !told {
+			told = true
+			return broken
+		}
+		return nil
+	}
+	if facts, err := j.work(); !errors.Is(err, broken) || len(facts) > 0 {
+		t.Errorf("%+v, %v", facts, err)
+	}
+}
+
 // TestNothingHappensThatIsNotOnRecord: whatever cannot be recorded, and whenever
 // the gates cannot be found, the attempt stops there and does not end.
 func TestNothingHappensThatIsNotOnRecord(t *testing.T) {

@@ -84,3 +84,33 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestACommandStandsForItsStep in every package, and for nothing else.
+func TestACommandStandsForItsStep(t *testing.T) {
+	dir := tree(t)
+	names := func(set map[string]string) (all []string, by map[string]gate.Gate) {
+		t.Helper()
+		gates, err := detect.Gates(dir, config.Gates{Commands: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		by = map[string]gate.Gate{}
+		for _, g := range gates {
+			all, by[g.Name] = append(all, g.Name), g
+		}
+		slices.Sort(all)
+		return all, by
+	}
+	plain, _ := names(nil)
+	if !slices.Contains(plain, "test") || !slices.Contains(plain, "test-py") || len(plain) < 4 {
+		t.Fatalf("without commands: %q", plain)
+	}
+	want := slices.DeleteFunc(slices.Clone(plain), func(name string) bool { return name == "test-py" })
+	got, by := names(map[string]string{"test": "make test"})
+	if !slices.Equal(got, want) || !slices.Contains(by["test"].Args, "make test") {
+		t.Errorf("with its own tests: %q by %q, want %q", got, by["test"].Args, want)
+	}
+	if _, by := names(map[string]string{"lint": "gofmt -l ."}); by["lint"].Format != "gofmt" {
+		t.Errorf("gofmt is read as %q", by["lint"].Format)
+	}
+}

@@ -216,8 +216,9 @@ func call(f *ast.FuncDecl, name string) string {
 	return code + "; return"
 }
 
-// apart plants one fault, runs the tests of a package, and takes it out again.
-func (p *project) apart(ctx context.Context, t *testing.T, pkg string, m mutate.Mutant, limit time.Duration) string {
+// apart plants one fault, runs the tests of a package but those to skip, and
+// takes it out again.
+func (p *project) apart(ctx context.Context, t *testing.T, pkg string, m mutate.Mutant, limit time.Duration, skip string) string {
 	t.Helper()
 	file := filepath.Join(p.dir, m.File)
 	text, err := os.ReadFile(file)
@@ -229,7 +230,7 @@ func (p *project) apart(ctx context.Context, t *testing.T, pkg string, m mutate.
 	}
 	ctx, stop := context.WithTimeout(ctx, limit+5*time.Minute) // it compiles, too
 	defer stop()
-	cmd := p.command(ctx, append(testFlags("test"), "-count=1", "-failfast", "-timeout", limit.String(), pkg)...)
+	cmd := p.command(ctx, append(testFlags("test"), "-count=1", "-failfast", "-skip="+skip, "-timeout", limit.String(), pkg)...)
 	out, failed := cmd.CombinedOutput()
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		t.Fatal(err)
@@ -253,11 +254,11 @@ func (p *project) built(ctx context.Context, pkg string) bool {
 
 // run runs the tests of a package with a fault, or without one. It returns
 // nothing where they pass, and what they print where not.
-func (p *project) run(ctx context.Context, pkg, fault string, limit time.Duration) string {
+func (p *project) run(ctx context.Context, pkg, fault string, limit time.Duration, flags ...string) string {
 	ctx, stop := context.WithTimeout(ctx, limit+time.Minute)
 	defer stop()
 	i := slices.IndexFunc(p.rooms, func(r room) bool { return r.ImportPath == pkg })
-	cmd := exec.CommandContext(ctx, p.program(pkg), "-test.failfast", "-test.timeout", limit.String())
+	cmd := exec.CommandContext(ctx, p.program(pkg), append(flags, "-test.timeout", limit.String())...)
 	cmd.Dir, cmd.WaitDelay, cmd.Env = p.rooms[i].Dir, 10*time.Second, append(clean(), wakes+"="+fault)
 	out, err := cmd.CombinedOutput()
 	return said(out, err)

@@ -68,7 +68,7 @@ func TestMutants(t *testing.T) {
 		defer stop()
 	}
 	p := project{
-		dir: t.TempDir(), bin: t.TempDir(), texts: map[string][]byte{}, base: map[string]time.Duration{},
+		dir: t.TempDir(), bin: t.TempDir(), texts: map[string][]byte{}, base: map[string]baseline{},
 		known: map[string]planted{}, asleep: map[mutate.Mutant]string{},
 	}
 	p.copy(t)
@@ -124,8 +124,8 @@ type project struct {
 	dir, hash string
 	bin       string // where the programs with the tests are, by package
 	rooms     []room
-	texts     map[string][]byte        // of the files that faults are drawn from
-	base      map[string]time.Duration // what tests take without a fault; negative where they are red
+	texts     map[string][]byte   // of the files that faults are drawn from
+	base      map[string]baseline // by package
 	known     map[string]planted
 	asleep    map[mutate.Mutant]string // the faults that are compiled in, with what wakes them
 	results   string
@@ -302,31 +302,23 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 	for _, pkg := range near(p.rooms, p.own(m)) {
 		base, ok := p.base[pkg]
 		if !ok {
-			base = -1
-			if p.built(ctx, pkg) {
-				start := time.Now()
-				if p.run(ctx, pkg, "", 10*time.Minute) == "" {
-					base = time.Since(start)
-				}
-			}
-			if p.base[pkg] = base; base < 0 {
-				say(t, "not asked: the tests of %s are red or do not build without a fault that is awake", pkg)
-			}
+			base = p.unharmed(ctx, t, pkg)
+			p.base[pkg] = base
 		}
-		if base < 0 {
+		if base.took < 0 {
 			continue // red without it
 		}
-		limit := 3*base + 20*time.Second
+		limit := 3*base.took + 20*time.Second
 		out := ""
 		if id := p.asleep[m]; id != "" {
-			out = p.run(ctx, pkg, id, limit)
+			out = p.run(ctx, pkg, id, limit, "-test.failfast", "-test.skip="+base.skip)
 		} else {
-			out = p.apart(ctx, t, pkg, m, limit)
+			out = p.apart(ctx, t, pkg, m, limit, base.skip)
 		}
 		switch {
 		case out == "":
 			r.State = mutate.Survived
-		case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+		case p.asleep[m] == "" && (strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]")):
 			r.State = mutate.Uncompiled
 		case strings.Contains(out, "panic: test timed out") || strings.Contains(out, "signal: killed"):
 			r.State = mutate.TimedOut

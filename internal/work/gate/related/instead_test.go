@@ -2,6 +2,7 @@ package related_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -35,6 +36,39 @@ func TestReplaced(t *testing.T) {
 	} {
 		if got := related.Replaced(c.gates, c.said); slices.Contains(got, "related") != c.want || len(got) > 1 {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestAnswered leaves out the gate whose tests some were of, if those could be
+// judged, and the gate that would run tests again that do not end.
+func TestAnswered(t *testing.T) {
+	some, all := gate.Gate{Name: "related", Of: "test", Tests: true}, gate.Gate{Name: "test", Tests: true}
+	again := gate.Gate{Name: "coverage", Again: "test"}
+	says := func(name string, state nexus.GateState) nexus.Evidence {
+		return nexus.Evidence{Gate: name, State: state}
+	}
+	for name, c := range map[string]struct {
+		ran  gate.Gate
+		said nexus.Evidence
+		want string
+	}{
+		"some passed":          {some, says("related", nexus.Pass), "lint coverage"},
+		"some failed":          {some, says("related", nexus.Fail), "lint coverage"},
+		"some could not run":   {some, says("related", nexus.NotRun), "lint test coverage"},
+		"of another":           {gate.Gate{Name: "related", Of: "test-web"}, says("related", nexus.Pass), "lint test coverage"},
+		"no part of another":   {gate.Gate{Name: "build"}, says("build", nexus.Pass), "lint test coverage"},
+		"all passed":           {all, says("test", nexus.Pass), "lint test coverage"},
+		"all do not end":       {all, says("test", nexus.Timeout), "lint test"},
+		"all hang":             {all, nexus.Evidence{Gate: "test", State: nexus.Fail, Hangs: true}, "lint test"},
+		"another does not end": {gate.Gate{Name: "build"}, says("build", nexus.Timeout), "lint test coverage"},
+	} {
+		var got []string
+		for _, g := range related.Answered([]gate.Gate{{Name: "lint"}, all, again}, c.ran, c.said) {
+			got = append(got, g.Name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q are left, want %q", name, got, c.want)
 		}
 	}
 }
