@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	maxResult = 1 << 20 // bytes kept of the result of a call
-	maxCalls  = 10_000  // calls that are known at a time
+	maxResult = 1 << 20  // bytes kept of the result of a call
+	maxName   = 64 << 10 // bytes kept of the title of a call
+	maxCalls  = 10_000   // calls that are known at a time
 )
 
 // call is a call that the agent tells about.
@@ -63,7 +64,7 @@ func (t *turn) merge(in toolCall) *call {
 	}
 	set := func(to *string, s string) {
 		if s != "" {
-			*to = s
+			*to = legible.Cut(s, maxName)
 		}
 	}
 	set(&c.name, in.Name)
@@ -221,6 +222,9 @@ func (c *call) judged() []stream.Call {
 	return all
 }
 
+// shells are those whose language the policy reads, as agents name them.
+var shells = []string{"sh", "bash", "dash", "/bin/sh", "/bin/bash", "/bin/dash", "/usr/bin/sh", "/usr/bin/bash", "/usr/bin/dash"}
+
 // line is a command as a line for a shell: a text, or its words.
 func line(v any) string {
 	switch v := v.(type) {
@@ -232,7 +236,7 @@ func line(v any) string {
 			s, _ := w.(string)
 			words = append(words, s)
 		}
-		if len(words) == 3 && strings.HasSuffix(words[0], "sh") && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		if len(words) == 3 && slices.Contains(shells, words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 			return words[2] // a shell, to run this
 		}
 		return quoted(words)

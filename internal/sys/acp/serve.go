@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -242,6 +244,12 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	if command == "" || len(l.terminals) >= maxTerminals {
 		return nil, &rpcError{Code: codeInvalid, Message: "there is no command, or there are too many terminals: release some"}, nil
 	}
+	for _, e := range slices.Backward(in.Env) { // the policy judges them, too
+		if !variable.MatchString(e.Name) {
+			return nil, &rpcError{Code: codeInvalid, Message: "this is no name of a variable: " + legible.Cut(e.Name, 100)}, nil
+		}
+		command = "export " + e.Name + "=" + quoted([]string{e.Value}) + "\n" + command
+	}
 	c := stream.Call{ID: t.executing(), Tool: "Bash", Input: made(map[string]string{"command": command})}
 	own := c.ID == ""
 	if own {
@@ -260,13 +268,11 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	if !own {
 		c.ID = ""
 	}
-	run := launch.Terminal
-	run.Env = slices.Clone(run.Env)
-	for _, e := range in.Env {
-		run.Env = append(run.Env, e.Name+"="+e.Value)
-	}
-	return map[string]any{"terminalId": l.open(ctx, launch, run, command, c.ID, in.Most)}, nil, nil
+	return map[string]any{"terminalId": l.open(ctx, launch, launch.Terminal, command, c.ID, in.Most)}, nil, nil
 }
+
+// variable is a name that a variable of the environment may have.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func texts(words []string) []any {
 	var all []any
@@ -296,5 +302,5 @@ func (t *turn) terminalOver(ctx context.Context, one *terminal) error {
 	if one.call == "" {
 		return nil
 	}
-	return t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: one.call, Failed: one.result.Exit != 0, Text: one.text()}})
+	return t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: one.call, Failed: one.err != nil || one.result.Exit != 0, Text: one.text()}})
 }

@@ -100,7 +100,7 @@ func (t *terminal) text() string {
 
 // status is how it ended, as the protocol has it.
 func (t *terminal) status() map[string]any {
-	if t.result.Exit < 0 {
+	if t.err != nil || t.result.Exit < 0 { // it may never have run
 		return map[string]any{"exitCode": nil, "signal": "SIGKILL"}
 	}
 	return map[string]any{"exitCode": t.result.Exit, "signal": nil}
@@ -177,13 +177,15 @@ func (l *link) finish(ctx context.Context, t *terminal) {
 	}
 }
 
-// stopTerminals kills the commands that run, and waits until they are dead.
+// stopTerminals kills the commands that run, waits until they are dead, and
+// answers who waits for them.
 func (l *link) stopTerminals() {
 	for _, t := range l.terminals {
 		t.kill(errOver)
 	}
+	ctx, stop := context.WithTimeoutCause(context.Background(), cancelTime, errSilent)
+	defer stop()
 	for l.running() {
-		t := <-l.ended
-		t.over = true
+		l.finish(ctx, <-l.ended)
 	}
 }

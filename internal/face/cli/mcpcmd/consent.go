@@ -49,7 +49,8 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 
 // needs returns what a call needs consent for.
 func needs(t tool, in map[string]any) []string {
-	if t.name == "plan" && (in["plan"] != nil || in["run"] != nil) {
+	run, _ := in["run"].(string)
+	if t.name == "plan" && (in["plan"] != nil || run != "") {
 		return nil // no model is asked
 	}
 	all := []string{t.consent}
@@ -118,6 +119,9 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 		what = "continue run " + cmp.Or(in("run"), "(the latest)")
 	case "quick":
 		what = "do this task: " + in("task")
+		if check := in("check"); check != "" {
+			what += "\nIt is done when this passes: " + check
+		}
 	default:
 		what = "work on this goal: " + in("goal")
 		if p, given := c.Input["plan"].(map[string]any); given {
@@ -156,6 +160,13 @@ func outline(p map[string]any, goal string) string {
 		id, _ := task["id"].(string)
 		title, _ := task["title"].(string)
 		text += "\n- " + shown(id) + " " + shown(title)
+		criteria, _ := task["criteria"].([]any)
+		for _, one := range criteria {
+			criterion, _ := one.(map[string]any)
+			if check, _ := criterion["check"].(string); check != "" {
+				text += "\n  checked by: " + shown(check)
+			}
+		}
 	}
 	return legible.Cut(text, 2*maxShown) + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task"))
 }

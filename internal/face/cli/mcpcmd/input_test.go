@@ -80,6 +80,7 @@ func TestNeeds(t *testing.T) {
 		{"plan", `{"goal": "x"}`, "plan"},
 		{"plan", `{"plan": {}}`, ""},
 		{"plan", `{"run": "x"}`, ""},
+		{"plan", `{"goal": "x", "run": ""}`, "plan"},
 		{"resume", `{"land": true}`, "resume land"},
 	} {
 		var in map[string]any

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -89,5 +90,6 @@ func (c *consents) take(name string) (about [sha256.Size]byte) {
 	defer c.mu.Unlock()
 	about = c.open[name]
 	delete(c.open, name)
+	c.order = slices.DeleteFunc(c.order, func(n string) bool { return n == name })
 	return about
 }
