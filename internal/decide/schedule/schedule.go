@@ -276,7 +276,9 @@ func end(s *state.State) []nexus.Fact {
 	if asks := s.Asks(); len(asks) > 0 {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waiting(s, asks)})
 	}
-	if p := s.Published; p != nil && p.Hook != "" {
+	if p := s.Published; p != nil && p.Hook != "" && p.Branch != "" {
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is on " + p.Branch + ", and no branch was moved: " + p.Why})
+	} else if p != nil && p.Hook != "" {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is kept, and not published: " + p.Why})
 	}
 	c := s.Counts()

@@ -80,7 +80,8 @@ func (o Observers) Start(ctx context.Context, run nexus.RunID) (stop func(), err
 	}, nil
 }
 
-// begin gives hooks without a cursor one: at the run's last event.
+// begin gives hooks without a cursor one: at the journal's last event, so that
+// they are told nothing old, of no run.
 func (o Observers) begin(ctx context.Context, run nexus.RunID) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return disk.Fail("make a directory", err)
@@ -91,11 +92,13 @@ func (o Observers) begin(ctx context.Context, run nexus.RunID) error {
 			continue
 		}
 		if last == 0 {
-			for e, err := range o.Journal.Events(ctx, run, 0) {
-				if err != nil {
-					return err
+			for _, of := range []nexus.RunID{run, ""} { // from the run's last event on, there are few
+				for e, err := range o.Journal.Events(ctx, of, last) {
+					if err != nil {
+						return err
+					}
+					last = e.Seq
 				}
-				last = e.Seq
 			}
 		}
 		if err := o.move(h, last); err != nil {
@@ -180,6 +183,9 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 		}
 	}
 	d.after = e.Seq
+	if _, over := e.Fact.(nexus.RunEnded); over {
+		delete(d.runs, e.Run) // it is read again if it goes on
+	}
 	if !said {
 		return nil
 	}

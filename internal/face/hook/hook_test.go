@@ -97,6 +97,40 @@ func TestObservers(t *testing.T) {
 	}
 }
 
+// TestANewHookIsToldNothingOld, even where a run of long ago goes on.
+func TestANewHookIsToldNothingOld(t *testing.T) {
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	for _, run := range []nexus.RunID{"old", "since"} {
+		lease, err := j.Acquire(t.Context(), run, journal.Self(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lease.Append(t.Context(), nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write"}, Base: "c0ffee"}, nexus.RunStarted{}, nexus.RunEnded{Status: nexus.StatusFailed, Why: "over"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := 0
+	o := Observers{
+		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute, Say: func(string, ...any) {},
+		Hooks: []hookcmd.Hook{{Name: "h", Hook: config.Hook{On: []string{"run.end"}}}},
+		Run: func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error) {
+			told++
+			return hookcmd.Outcome{State: nexus.HookOK}, nil
+		},
+	}
+	stop, err := o.Start(t.Context(), "old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stop(); told != 0 {
+		t.Errorf("it was told %d events of before", told)
+	}
+}
+
 func FuzzCursor(f *testing.F) {
 	f.Add([]byte(`{"after":7}`))
 	f.Add([]byte(`{"after":-1}`))

@@ -94,7 +94,7 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 		return nil, err
 	}
 	stays := nexus.ResultPublished{Commit: v.Tip, Why: why, Hook: hook}
-	if v.Homing.Merged != nil {
+	if at, err := m.Worker.Trees.Branch(ctx, f.Branch); v.Homing.Merged != nil || err == nil && at == v.Tip {
 		stays.Branch = f.Branch // it left before, and the target is what was refused
 	}
 	return []nexus.Fact{stays}, nil

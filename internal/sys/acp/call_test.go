@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -59,5 +60,35 @@ func TestCalled(t *testing.T) {
 	got = append(got, done[0].Text)
 	if d := cmp.Diff([]string{"0", "1", "0", `Edit {"file_path":"/w/a"}`, "changed /w/a"}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestACommandThatNeverRanDidNotExitWith0, which would tell the agent that its
+// tests passed.
+func TestACommandThatNeverRanDidNotExitWith0(t *testing.T) {
+	never := &terminal{err: errors.New("there is no sandbox")}
+	if s := never.status(); s["exitCode"] != nil || s["signal"] == nil {
+		t.Errorf("it ended with %v", s)
+	}
+}
+
+// TestOnlyKnownShellsAreTakenOff what they run: another program that is called
+// like one may do anything with it.
+func TestOnlyKnownShellsAreTakenOff(t *testing.T) {
+	for program, want := range map[string]string{"/bin/bash": "ls", "sh": "ls", "./x.sh": "./x.sh -c ls", "ssh": "ssh -c ls", "fish": "fish -c ls"} {
+		if got := line([]any{program, "-c", "ls"}); got != want {
+			t.Errorf("%s is judged as %q", program, got)
+		}
+	}
+}
+
+// TestVariablesOfACommandAreJudgedWithIt: some decide which programs run.
+func TestVariablesOfACommandAreJudgedWithIt(t *testing.T) {
+	got, ok := exported("ls", []variable{{"B", "x y"}, {"BASH_ENV", "a.sh"}})
+	if want := "export B='x y'\nexport BASH_ENV=a.sh\nls"; !ok || got != want {
+		t.Errorf("%q, %v", got, ok)
+	}
+	if got, ok := exported("ls", []variable{{"A;touch x;B", "1"}}); ok {
+		t.Errorf("no variable: %q", got)
 	}
 }

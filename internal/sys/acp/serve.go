@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -56,20 +55,23 @@ type request struct {
 		ID   string `json:"optionId"`
 		Kind string `json:"kind"`
 	} `json:"options"`
-	Path     string   `json:"path"`
-	Content  string   `json:"content"`
-	Line     int      `json:"line"`
-	Limit    int      `json:"limit"`
-	Command  string   `json:"command"`
-	Args     []string `json:"args"`
-	Dir      string   `json:"cwd"`
-	Most     int      `json:"outputByteLimit"`
-	Terminal string   `json:"terminalId"`
-	Message  string   `json:"message"`
-	Env      []struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	} `json:"env"`
+	Path     string     `json:"path"`
+	Content  string     `json:"content"`
+	Line     int        `json:"line"`
+	Limit    int        `json:"limit"`
+	Command  string     `json:"command"`
+	Args     []string   `json:"args"`
+	Dir      string     `json:"cwd"`
+	Most     int        `json:"outputByteLimit"`
+	Terminal string     `json:"terminalId"`
+	Message  string     `json:"message"`
+	Env      []variable `json:"env"`
+}
+
+// variable is one of the environment of a command.
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // permit asks the policy about a call, and counts what it says.
@@ -244,11 +246,9 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	if command == "" || len(l.terminals) >= maxTerminals {
 		return nil, &rpcError{Code: codeInvalid, Message: "there is no command, or there are too many terminals: release some"}, nil
 	}
-	for _, e := range slices.Backward(in.Env) { // the policy judges them, too
-		if !variable.MatchString(e.Name) {
-			return nil, &rpcError{Code: codeInvalid, Message: "this is no name of a variable: " + legible.Cut(e.Name, 100)}, nil
-		}
-		command = "export " + e.Name + "=" + quoted([]string{e.Value}) + "\n" + command
+	command, ok := exported(command, in.Env)
+	if !ok {
+		return nil, &rpcError{Code: codeInvalid, Message: "a variable has a name that no variable may have"}, nil
 	}
 	c := stream.Call{ID: t.executing(), Tool: "Bash", Input: made(map[string]string{"command": command})}
 	own := c.ID == ""
@@ -271,8 +271,19 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	return map[string]any{"terminalId": l.open(ctx, launch, launch.Terminal, command, c.ID, in.Most)}, nil, nil
 }
 
-// variable is a name that a variable of the environment may have.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// exported is a command with the variables that it is to have, so that the
+// policy judges these, too, and whether all have a name that they may have.
+func exported(command string, env []variable) (string, bool) {
+	for _, v := range slices.Backward(env) {
+		if !variableName.MatchString(v.Name) {
+			return "", false
+		}
+		command = "export " + v.Name + "=" + quoted([]string{v.Value}) + "\n" + command
+	}
+	return command, true
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func texts(words []string) []any {
 	var all []any

@@ -224,6 +224,9 @@ func (r *Runner) command(h Hook, e Event) (*sandbox.Box, sandbox.Command, error)
 	return r.Box, c, nil
 }
 
+// killedBy is added to the number of a signal in the exit code of what it ended.
+const killedBy = 128
+
 // outcome says what the end of a command means.
 func (r *Runner) outcome(h Hook, result sandbox.Result, err error) Outcome {
 	o := Outcome{Exit: result.Exit, Took: result.Duration, Stdout: r.text(result.Stdout), Stderr: r.text(result.Stderr)}
@@ -247,6 +250,8 @@ func (r *Runner) outcome(h Hook, result sandbox.Result, err error) Outcome {
 		o.State = nexus.HookOK
 	case result.Exit == 2:
 		o.State, o.Why = nexus.HookRefused, reason("it gave no reason")
+	case result.Exit > killedBy && result.Exit <= killedBy+64:
+		o.State, o.Why = nexus.HookKilled, fmt.Sprintf("it was ended by signal %d", result.Exit-killedBy)
 	default:
 		o.State, o.Why = nexus.HookFailed, fmt.Sprintf("exit code %d: %s", result.Exit, reason("it said nothing"))
 	}

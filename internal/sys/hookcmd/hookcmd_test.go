@@ -88,6 +88,7 @@ func TestOutcomes(t *testing.T) {
 		"echo no >&2; exit 2":             {nexus.HookRefused, 2, "no", false},
 		"exit 2":                          {nexus.HookRefused, 2, "it gave no reason", false},
 		"echo bad >&2; exit 1":            {nexus.HookFailed, 1, "exit code 1: bad", true},
+		"kill -SEGV $$":                   {nexus.HookKilled, 139, "it was ended by signal 11", false},
 		"no-such-program":                 {nexus.HookFailed, 127, "", true},
 		"sleep 1000 & sleep 1000":         {nexus.HookTimeout, -1, "it was killed after 200ms", false},
 		`test "$SAID" = a-word || exit 3`: {nexus.HookOK, 0, "", true},

@@ -8,20 +8,18 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 )
 
 // Files returns the files of a repository that a command line names, when it
 // is run in dir, with the SHA-256 of each: they are part of what somebody
-// agrees to.
+// agrees to. A script within an argument is named, too, as in sh -c "./a.sh b".
 func Files(root *os.Root, dir string, argv []string) map[string]string {
 	if len(argv) == 0 || argv[0] == "" || root == nil {
 		return nil
 	}
 	sums := map[string]string{}
-	for _, arg := range argv {
-		if _, value, ok := strings.Cut(arg, "="); ok {
-			arg = value
-		}
+	for _, arg := range words(argv) {
 		name := path.Join(filepath.ToSlash(dir), filepath.ToSlash(arg))
 		if filepath.IsAbs(arg) {
 			rel, err := filepath.Rel(root.Name(), arg)
@@ -38,6 +36,20 @@ func Files(root *os.Root, dir string, argv []string) map[string]string {
 		}
 	}
 	return sums
+}
+
+// words returns what may name a file: arguments, values behind an equals sign,
+// and the words within an argument.
+func words(argv []string) []string {
+	var all []string
+	for _, arg := range argv {
+		all = append(all, arg)
+		if _, value, ok := strings.Cut(arg, "="); ok {
+			all = append(all, value)
+		}
+		all = append(all, strings.FieldsFunc(arg, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("=;|&()<>\"'`", r) })...)
+	}
+	return all
 }
 
 func sum(root *os.Root, name string) (string, bool) {

@@ -29,10 +29,14 @@ func Fence(info, text string) string {
 // Code returns text as inline code.
 func Code(text string) string {
 	text = Line(text)
-	if strings.Contains(text, "`") {
-		return "`` " + strings.ReplaceAll(text, "``", "` `") + " ``"
+	if !strings.Contains(text, "`") {
+		return "`" + text + "`"
 	}
-	return "`" + text + "`"
+	mark := "``" // longer than any row within
+	for strings.Contains(text, mark) {
+		mark += "`"
+	}
+	return mark + " " + text + " " + mark
 }
 
 // Line returns text as one line of at most 300 characters without control

@@ -348,6 +348,15 @@ func FuzzDiff(f *testing.F) {
 // maxNote bounds the note on what was cut.
 func maxNote(diff string) int { return (strings.Count(diff, "diff --git ") + 1) * 1_300 }
 
+// TestInlineCodeIsNotClosedByItsText however many marks are in a row.
+func TestInlineCodeIsNotClosedByItsText(t *testing.T) {
+	for text, want := range map[string]string{"a.go": "`a.go`", "a`b": "`` a`b ``", "a```b": "```` a```b ````"} {
+		if got := prompt.Code(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 func FuzzFence(f *testing.F) {
 	f.Add("a\n```\nb````")
 	f.Add("``\u200b`") // a row once what nobody sees is dropped

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -180,9 +181,14 @@ func (g Generated) Write(repo string) (err error) {
 	if info, err := root.Lstat(name); err == nil {
 		mode = info.Mode().Perm()
 	}
-	next := name + ".nexus-new"
-	if err := root.WriteFile(next, []byte(g.Want), mode); err != nil {
-		return errors.Join(err, root.RemoveAll(next))
+	next := name + ".nexus-" + rand.Text() // nobody has laid a link there
+	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(g.Want)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, root.Remove(next))
 	}
 	return root.Rename(next, name)
 }

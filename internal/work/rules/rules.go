@@ -19,6 +19,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -216,6 +217,9 @@ func directories(paths []string) []string {
 // pattern without a slash is about names in every directory.
 func matches(patterns, paths []string) (string, bool) {
 	for _, pattern := range patterns {
+		if tooWide(pattern) {
+			continue
+		}
 		for _, p := range paths {
 			on := p
 			if !strings.Contains(pattern, "/") {
@@ -227,6 +231,24 @@ func matches(patterns, paths []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// What a pattern may be, because each alternative in braces multiplies the time
+// that matching takes.
+const (
+	maxPattern      = 1_000
+	maxAlternatives = 1_000
+)
+
+// tooWide reports whether a pattern could take too long to match.
+func tooWide(pattern string) bool {
+	n := 1
+	for _, group := range strings.Split(pattern, "{")[1:] {
+		if n *= 2 + strings.Count(group, ","); n > maxAlternatives {
+			return true
+		}
+	}
+	return len(pattern) > maxPattern
 }
 
 // directory reads the rules of a directory, each of which says in its front
@@ -246,8 +268,8 @@ func (s *Set) directory(l *loader, p place, dir, pattern string) {
 		meta, body := parse(text)
 		body = strings.TrimSpace(unmanaged(body))
 		globs := meta.each("globs", "paths", "applyTo")
-		if i := slices.IndexFunc(globs, func(g string) bool { return !doublestar.ValidatePattern(g) }); i >= 0 {
-			l.refuse(p, name, fmt.Errorf("%q is no pattern of paths", globs[i]))
+		if i := slices.IndexFunc(globs, func(g string) bool { return tooWide(g) || !doublestar.ValidatePattern(g) }); i >= 0 {
+			l.refuse(p, name, fmt.Errorf("%q is no pattern of paths, or has too many alternatives", legible.Cut(globs[i], 100)))
 			continue
 		}
 		switch description := meta.one("description"); {

@@ -58,11 +58,11 @@ func (r Rule) Tokens() (told, whole int64) {
 func (r Rule) reason() string {
 	switch r.Why {
 	case Directory:
-		return "for " + r.By
+		return "for " + prompt.Code(r.By)
 	case Glob:
-		return "for files like " + r.By
+		return "for files like " + prompt.Code(r.By)
 	case Import:
-		return "imported by " + r.By
+		return "imported by " + prompt.Code(r.By)
 	case Named, Matched:
 		return string(r.Why)
 	default:
@@ -108,7 +108,7 @@ func section(all []Rule, own bool) prompt.Section {
 		if r.Own != own {
 			continue
 		}
-		s.Body += fmt.Sprintf("%s, %s:\n\n%s\n\n", prompt.Code(r.File), prompt.Line(r.reason()), prompt.Fence("markdown", r.Text))
+		s.Body += fmt.Sprintf("%s, %s:\n\n%s\n\n", prompt.Code(r.File), r.reason(), prompt.Fence("markdown", r.Text))
 		if r.Whole > 0 {
 			cut += r.Whole - len(r.Text)
 		}
