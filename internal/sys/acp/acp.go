@@ -120,6 +120,7 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.Ended, 
 	stays := err == nil && end.Fault == "" && a.launch.Keep
 	if stays {
 		a.link.stopTerminals()
+		a.link.settleTerminals(ctx)
 		return agentcli.Ended{End: end}, nil
 	}
 	if broken := a.link.broken; broken == nil && err == nil && end.Fault == "" {

@@ -222,8 +222,8 @@ func (c *call) judged() []stream.Call {
 	return all
 }
 
-// shells are those whose language the policy reads, as agents name them.
-var shells = []string{"sh", "bash", "dash", "/bin/sh", "/bin/bash", "/bin/dash", "/usr/bin/sh", "/usr/bin/bash", "/usr/bin/dash"}
+// shell is one whose language the policy reads, as agents name it.
+var shell = regexp.MustCompile(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
 
 // line is a command as a line for a shell: a text, or its words.
 func line(v any) string {
@@ -236,7 +236,7 @@ func line(v any) string {
 			s, _ := w.(string)
 			words = append(words, s)
 		}
-		if len(words) == 3 && slices.Contains(shells, words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		if len(words) == 3 && shell.MatchString(words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 			return words[2] // a shell, to run this
 		}
 		return quoted(words)

@@ -177,15 +177,25 @@ func (l *link) finish(ctx context.Context, t *terminal) {
 	}
 }
 
-// stopTerminals kills the commands that run, waits until they are dead, and
-// answers who waits for them.
+// stopTerminals kills the commands that run, and waits until they are dead.
 func (l *link) stopTerminals() {
 	for _, t := range l.terminals {
 		t.kill(errOver)
 	}
-	ctx, stop := context.WithTimeoutCause(context.Background(), cancelTime, errSilent)
-	defer stop()
 	for l.running() {
-		l.finish(ctx, <-l.ended)
+		t := <-l.ended
+		t.over = true
+	}
+}
+
+// settleTerminals answers who waits for a command that was stopped, and forgets
+// those that were released before they ended.
+func (l *link) settleTerminals(ctx context.Context) {
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), cancelTime, errSilent)
+	defer stop()
+	for _, t := range l.terminals {
+		if t.over {
+			l.finish(ctx, t)
+		}
 	}
 }
