@@ -161,24 +161,34 @@ func part(text string, from, most int) string {
 	return strings.Join(lines, "")
 }
 
+// allow has the policy judge what the agent wants us to do. It belongs to the
+// call with c's identifier, or without one, to a call of its own, which is told
+// here and has the name.
+func (t *turn) allow(ctx context.Context, c *stream.Call, name string) (own bool, no *rpcError, err error) {
+	if own = c.ID == ""; own {
+		c.ID = t.name(name)
+		if err := t.tell(ctx, t.rest()); err != nil {
+			return own, nil, err
+		}
+	}
+	why := t.permit(ctx, *c)
+	if why == "" {
+		return own, nil, nil
+	}
+	if own {
+		err = t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
+	}
+	return own, &rpcError{Code: codeInvalid, Message: why}, err
+}
+
 // write serves the change of a file of the worktree.
 func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	c := stream.Call{ID: t.owner(in.Path), Tool: "Write", Input: made(map[string]string{"file_path": in.Path})}
-	own := c.ID == ""
-	if own {
-		c.ID = t.name("write")
-		if err := t.tell(ctx, t.rest()); err != nil {
-			return nil, nil, err
-		}
+	own, no, err := t.allow(ctx, &c, "write")
+	if no != nil || err != nil {
+		return nil, no, err
 	}
-	if why := t.permit(ctx, c); why != "" {
-		var err error
-		if own {
-			err = t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
-		}
-		return nil, &rpcError{Code: codeInvalid, Message: why}, err
-	}
-	err := t.agent.launch.Files.Write(in.Path, in.Content)
+	err = t.agent.launch.Files.Write(in.Path, in.Content)
 	switch {
 	case err != nil && own:
 		t.denied++
@@ -251,19 +261,9 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 		return nil, &rpcError{Code: codeInvalid, Message: "a variable has a name that no variable may have"}, nil
 	}
 	c := stream.Call{ID: t.executing(), Tool: "Bash", Input: made(map[string]string{"command": command})}
-	own := c.ID == ""
-	if own {
-		c.ID = t.name("terminal")
-		if err := t.tell(ctx, t.rest()); err != nil {
-			return nil, nil, err
-		}
-	}
-	if why := t.permit(ctx, c); why != "" {
-		var err error
-		if own {
-			err = t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
-		}
-		return nil, &rpcError{Code: codeInvalid, Message: why}, err
+	own, no, err := t.allow(ctx, &c, "terminal")
+	if no != nil || err != nil {
+		return nil, no, err
 	}
 	if !own {
 		c.ID = ""
