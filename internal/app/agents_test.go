@@ -107,3 +107,19 @@ func TestProgramOverACP(t *testing.T) {
 		t.Errorf("gemini by itself: %+v, %v", p, err)
 	}
 }
+
+// TestStrongest finds a price for tokens of a model that an agent does not name.
+func TestStrongest(t *testing.T) {
+	models, err := provider.NewModels(config.Config{}, func(string) string { return "" }, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, maker := range []string{"anthropic", "gemini", "openai"} {
+		if price, ok := models.Price(provider.Strongest(maker), nexus.Usage{Input: 1_000_000}); !ok || price < nexus.Dollar {
+			t.Errorf("%s: %d %v", maker, price, ok)
+		}
+	}
+	if name := provider.Strongest(""); name != "" {
+		t.Errorf("nobody's is %s", name)
+	}
+}

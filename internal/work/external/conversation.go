@@ -241,10 +241,18 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 	case counted > 0:
 		return counted, false
 	case u.Total() > 0 && c.Price != nil:
-		if m, ok := c.Price(c.model, u); ok {
-			return m, true
+		models := ended.Models
+		if len(models) == 0 {
+			models = map[string]nexus.Usage{c.model: u}
 		}
-		return c.Money, true
+		for name, of := range models {
+			one, ok := c.Price(name, of)
+			if !ok {
+				return c.Money, true
+			}
+			m += one
+		}
+		return m, true
 	case ended.Fault == "" || !c.heard:
 		return 0, false
 	default:

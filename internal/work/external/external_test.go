@@ -210,6 +210,8 @@ func TestMoney(t *testing.T) {
 		"by subscription":                     {stream.End{Money: counted, Usage: used}, false, 0, 0, false},
 		"as it counts":                        {stream.End{Money: counted, Usage: used}, false, aside, counted, false},
 		"tokens, by the table":                {stream.End{Usage: used}, false, aside, 50, true},
+		"tokens, by model":                    {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "dear": {Input: 3}}}, false, aside, 320, true},
+		"tokens of a model without a price":   {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "": {Input: 3}}}, false, aside, aside, true},
 		"stopped before it counted":           {stream.End{Fault: nexus.FaultTurns}, false, aside, aside, true},
 		"stopped before it did anything":      {stream.End{Fault: nexus.FaultTurns}, true, aside, 0, false},
 		"done, and counts neither of the two": {stream.End{}, false, aside, 0, false},
@@ -217,7 +219,12 @@ func TestMoney(t *testing.T) {
 		a := &scripted{ends: []agentcli.Ended{{End: c.end}}, mute: c.mute}
 		_, d, _, err := run(t, a, func(b *external.Brief) {
 			b.Money = c.money
-			b.Price = func(_ string, u nexus.Usage) (nexus.Money, bool) { return nexus.Money(10 * u.Total()), true }
+			b.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
+				if len(c.end.Models) > 0 && model == "dear" {
+					return nexus.Money(100 * u.Total()), true
+				}
+				return nexus.Money(10 * u.Total()), len(c.end.Models) == 0 || model != ""
+			}
 		})
 		spent := only[nexus.BudgetSpent](d)
 		if err != nil || len(spent) != 1 || spent[0].Money != c.want || spent[0].Estimated != c.guess {

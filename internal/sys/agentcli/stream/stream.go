@@ -58,14 +58,15 @@ type Call struct {
 type End struct {
 	Fault  nexus.Fault // empty: the agent is done
 	Why    string
-	Text   string      // what it said last
-	Usage  nexus.Usage // of the prompt, or of the conversation where Total is set
-	Money  nexus.Money // as the agent counts it; 0: it does not
-	Total  bool        // Usage and Money may include earlier prompts of the conversation: versions differ
-	Sum    bool        // Money includes them for certain, whatever Usage does
-	Own    nexus.Usage // of the prompt alone, where the stream has that, too; less than all of it
-	Denied int         // calls that were denied
-	Until  time.Time   // when the account's window starts again, if the stream says so
+	Text   string                 // what it said last
+	Usage  nexus.Usage            // of the prompt, or of the conversation where Total is set
+	Money  nexus.Money            // as the agent counts it; 0: it does not
+	Total  bool                   // Usage and Money may include earlier prompts of the conversation: versions differ
+	Sum    bool                   // Money includes them for certain, whatever Usage does
+	Own    nexus.Usage            // of the prompt alone, where the stream has that, too; less than all of it
+	Models map[string]nexus.Usage // of the prompt by model, where the stream tells and does not count money
+	Denied int                    // calls that were denied
+	Until  time.Time              // when the account's window starts again, if the stream says so
 }
 
 // Decoder reads the stream of one process.
