@@ -43,10 +43,8 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 		}
 	}
 	p.Name = name
-	if set.Speaks == "acp" {
-		p = p.OverACP()
-	}
-	p.Command, p.Speaks, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Speaks, p.Speaks, "text"), cmp.Or(set.Model, p.Model)
+	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
+	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
 	p.Mode = cmp.Or(set.Mode, p.Mode)
 	if set.Args != nil {
 		p.Args = set.Args

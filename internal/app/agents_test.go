@@ -81,9 +81,9 @@ func TestWithAgents(t *testing.T) {
 	}
 }
 
-// TestProgramOverACP holds how programs are started that speak the Agent Client
-// Protocol, by themselves or because they are told to.
-func TestProgramOverACP(t *testing.T) {
+// TestProgramSpeaking holds how programs are started that speak the Agent Client
+// Protocol, by themselves or because they are told to, and those that are not to.
+func TestProgramSpeaking(t *testing.T) {
 	for name, c := range map[string]struct {
 		set     config.Agent
 		command string
@@ -96,11 +96,18 @@ func TestProgramOverACP(t *testing.T) {
 		"opencode": {config.Agent{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
 		"goose":    {config.Agent{}, "goose", []string{"acp"}, "acp"},
 		"copilot":  {config.Agent{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
+		"amp":      {config.Agent{}, "amp", nil, "amp"},
 		"mine":     {config.Agent{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
 	} {
 		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: c.set}}, os.Getenv, name)
 		if err != nil || p.Command != c.command || !slices.Equal(p.Args, c.args) || p.Speaks != c.speaks {
 			t.Errorf("%s: %s %q speaks %s, %v", name, p.Command, p.Args, p.Speaks, err)
+		}
+	}
+	for _, name := range []string{"copilot", "goose"} {
+		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: {Speaks: name}}}, os.Getenv, name)
+		if err != nil || p.Speaks != name || len(p.Args) > 0 {
+			t.Errorf("%s with its own stream: %+v, %v", name, p, err)
 		}
 	}
 	if p, err := app.Program(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
