@@ -196,6 +196,32 @@ func TestQuotaParksTheAccount(t *testing.T) {
 	}
 }
 
+// TestLimitByTheMinute: who pays by use is limited for a moment, not for a window,
+// unless it stays so or the agent says until when.
+func TestLimitByTheMinute(t *testing.T) {
+	limited := fault(nexus.FaultQuota)
+	later := limited
+	later.Until = time.Now().AddDate(100, 0, 0)
+	for name, c := range map[string]struct {
+		ends         []agentcli.Ended
+		delayed, hit int
+		took         time.Duration
+	}{
+		"for a moment":     {[]agentcli.Ended{limited, limited, done("ok")}, 2, 0, 15 * time.Second},
+		"for longer":       {[]agentcli.Ended{limited, limited, limited, limited, done("ok")}, 3, 1, 35 * time.Second},
+		"it says how long": {[]agentcli.Ended{later, done("ok")}, 0, 1, 0},
+	} {
+		o, d, took, err := run(t, &scripted{ends: c.ends}, func(b *external.Brief) { b.Money = nexus.Dollar })
+		delayed, hit := only[nexus.CallDelayed](d), only[nexus.QuotaHit](d)
+		if err != nil || o.Outcome != nexus.Accepted || len(delayed) != c.delayed || len(hit) != c.hit || took != c.took {
+			t.Errorf("%s: %+v, %v; delayed %+v, hit %+v, in %s", name, o, err, delayed, hit, took)
+		}
+		if len(delayed) > 0 && delayed[0].Why != "rate limit" {
+			t.Errorf("%s: %+v", name, delayed[0])
+		}
+	}
+}
+
 // TestMoney holds what a prompt is said to have cost.
 func TestMoney(t *testing.T) {
 	const aside, counted = nexus.Money(200), nexus.Money(30)
