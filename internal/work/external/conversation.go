@@ -19,7 +19,7 @@ import (
 
 // What is said by Nexus itself.
 const (
-	sayResume = "Your program was stopped. The files are as you left them, but what ran in the background is gone.\n" +
+	sayResume = "Your program was stopped. What you did last may be missing from the files, and what ran in the background is gone.\n" +
 		"Look at what is done already, then continue with the task."
 	sayAgain  = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
 	sayFresh  = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
