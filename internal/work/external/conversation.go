@@ -65,6 +65,7 @@ type conversation struct {
 	results []llm.Part      // answers to the last message
 	changed bool            // the tree may be different
 	heard   bool            // the agent did something in the present prompt
+	texts   []string        // what it said in the present prompt after its last call
 	model   string          // as the agent names it
 }
 
@@ -183,7 +184,7 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 		}
 		p.Text = strings.TrimSpace(c.Guide) + "\n\n" + p.Text
 	}
-	c.heard, c.calls, c.results = false, map[string]call{}, nil
+	c.heard, c.calls, c.results, c.texts = false, map[string]call{}, nil, nil
 	step, stop := c.within(ctx)
 	ended, err := c.agent.Prompt(step, p)
 	stop()

@@ -25,9 +25,10 @@ import (
 // other, and keeps what it was prompted with. The last end is repeated.
 type scripted struct {
 	ends    []agentcli.Ended
-	mute    bool // it does nothing that is heard
-	edits   bool // it calls a tool that changes files, which is never answered
-	hangs   bool // it works until it is stopped
+	mute    bool     // it does nothing that is heard
+	edits   bool     // it calls a tool that changes files, which is never answered
+	hangs   bool     // it works until it is stopped
+	says    []string // what it says before what it says else
 	prompts []agentcli.Prompt
 }
 
@@ -44,7 +45,11 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ende
 	if s.edits {
 		said.Calls = []stream.Call{{ID: "c1", Tool: "Write", Input: json.RawMessage(`{"file_path":"a.txt"}`)}}
 	}
-	for _, e := range []stream.Event{{Kind: stream.Opened, ID: p.ID}, said} {
+	all := []stream.Event{{Kind: stream.Opened, ID: p.ID}}
+	for _, text := range s.says {
+		all = append(all, stream.Event{Kind: stream.Said, Text: text})
+	}
+	for _, e := range append(all, said) {
 		if err := p.Heard(ctx, e); err != nil {
 			return end, err
 		}

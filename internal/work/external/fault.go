@@ -71,6 +71,11 @@ func (c *conversation) submit(text string) (*ending, string, error) {
 		return &ending{outcome: nexus.Accepted, text: text}, "", nil
 	}
 	result, err := c.Submit(text)
+	for i := len(c.texts) - 1; i >= 0 && err != nil; i-- { // programs add notices after it
+		if earlier, unfit := c.Submit(c.texts[i]); unfit == nil {
+			result, text, err = earlier, c.texts[i], nil
+		}
+	}
 	if err == nil {
 		return &ending{outcome: nexus.Accepted, text: text, result: result}, "", nil
 	}
