@@ -39,6 +39,15 @@ func text(u attempt.Upcoming) string {
 	return b.String()
 }
 
+// unshown is work with its tests whose gates pass, on a task with a criterion in
+// words.
+func unshown(j *job, checks, criterion string) {
+	j.written(1, map[string]string{"one": "1\n", "new_test.go": "package m\n"})
+	a := j.view.Attempt
+	j.Sessions.Checks, a.Strategy, j.view.Task.Kind, j.view.Task.Criteria = checks, nexus.TestAfter, "", []nexus.Criterion{{Text: criterion}}
+	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+}
+
 // TestNextIsWhatWouldBeSent without a word to anybody or a fact on record.
 func TestNextIsWhatWouldBeSent(t *testing.T) {
 	red := func(j *job, n int) {
@@ -148,6 +157,24 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 				a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"}, Base: j.base, From: a.Snapshot.Commit})
 			},
 			says: []string{"Nothing checks criterion 1 yet", "write your tests in new files"},
+		},
+		{
+			name: "a criterion that nothing shows, where no machine can tell", want: nexus.Reviewer, why: "brief",
+			set: func(j *job) { unshown(j, "auto", "it is readable") },
+		},
+		{
+			name: "a criterion that nothing shows, which a machine may tell", want: nexus.Tester, why: "brief",
+			set:  func(j *job) { unshown(j, "auto", "it adds") },
+			says: []string{"Nothing checks criterion 1 yet"},
+		},
+		{
+			name: "a criterion that nothing shows, where always one is to be written", want: nexus.Tester, why: "brief",
+			set:  func(j *job) { unshown(j, "always", "it is readable") },
+			says: []string{"Nothing checks criterion 1 yet"},
+		},
+		{
+			name: "a criterion that nothing shows, where none is to be written", want: nexus.Reviewer, why: "brief",
+			set: func(j *job) { unshown(j, "never", "it adds") },
 		},
 		{
 			name: "a coder after a tester", role: nexus.Coder, want: nexus.Coder, why: "brief",

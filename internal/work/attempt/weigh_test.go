@@ -51,6 +51,34 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	}
 }
 
+// TestWhatATaskQuotesIsLookedFor on the base by the gate that says it: a linter
+// for its place or its words, the tests alone for the name of a test.
+func TestWhatATaskQuotesIsLookedFor(t *testing.T) {
+	for title, c := range map[string]struct{ linted, meant bool }{
+		"Fix main.c:1":                     {true, true},
+		"Fix `this name is bad` in main.c": {true, true},
+		"Make TestNew pass":                {false, false},
+		"Write one":                        {false, false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			j := newJob(t, map[string]string{"go.mod": "module m\n", "main.c": "int x;\n"}, lint("test ! -e main.c || { echo main.c:1:5: this name is bad; exit 1; }"), newTest())
+			j.view.Task.Title = title
+			j.view.Goal.Base = j.base + "x" // of another commit, which nobody looks at anyway
+			if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 {
+				t.Fatal(facts, err)
+			}
+			var meant []string
+			for _, f := range facts[nexus.RedSeen](j) {
+				meant = append(meant, f.Meant...)
+			}
+			linted := slices.ContainsFunc(facts[nexus.GateJudged](j), func(f nexus.GateJudged) bool { return f.Evidence.Gate == "lint" })
+			if linted != c.linted || (len(meant) > 0) != c.meant || c.meant && !strings.Contains(meant[0], "main.c:1") {
+				t.Errorf("linted: %v, it fails: %q", linted, meant)
+			}
+		})
+	}
+}
+
 // TestACommandThatPassesOnTheBase shows its criterion where it failed before the
 // run, or fails with the tests of the change alone.
 func TestACommandThatPassesOnTheBase(t *testing.T) {
@@ -216,18 +244,14 @@ func TestWhatCannotBePutAsideStopsTheAttempt(t *testing.T) {
 	}
 }
 
-// TestNothingHappensThatIsNotOnRecord: whatever cannot be recorded, and whenever
-// the gates cannot be found, the attempt stops there and does not end.
-func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
-	broken := errors.New("no space")
-	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
-		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
-		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
-	}
-	for _, c := range []struct {
-		name string
-		make func(*testing.T) *job
-	}{
+// story is work that is done from its beginning to its end.
+type story struct {
+	name string
+	make func(*testing.T) *job
+}
+
+func whole() []story {
+	return []story{
 		{"work, from its brief to its end", func(t *testing.T) *job {
 			t.Helper()
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
@@ -244,7 +268,18 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 			t.Helper()
 			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 		}},
-	} {
+	}
+}
+
+// TestNothingHappensThatIsNotOnRecord: whatever cannot be recorded, and whenever
+// the gates cannot be found, the attempt stops there and does not end.
+func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
+	broken := errors.New("no space")
+	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
+		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
+		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
+	}
+	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
 			looks := 0
