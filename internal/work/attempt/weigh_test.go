@@ -63,7 +63,7 @@ func TestWhatATaskQuotesIsLookedFor(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			j := newJob(t, map[string]string{"go.mod": "module m\n", "main.c": "int x;\n"}, lint("test ! -e main.c || { echo main.c:1:5: this name is bad; exit 1; }"), newTest())
 			j.view.Task.Title = title
-			j.view.Goal.Base = j.base + "x" // of another commit, which nobody looks at anyway
+			j.view.Goal.Base = j.base + "x" // so that the base is not judged in any case, as that of a run is
 			if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 {
 				t.Fatal(facts, err)
 			}
