@@ -113,7 +113,7 @@ func TestARoundThatCannotBeNamed(t *testing.T) {
 			a := j.view.Attempt
 			a.Strategy, j.view.Task.Kind = strategy, ""
 			if strategy != nexus.NoTest {
-				a.Rounds[0].Role, a.Rounds[0].Session = nexus.Tester, "T1.1/tester.1"
+				a.Rounds[0].Role, a.Rounds[0].Session, a.Sessions = nexus.Tester, "T1.1/tester.1", nil
 				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
 			}
 			ref := filepath.Join(j.Trees.Git().Dir, filepath.FromSlash(worktree.Round("r", a.ID, 1)))
