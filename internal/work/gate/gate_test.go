@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -271,75 +269,6 @@ func TestAStoppedPassIsNoVerdict(t *testing.T) {
 	v, err := runner(t, sandbox.Off).Pass(ctx, tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
 	if !errors.Is(err, cause) || v.Passed {
 		t.Errorf("verdict %+v, error %v", v, err)
-	}
-}
-
-func TestDetect(t *testing.T) {
-	commands := func(gates []gate.Gate) []string {
-		var all []string
-		for _, g := range gates {
-			all = append(all, g.Name+": "+g.Command()+" ["+g.Format+"]")
-		}
-		return all
-	}
-	for _, tt := range []struct {
-		name  string
-		files map[string]string
-		c     config.Gates
-		want  []string
-	}{
-		{"nothing", nil, config.Gates{}, nil},
-		{"go", map[string]string{"go.mod": goMod}, config.Gates{}, []string{
-			"build: go build ./... [go-build]", "lint: go vet ./... [go-vet]", "test: go test -json -count=1 ./... [go-test-json]",
-		}},
-		{"golangci", map[string]string{"go.mod": goMod, ".golangci.yml": "version: \"2\"\n"}, config.Gates{Commands: map[string]string{"build": "", "test": ""}}, []string{
-			"lint: go vet ./... [go-vet]",
-			"golangci: golangci-lint run --output.json.path=stdout --show-stats=false --max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners ./... [golangci]",
-		}},
-		{"golangci of old", map[string]string{"go.mod": goMod, ".golangci.yml": "linters: {}\n"}, config.Gates{Commands: map[string]string{"build": "", "test": "", "lint": "", "golangci": "make lint"}}, []string{
-			"golangci: make lint [exit]",
-		}},
-		{"workspace", map[string]string{"go.work": "go 1.26\n\nuse (\n\t./a // first\n\tb\n\t../out\n)\nuse ./c\n", "a/go.mod": goMod}, config.Gates{Commands: map[string]string{"lint": "", "test": ""}}, []string{
-			"build: go build ./a/... ./b/... ./c/... [go-build]",
-		}},
-		{"configured", map[string]string{"go.mod": goMod}, config.Gates{
-			Commands: map[string]string{"test": "go test -race ./...", "lint": "make lint", "z": "./z.sh", "docs": "make docs | cat", "off": ""}, Order: []string{"docs", "test"},
-		}, []string{
-			"docs: make docs | cat [exit]", "test: go test -json -count=1 -race ./... [go-test-json]", "build: go build ./... [go-build]",
-			"lint: make lint [exit]", "z: ./z.sh [exit]",
-		}},
-		{"another stack", nil, config.Gates{Commands: map[string]string{"build": "cargo build", "test": "cargo test"}}, []string{
-			"build: cargo build [exit]", "test: cargo test [exit]",
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, commands(gatesOf(t, files(t, tt.files), tt.c))); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-	if _, err := detect.Gates(t.TempDir(), config.Gates{Order: []string{"biuld"}}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
-		t.Errorf("an order of no gate: %v", err)
-	}
-}
-
-func TestAccept(t *testing.T) {
-	var got []string
-	for _, c := range []nexus.Criterion{
-		{Text: "one test", Check: "go test -run TestX ./..."},
-		{Text: "file", Check: "test -f README.md"},
-		{Text: "looks good"},
-		{Text: "no such gate", Check: "typecheck"},
-	} {
-		if g, ok := detect.Accept(c); ok {
-			got = append(got, g.Name+" "+g.Format)
-		} else {
-			got = append(got, "open "+c.Text)
-		}
-	}
-	want := []string{"accept: go test -run TestX ./... go-test-json", "accept: test -f README.md exit", "open looks good", "open no such gate"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
 	}
 }
 
