@@ -120,16 +120,15 @@ func TestDoubt(t *testing.T) {
 				t.Errorf("%s %q, findings %v", e.State, e.Why, e.Findings)
 			}
 			for _, d := range c.tests {
-				d.check(t, e)
+				d.check(t, "example.org/m."+d.name, e)
 			}
 		})
 	}
 }
 
 // check holds what evidence says about the test.
-func (d doubted) check(t *testing.T, e nexus.Evidence) {
+func (d doubted) check(t *testing.T, test string, e nexus.Evidence) {
 	t.Helper()
-	test := "example.org/m." + d.name
 	flaky := ""
 	for _, f := range e.Flaky {
 		if f.Test == test {
