@@ -119,13 +119,15 @@ func TestALockThatAKilledProcessLeft(t *testing.T) {
 func TestARefThatCannotBeWritten(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
 	s, base := open(t, user, worktree.Plain), head(t, user)
-	way := filepath.Join(filepath.Dir(filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1"))), "base.lock")
-	gittest.Write(t, way, map[string]string{"in": "the way\n"})
-	if tr, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || !strings.Contains(err.Error(), way) {
-		t.Errorf("%+v, %v", tr, err)
-	}
-	if err := os.RemoveAll(way); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"base.lock", "snap.lock"} {
+		way := filepath.Join(filepath.Dir(filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1"))), name)
+		gittest.Write(t, way, map[string]string{"in": "the way\n"})
+		if tr, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || !strings.Contains(err.Error(), way) {
+			t.Errorf("%+v, %v", tr, err)
+		}
+		if err := os.RemoveAll(way); err != nil {
+			t.Fatal(err)
+		}
 	}
 	add(t, s, "T1.1", base)
 }

@@ -117,38 +117,6 @@ func TestNamesGitRefuses(t *testing.T) {
 	}
 }
 
-// TestADirectoryInThePlaceOfAFile is seen, whether something is in it or not, and
-// so is a file in the place of a directory.
-func TestADirectoryInThePlaceOfAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
-		t.Helper()
-		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/e/f": "f\n", "stays": "s\n"})
-		s, base := open(t, user, way), head(t, user)
-		tr := add(t, s, "T", base)
-		for _, name := range []string{"a", "b", "d/e"} {
-			if err := os.RemoveAll(filepath.Join(tr.Dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.Mkdir(filepath.Join(tr.Dir, "a"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		gittest.Write(t, tr.Dir, map[string]string{"b/c/d": "d\n", "b/x": "x\n", "d/e": "e\n"})
-		commit, files := snap(t, s, tr)
-		if files != "b/c/d\nb/x\nd/e\nstays" {
-			t.Errorf("the tree holds %q", files)
-		}
-		for rev, want := range map[string]string{base: "a\nb\nd/e/f\nstays", commit: "b/c/d\nb/x\nd/e\nstays"} {
-			if err := tr.Restore(t.Context(), rev); err != nil {
-				t.Fatal(err)
-			}
-			if _, files := snap(t, s, tr); files != want {
-				t.Errorf("restored it holds %q, want %q", files, want)
-			}
-		}
-	})
-}
-
 func TestChangeThatHides(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {
 		t.Helper()
