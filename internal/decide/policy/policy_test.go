@@ -188,15 +188,22 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongWithAllOfIt quotes the whole command, where no part of it would
-// be refused alone.
-func TestWhatIsWrongWithAllOfIt(t *testing.T) {
+// TestWhatIsQuoted of a command that is refused is the part that would be refused
+// alone, and all of it where none would be.
+func TestWhatIsQuoted(t *testing.T) {
 	for command, rule := range map[string]string{
 		"base64 -d a.txt > b.sh; bash b.sh": "shell.decoded",
 		`read X; [ "$X" -lt 3 ]; ls`:        "shell.hidden-code",
 	} {
 		if d := Rule(command, tree()); d.Rule != rule || d.Part != command {
 			t.Errorf("%s: %+v", command, d)
+		}
+	}
+	for command, part := range map[string]string{
+		"ls; touch a.txt /home/ada/x": "/home/ada/x", "ls; cat a.txt /home/ada/x": "/home/ada/x", `D=/srv && rm -rf a "$D"`: `"$D"`, "ls; sudo cat a": "sudo cat a", "ls >/home/ada/x; pwd": "/home/ada/x",
+	} {
+		if d := Rule(command, tree()); d.Allowed() || d.Part != part {
+			t.Errorf("%s: %+v, and not for %s", command, d, part)
 		}
 	}
 }

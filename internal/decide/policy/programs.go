@@ -297,7 +297,7 @@ func (j *judgement) test(argv []shell.Word) {
 			j.add(Ask, "shell.hidden-code", "an operand may be evaluated as code")
 		}
 		j.arithmetic = j.arithmetic || slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"}, a.Text)
-		if i > 0 && (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
+		if (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
 			j.reads([]shell.Word{a})
 		}
 	}
