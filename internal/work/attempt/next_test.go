@@ -269,6 +269,37 @@ func TestWhatWasToldBefore(t *testing.T) {
 	}
 }
 
+// TestNextOfWhatIsLost is an error, and no message without it.
+func TestNextOfWhatIsLost(t *testing.T) {
+	for name, lose := range map[string]func(*job) nexus.Role{
+		"what the tester said": func(j *job) nexus.Role {
+			j.view.Attempt.Strategy = nexus.TDDStrict
+			j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+			j.view.Attempt.Sessions[0].Result = "lost"
+			return nexus.Coder
+		},
+		"what a reader was told": func(j *job) nexus.Role {
+			j.written(1, one)
+			j.over(nexus.Reviewer, 1, nexus.Accepted, nil)
+			s := j.view.Attempt.Sessions[1]
+			s.Over, s.Messages = false, []string{"lost"}
+			return nexus.Reviewer
+		},
+		"what the author said": func(j *job) nexus.Role {
+			j.written(1, one)
+			j.view.Attempt.Sessions[0].Result = "lost"
+			return nexus.Verifier
+		},
+	} {
+		j := newJob(t, nil, lint("exit 0"))
+		role := lose(j)
+		j.plays(nil)
+		if u, err := attempt.Next(t.Context(), j.Worker, j.view, role); err == nil {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+}
+
 // TestNextOfABaseThatIsGone is an error, and no message about nothing.
 func TestNextOfABaseThatIsGone(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))

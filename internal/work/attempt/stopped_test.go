@@ -32,6 +32,8 @@ func moment(f nexus.Fact) string {
 		return "a round of the " + string(f.Role)
 	case nexus.TamperSuspected:
 		return "tampering is suspected"
+	case nexus.StartForgone:
+		return "earlier work is put aside"
 	default:
 	}
 	return ""
@@ -55,6 +57,7 @@ func came(facts []nexus.Fact, j *job) string {
 // never taken for nothing. Work does not end then, unless nothing is left to be
 // read, and it ends as it would have.
 func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
+	says := map[string]any{"approved": true, "criteria": []any{}, "quality": map[string]any{"rating": "good"}, "reasoning": "so", "testModifications": map[string]any{"files": []string{"old_test.sh"}, "legitimate": true, "reasoning": "so"}}
 	red := story{"tests of its own are red", func(t *testing.T) *job {
 		t.Helper()
 		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
@@ -66,11 +69,19 @@ func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
 		t.Helper()
 		j := newJob(t, map[string]string{"old_test.sh": "test -e one\n"}, lint("exit 0"))
 		j.written(1, map[string]string{"one": "1\n", "old_test.sh": "true\n"})
-		says := map[string]any{"approved": true, "criteria": []any{}, "quality": map[string]any{"rating": "good"}, "reasoning": "so", "testModifications": map[string]any{"files": []string{"old_test.sh"}, "legitimate": true, "reasoning": "so"}}
 		j.plays(map[nexus.Role][]turn{nexus.Verifier: {{handin: says}}, nexus.Reviewer: {{handin: approved()}}})
 		return j
 	}}
-	for _, c := range append(whole(), red, tampered) {
+	aside := story{"earlier work is put aside", func(t *testing.T) *job {
+		t.Helper()
+		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+		a := j.view.Attempt
+		a.Strategy, j.view.Task.Kind, a.From, a.FromRound = nexus.TDDStrict, "", "T1.0", 1
+		a.Start, _ = j.tree("T1.0", j.base, map[string]string{"two": "2\n"})
+		j.plays(map[nexus.Role][]turn{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}, nexus.Coder: {{files: one}}, nexus.Verifier: {{handin: says}}, nexus.Reviewer: {{handin: approved()}}})
+		return j
+	}}
+	for _, c := range append(whole(), red, tampered, aside) {
 		t.Run(c.name, func(t *testing.T) {
 			j := c.make(t)
 			facts, err := j.work()

@@ -87,15 +87,21 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 		files map[string]string
 		by    nexus.Bearing
 		own   bool
+		gate  bool // a gate runs the very command, and knows what it says about the base
 	}{
-		"it failed before the run":        {"test -e landed", one, nexus.TurnedBearing, false},
-		"its tests fail without the work": {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true},
-		"its tests pass without it, too":  {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "true\n"}, "", false},
-		"nothing else came with it":       {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"new_test.sh": "true\n"}, "", false},
-		"it always passes":                {"test -e bad", one, "", false},
+		"it failed before the run":        {"test -e landed", one, nexus.TurnedBearing, false, false},
+		"its tests fail without the work": {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true, false},
+		"the same, and a gate runs it":    {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true, true},
+		"its tests pass without it, too":  {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "true\n"}, "", false, false},
+		"nothing else came with it":       {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"new_test.sh": "true\n"}, "", false, false},
+		"it always passes":                {"test -e bad", one, "", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := newJob(t, nil, lint("exit 0"))
+			gates := []gate.Gate{lint("exit 0")}
+			if c.gate {
+				gates = append(gates, gate.Gate{Name: "own", Args: []string{"sh", "-c", c.check}, Format: "exit"})
+			}
+			j := newJob(t, nil, gates...)
 			a := j.view.Attempt
 			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "x\n"})
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it works better", Check: c.check}}
@@ -115,6 +121,24 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 				t.Errorf("%s was judged, and the work is %s", v.Tree, hash)
 			}
 		})
+	}
+}
+
+// TestCriteriaAreWeighedInTheirOrder, whatever shows them.
+func TestCriteriaAreWeighedInTheirOrder(t *testing.T) {
+	j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+	j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: "test -e one"}, {Text: "it adds numbers", Check: "test"}, {Text: "two is there", Check: "test -e two"}}
+	j.written(1, map[string]string{"one": "1\n", "two": "2\n", "new_test.go": "package m\n"})
+	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+	if f := j.ended(); f.Outcome != nexus.Accepted {
+		t.Errorf("%+v", f)
+	}
+	var got []string
+	for _, s := range last[nexus.CriteriaWeighed](j).Criteria {
+		got = append(got, fmt.Sprint(s.Number, " ", s.By))
+	}
+	if want := []string{"1 turned", "2 new", "3 turned"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
