@@ -20,6 +20,12 @@ func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T", base)
 		gittest.Write(t, tr.Dir, map[string]string{".gitmodules": "# still none\n", "d/.gitattributes": "*.png binary\n", ".GIT/config": "x", "new": "n\n"})
+		if err := os.Symlink("new", filepath.Join(tr.Dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("new", filepath.Join(tr.Dir, "d/.gitmodules")); err != nil { // git keeps no such link
+			t.Fatal(err)
+		}
 		if err := tr.Restore(t.Context(), base); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +34,7 @@ func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
 			t.Errorf("restored it holds %q", files)
 		}
 		was := gittest.Run(t, s.Git().Dir, "ls-tree", "-r", "--name-only", last+"^")
-		if was != ".gitmodules\na\nd/.gitattributes\nnew" || gittest.Run(t, s.Git().Dir, "show", last+"^:.gitmodules") != "# still none" {
+		if was != ".gitmodules\na\nd/.gitattributes\nlink\nnew" || gittest.Run(t, s.Git().Dir, "show", last+"^:.gitmodules") != "# still none" {
 			t.Errorf("pinned is %q", was)
 		}
 	})
