@@ -160,6 +160,8 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 	if err != nil || first.State != nexus.Fail {
 		t.Fatal(first, err)
 	}
+	known := false // as those are told who hear of it
+	r.Judged = func(_ nexus.Evidence, cached bool) error { known = cached; return nil }
 	count := func(e nexus.Evidence) int {
 		t.Helper()
 		if _, err := r.Pass(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
@@ -168,8 +170,8 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 		log, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
 		return strings.Count(string(log), "ran")
 	}
-	if n := count(first); n != 1 {
-		t.Errorf("known evidence, yet it ran: %d", n)
+	if n := count(first); n != 1 || !known {
+		t.Errorf("known evidence, yet it ran: %d, %v", n, known)
 	}
 	runs := 1
 	for name, change := range map[string]func(*nexus.Evidence){
@@ -183,7 +185,7 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 		e := first
 		change(&e)
 		runs++
-		if n := count(e); n != runs {
+		if n := count(e); n != runs || known {
 			t.Errorf("%s: taken over", name)
 		}
 	}
@@ -200,9 +202,11 @@ func TestWhatWasLeftIsMadeAgain(t *testing.T) {
 	if err != nil || os.Remove(filepath.Join(tree.Dir, "dep")) != nil {
 		t.Fatal(e, err)
 	}
+	cached := map[string]bool{}
+	r.Judged = func(e nexus.Evidence, known bool) error { cached[e.Gate] = known; return nil }
 	v, err := r.Pass(t.Context(), tree, []gate.Gate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
-	if err != nil || !v.Passed {
-		t.Errorf("%+v, %v", v, err)
+	if err != nil || !v.Passed || !cached["install"] || cached["use"] {
+		t.Errorf("%+v, %v, known was %v", v, err, cached)
 	}
 }
 
