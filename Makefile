@@ -12,6 +12,7 @@ LEAN := -vet=off -ldflags=-w $(FRESH)
 SEEDS ?= 100000
 MUTANTS ?= 300
 OF ?= internal/
+NEAR ?= 4
 TIME ?= 12h
 # what was tried of the same tree is not tried again
 RESULTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/nexus-mutants.jsonl
@@ -89,7 +90,7 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
 	@NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \
-		NEXUS_MUTANTS_BASE=$(BASE) NEXUS_MUTANTS_LEAST=$(LEAST) \
+		NEXUS_MUTANTS_BASE=$(BASE) NEXUS_MUTANTS_LEAST=$(LEAST) NEXUS_MUTANTS_NEAR=$(NEAR) \
 		go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/work/gate/mutate
 
 mutate: MUTANTS = 8
