@@ -19,8 +19,8 @@ func (p Program) args(q Prompt) []string {
 	}
 	switch p.Speaks {
 	case "aider":
-		add("--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input", "--no-suggest-shell-commands", "--no-detect-urls",
-			"--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update", "--no-show-release-notes", "--analytics-disable",
+		add("--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input",
+			"--no-suggest-shell-commands", "--no-detect-urls", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update", "--no-show-release-notes", "--analytics-disable",
 			"--map-tokens", "0", // its map is a file in the tree
 			"--chat-history-file", "{home}/aider.history.md", "--input-history-file", "{home}/aider.input.history")
 		model("--model")
@@ -50,8 +50,8 @@ func (p Program) args(q Prompt) []string {
 		}
 		add("-")
 	case "copilot":
-		add("--output-format", "json", "--stream", "off", "--allow-all-tools", "--allow-all-paths", "--no-ask-user", "--no-auto-update", "--no-remote",
-			"--disable-client-telemetry", "--disable-builtin-mcps")
+		add("--output-format", "json", "--stream", "off", "--allow-all-tools", "--allow-all-paths", "--no-ask-user",
+			"--no-auto-update", "--no-remote", "--disable-client-telemetry", "--disable-builtin-mcps")
 		model("--model")
 		add(conversation(q, "--resume", "--session-id")...)
 	case "gemini":

@@ -73,7 +73,9 @@ type claudeTokens struct {
 }
 
 func (t claudeTokens) usage() nexus.Usage {
-	return nexus.Usage{Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite)}
+	return nexus.Usage{
+		Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite),
+	}
 }
 
 type claudeBlock struct {
