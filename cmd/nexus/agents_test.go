@@ -111,7 +111,7 @@ SCRIPTED_KEY = "${SCRIPTED_KEY}"
 CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {"name": "scripted", "base_url": "http://` + provider + `/v1", "env_key": "SCRIPTED_KEY"}}}'
 `
 		case "copilot":
-			m.config = strings.Replace(m.config, `speaks = "copilot"`, "", 1)
+			m.config, m.uncounted = strings.Replace(m.config, `speaks = "copilot"`, "budget = 0.1", 1), false // it does not say which model it uses
 		}
 		m.ci, m.config = false, "speaks = \"acp\"\n"+m.config
 		all = append(all, m)

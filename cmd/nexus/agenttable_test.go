@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,14 +34,12 @@ func (s *stage) cells(m maker) (string, error) {
 		return n
 	}
 	var wrong []error
-	cell := func(column string, names ...string) string { // each a name and the number behind it
-		for i := 0; i < len(names); i++ {
-			if names[i] != "" {
-				return names[i]
-			}
+	cell := func(column string, names ...string) string {
+		if seen := cmp.Or(names...); seen != "" {
+			return seen
 		}
 		wrong = append(wrong, errors.New(column+": not seen"))
-		return "FAILED"
+		return ""
 	}
 	when := func(is bool, name string) string {
 		if is {
@@ -72,7 +71,7 @@ func (s *stage) cells(m maker) (string, error) {
 		cell("rate limit",
 			when(limited && count("quota.hit") == 1, "Nexus waits"),
 			when(limited && count("call.delayed") > 0, "Nexus asks again"),
-			when(limited && count("agent.ended", `"T3.1/coder.1"`) == 1, "it asks again")),
+			when(limited && count("agent.ended", `"T3.1/coder.1"`) > 0 && count("agent.ended", `"fault":"quota"`) == 0, "it asks again")),
 		cell("cost", cost(all), when(m.uncounted && count("agent.ended", `"usage"`) == 0, "no")),
 	}
 	return "| " + strings.Join(cells, " | ") + " |", errors.Join(append(wrong, err)...)
