@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"nexus": main, "mcpclient": mcpClient})
+	testscript.Main(m, map[string]func(){"nexus": main, "mcpclient": mcpClient, "acpclient": acpClient})
 }
 
 // TestScripts tells what users do, one story a file. Each has a home, a state
