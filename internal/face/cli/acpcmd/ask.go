@@ -38,23 +38,25 @@ func (t *tracker) question(v view.Run) {
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
 			if later, err := t.s.ask(ctx, v.ID, q); err == nil && later && t.later != nil {
-				t.later(q.Text)
+				t.later()
 			}
 		})
 	}
 }
 
 // ask asks a person a question of a run, and answers it. Later is true where the
-// person answers with the next prompt. Where nobody answers, the run does what it
-// does then.
+// person, or the client, does not answer now: the run had better not wait for it.
 func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask) (later bool, err error) {
 	permission := people.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
 	if s.c.Forms() && !permission {
-		answer, given, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
-		if err != nil || !given {
-			return false, nil //nolint:nilerr // nobody answered
+		reply, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
+		if reply.Declined && len(q.Choices) == 0 {
+			reply.Text = q.Fallback // who asks has said how it continues without an answer
 		}
-		return false, s.answer(ctx, run, q.ID, answer)
+		if err != nil || reply.Text == "" {
+			return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
+		}
+		return false, s.answer(ctx, run, q.ID, reply.Text)
 	}
 	text := s.agent.Console.Mask.Text(q.ID + of(q.Task) + ": " + view.Clean(q.Text))
 	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}
@@ -63,15 +65,12 @@ func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask) (later b
 	}
 	s.c.Show(call, false)
 	answer, err := s.c.Permit(ctx, call, answersTo(q))
-	if call.Status = acpserver.CallDone; answer == "" || answer == "no" {
+	if call.Status = acpserver.CallDone; answer == "" || answer == "no" || answer == laterID {
 		call.Status = acpserver.CallFailed
 	}
 	s.c.Show(call, true)
-	switch {
-	case err != nil || answer == "":
-		return false, nil //nolint:nilerr // nobody answered
-	case answer == laterID:
-		return true, nil
+	if err != nil || answer == "" || answer == laterID {
+		return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
 	}
 	return false, s.answer(ctx, run, q.ID, answer)
 }

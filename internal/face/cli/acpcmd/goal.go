@@ -288,8 +288,13 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 		return "", err
 	}
 	for _, q := range v.Asks { // what it waits for would end it again
-		if _, err := s.ask(ctx, v.ID, q); err != nil {
-			return "", err
+		later, err := s.ask(ctx, v.ID, q)
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return "", errors.Join(err, context.Cause(ctx))
+		case later:
+			s.say("Nothing was done: %s waits for your answer.", q.ID)
+			return acpserver.Done, nil
 		}
 	}
 	agreed := false

@@ -18,14 +18,9 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 	said := ""
 	for i, r := range runs {
 		t := s.track(ctx)
-		t.place, t.state, t.silent = p, state.New(r.ID), true
-		for e, err := range p.Journal.Events(ctx, r.ID, 0) {
-			if err != nil {
-				return err
-			}
-			if !t.see(ctx, e) {
-				break
-			}
+		t.place, t.state = p, state.New(r.ID)
+		if err := t.past(ctx); err != nil {
+			return err
 		}
 		v := s.agent.Console.Tell(r, t.state)
 		s.spent[r.ID] = v.Money.Spent
@@ -43,9 +38,6 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 				s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(v.Goal, s.plan.Tasks)))
 			}
 			continue
-		}
-		for _, task := range t.state.Tasks {
-			t.change(ctx, task)
 		}
 		t.tell(v)
 		s.answered(t.state)

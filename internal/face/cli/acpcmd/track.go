@@ -50,7 +50,7 @@ type tracker struct {
 	asked  map[string]context.CancelCauseFunc // questions that somebody is asked
 	silent bool                               // nothing is shown before it ends: the session is loaded
 
-	later func(question string) // a person answers with the next prompt
+	later func() // a person does not answer now; nil: that stops nothing
 }
 
 // call is the tool call of a task.
@@ -83,13 +83,31 @@ func (t *tracker) begin(id nexus.RunID) {
 	t.s.mu.Unlock()
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
+	if t.failed = t.past(follow); t.failed != nil {
+		return
+	}
 	t.follows.Go(func() {
-		for e, err := range p.Journal.Follow(follow, id, 0) {
+		for e, err := range p.Journal.Follow(follow, id, t.state.Seq) {
 			if err != nil || !t.see(follow, e) {
 				return
 			}
 		}
 	})
+}
+
+// past takes in what happened before: what was asked then is asked no more.
+func (t *tracker) past(ctx context.Context) error {
+	t.silent = true
+	defer func() { t.silent = false }()
+	for e, err := range t.place.Journal.Events(ctx, t.state.Run, 0) {
+		if err != nil || !t.see(ctx, e) {
+			return err
+		}
+	}
+	for _, task := range t.state.Tasks {
+		t.change(ctx, task)
+	}
+	return nil
 }
 
 // finish shows what is left to see, once the command has ended.
@@ -153,8 +171,8 @@ func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, er
 func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
-	t, later := s.track(work), ""
-	t.later = func(question string) { later = question; drain(errLater) }
+	t := s.track(work)
+	t.later = func() { drain(errLater) }
 	o.Began, o.Watched = t.begin, true
 	r := s.agent.Run(work, o)
 	t.finish()
@@ -170,8 +188,6 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	switch {
 	case ctx.Err() != nil:
 		return acpserver.Cancelled, nil
-	case later != "":
-		s.say("**%s**\n\nYour next message is the answer.", view.Clean(later))
 	case v.Status == nexus.StatusLimit:
 		return acpserver.Limited, nil
 	}

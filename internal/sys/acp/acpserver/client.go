@@ -162,9 +162,14 @@ func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (strin
 // Forms reports whether the client can show a form: see [Client.Elicit].
 func (c *Client) Forms() bool { return c.forms }
 
-// Elicit asks a person for a text, one of the choices where there are any. Given
-// is false where the person gives none.
-func (c *Client) Elicit(ctx context.Context, question string, choices []string) (answer string, given bool, err error) {
+// Reply is how a person left a form.
+type Reply struct {
+	Text     string // empty: none was given
+	Declined bool   // the person does not want to answer
+}
+
+// Elicit asks a person for a text, one of the choices where there are any.
+func (c *Client) Elicit(ctx context.Context, question string, choices []string) (Reply, error) {
 	field := map[string]any{"type": "string", "title": "Answer"}
 	if len(choices) > 0 {
 		field["enum"] = choices
@@ -175,12 +180,13 @@ func (c *Client) Elicit(ctx context.Context, question string, choices []string) 
 			Answer string `json:"answer"`
 		} `json:"content"`
 	}
-	err = c.link.ask(ctx, "elicitation/create", map[string]any{
+	err := c.link.ask(ctx, "elicitation/create", map[string]any{
 		"sessionId": c.ID, "mode": "form", "message": question,
 		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}},
 	}, &r)
-	if err != nil || r.Action != "accept" || r.Content.Answer == "" || len(choices) > 0 && !slices.Contains(choices, r.Content.Answer) {
-		return "", false, err
+	text := r.Content.Answer
+	if err != nil || r.Action != "accept" || len(choices) > 0 && !slices.Contains(choices, text) {
+		return Reply{Declined: r.Action == "decline"}, err
 	}
-	return r.Content.Answer, true, nil
+	return Reply{Text: text}, nil
 }
