@@ -111,7 +111,11 @@ func looking(name, about, hint, line string) command {
 		if r.Failure != nil {
 			return "", failed(r)
 		}
-		s.say("%s", fenced(r.Text))
+		language := "text"
+		if name == "diff" {
+			language = name
+		}
+		s.say("%s", in(language, r.Text))
 		return acpserver.Done, nil
 	}
 	return c

@@ -342,6 +342,11 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
+	if v.Counts.Landed == 0 {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why.",
+		}
+	}
 	agreed := false
 	if !s.allowed(c, "land") {
 		what := fmt.Sprintf("Move %s to the result of run %s: %s\n\n%s landed, at %s. New commits are merged and checked again.",

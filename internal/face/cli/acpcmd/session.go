@@ -202,11 +202,14 @@ func (s *session) say(format string, args ...any) {
 }
 
 // fenced shows a text as it is.
-func fenced(text string) string {
+func fenced(text string) string { return in("text", text) }
+
+// in shows a text of a language as it is.
+func in(language, text string) string {
 	text = view.CleanText(strings.Trim(text, "\n"))
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "text\n" + text + "\n" + fence
+	return fence + language + "\n" + text + "\n" + fence
 }

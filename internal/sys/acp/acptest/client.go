@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,6 +29,8 @@ type Client struct {
 	Raw     io.Writer    // the agent's input, for lines that are none of the protocol
 
 	mu      sync.Mutex // guards what is written
+	lines   []string
+	news    chan struct{} // has one where something was written
 	conn    *sdk.ClientSideConnection
 	session sdk.SessionId
 	options []sdk.SessionConfigOption
@@ -36,7 +39,7 @@ type Client struct {
 
 // Connect starts to talk.
 func (c *Client) Connect(ctx context.Context, from io.Reader, to io.Writer) error {
-	c.Raw = to
+	c.Raw, c.news = to, make(chan struct{}, 1)
 	c.conn = sdk.NewClientSideConnection(c, to, from)
 	c.conn.SetLogger(slog.New(slog.DiscardHandler))
 	p := sdk.InitializeRequest{ProtocolVersion: 1, ClientInfo: &sdk.Implementation{Name: c.Name, Version: "1"}}
@@ -53,7 +56,33 @@ func (c *Client) Connect(ctx context.Context, from io.Reader, to io.Writer) erro
 func (c *Client) say(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, _ = fmt.Fprintf(c.Out, format+"\n", args...)
+	line := fmt.Sprintf(format, args...)
+	_, _ = fmt.Fprintln(c.Out, line)
+	c.lines = append(c.lines, line)
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+// until waits until a line was written.
+func (c *Client) until(ctx context.Context, start string) error {
+	for {
+		c.mu.Lock()
+		found := slices.ContainsFunc(c.lines, func(line string) bool { return strings.HasPrefix(line, start) })
+		if found {
+			c.lines = nil
+		}
+		c.mu.Unlock()
+		if found {
+			return nil
+		}
+		select {
+		case <-c.news:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // Do does one after the other:
@@ -62,6 +91,7 @@ func (c *Client) say(format string, args ...any) {
 //	keep FILE     writes the session's ID there
 //	say TEXT      prompts, and waits; an interrupt of this program cancels
 //	begin TEXT    prompts, and does not wait; wait does
+//	until TEXT    waits until a line that begins with it was written since it was last waited for
 //	list [DIR]    lists the sessions
 //	mode ID, set OPTION VALUE, close, cancel, login
 //	raw LINE      sends a line that is none of the protocol; big N one of so many bytes
@@ -108,6 +138,8 @@ func (c *Client) step(ctx context.Context, verb, rest string) error {
 	case "wait":
 		c.prompts.Wait()
 		return nil
+	case "until":
+		return c.until(ctx, rest)
 	case "cancel":
 		return c.conn.Cancel(ctx, sdk.CancelNotification{SessionId: c.session})
 	case "raw":
