@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +36,7 @@ func acpAgent(c *acptest.Client, pid string, steps []string) error {
 	if err != nil {
 		return err
 	}
-	agent.Stderr = io.MultiWriter(said) // through a pipe, which breaks when this program dies
+	agent.Stderr = said
 	to, err := agent.StdinPipe()
 	from, err2 := agent.StdoutPipe()
 	if err := errors.Join(err, err2, agent.Start()); err != nil {

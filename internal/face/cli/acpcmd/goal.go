@@ -38,6 +38,17 @@ func (s *session) settings() (config.Config, error) {
 	return c, err
 }
 
+// prepare reads the configuration, and says what keeps work from starting, before
+// anybody is asked to agree to it.
+func (s *session) prepare() (config.Config, error) {
+	at := s.agent.at(s.dir)
+	c, err := s.settings()
+	if err != nil {
+		return c, err
+	}
+	return c, errors.Join(at.Ready(c, app.Order{}), app.Agreed(s.top, at.Trust()))
+}
+
 // allowed reports whether the user agreed to something beforehand. What a person
 // wants to see before it is done is never agreed to beforehand.
 func (s *session) allowed(c config.Config, name string) bool {
@@ -93,7 +104,7 @@ func once(name string) acpserver.Answer {
 
 // goal makes a plan for a goal, and works on it once a person agrees to it.
 func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.settings()
+	c, err := s.prepare()
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +122,7 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 
 // onlyPlan makes a plan and shows it.
 func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.settings()
+	c, err := s.prepare()
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +206,7 @@ func priority(needed bool) string {
 
 // start works on a plan once a person agrees to it.
 func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
-	c, err := s.settings()
+	c, err := s.prepare()
 	if err != nil {
 		return "", err
 	}
@@ -252,7 +263,7 @@ func (s *session) target(ctx context.Context) string {
 
 // quick does one task, once a person agrees to it.
 func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.settings()
+	c, err := s.prepare()
 	if err != nil {
 		return "", err
 	}
@@ -279,7 +290,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	if name == "" {
 		return "", &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN."}
 	}
-	c, err := s.settings()
+	c, err := s.prepare()
 	if err != nil {
 		return "", err
 	}

@@ -174,7 +174,11 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	t := s.track(work)
 	t.later = func() { drain(errLater) }
 	o.Began, o.Watched = t.begin, true
+	told := context.AfterFunc(work, func() {
+		s.c.Think("Stopping: nothing new starts, and what a model is about to answer is kept.\n\n")
+	})
 	r := s.agent.Run(work, o)
+	told()
 	t.finish()
 	if t.state == nil || t.state.Seq == 0 {
 		stop, err := t.unless(ctx, r)

@@ -23,6 +23,9 @@ type Server struct {
 	Version string
 	// Login says how a person makes this agent ready: see [Agent.Ready].
 	Login string
+	// Gone hears that the client has gone while so many prompts are worked on, which
+	// end now; nil: nobody does.
+	Gone func(prompts int)
 
 	agent   Agent
 	link    *link
@@ -62,14 +65,31 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 	for life.Err() == nil {
 		select {
 		case line := <-lines:
-			s.take(life, line)
+			s.take(ctx, line)
 		case <-gone:
 			end(ErrGone)
 		case <-life.Done():
 		}
 	}
+	if n := s.hangUp(context.Cause(life)); n > 0 && s.Gone != nil && ctx.Err() == nil {
+		s.Gone(n)
+	}
 	s.working.Wait()
 	s.link.part()
+}
+
+// hangUp ends all prompts. What else was asked for is answered still: who sends
+// requests and closes its end may read on.
+func (s *Server) hangUp(why error) (prompts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.sessions {
+		for t := range one.turns {
+			t.end(why)
+			prompts++
+		}
+	}
+	return prompts
 }
 
 // read hands on lines; nil stands for one that is too long.
