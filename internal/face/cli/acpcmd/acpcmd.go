@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -177,14 +176,14 @@ func goalOf(ctx context.Context, p *app.Place, id nexus.RunID) (nexus.GoalAccept
 func clone(p *app.Place) string { return filepath.Join(p.State, "repo.git") }
 
 // stand returns what there is to tell about a run now.
-func (g *agent) stand(ctx context.Context, p *app.Place, id nexus.RunID) (view.Run, *state.State, error) {
+func (g *agent) stand(ctx context.Context, p *app.Place, id nexus.RunID) (view.Run, error) {
 	r, err := p.Run(ctx, string(id))
 	if err != nil {
-		return view.Run{}, nil, err
+		return view.Run{}, err
 	}
 	s, err := p.Replay(ctx, id)
 	if err != nil {
-		return view.Run{}, nil, err
+		return view.Run{}, err
 	}
-	return g.Console.Tell(r, s), s, nil
+	return g.Console.Tell(r, s), nil
 }

@@ -166,7 +166,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	t := s.track(ctx)
 	o.Began, o.Watched = t.begin, true
 	r := s.agent.Run(ctx, o)
-	t.finish()
+	t.finish(ctx)
 	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
 		return nil, stop, err
 	}
@@ -335,8 +335,7 @@ func (s *session) look(ctx context.Context, name string) (view.Run, error) {
 	if err != nil {
 		return view.Run{}, err
 	}
-	v, _, err := s.agent.stand(ctx, p, r.ID)
-	return v, err
+	return s.agent.stand(ctx, p, r.ID)
 }
 
 // land moves a branch to what the session's run landed, once a person agrees to it.

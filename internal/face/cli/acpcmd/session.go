@@ -155,7 +155,7 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 		return "", false
 	}
 	defer p.Close()
-	v, _, err := s.agent.stand(ctx, p, run)
+	v, err := s.agent.stand(ctx, p, run)
 	if err != nil || v.Held != nil {
 		return "", false
 	}

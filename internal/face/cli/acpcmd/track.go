@@ -111,7 +111,7 @@ func (t *tracker) past(ctx context.Context) error {
 }
 
 // finish shows what is left to see, once the command has ended.
-func (t *tracker) finish() {
+func (t *tracker) finish(ctx context.Context) {
 	if t.place == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func (t *tracker) finish() {
 	}
 	t.asks.Wait()
 	t.over = true
-	ctx := context.WithoutCancel(t.ctx)
+	ctx = context.WithoutCancel(ctx)
 	for e, err := range t.place.Journal.Events(ctx, t.state.Run, t.state.Seq) {
 		if err != nil || !t.see(ctx, e) {
 			break
@@ -157,7 +157,7 @@ func (t *tracker) spent() nexus.Money {
 func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, error) {
 	switch {
 	case ctx.Err() != nil:
-		return acpserver.Cancelled, nil
+		return acpserver.Cancelled, nil //nolint:nilerr // that it was cancelled is the answer
 	case r.Failure != nil && r.Failure.Code == nexus.CodeForbidden:
 		t.s.say("%s %s", r.Failure.Message, r.Failure.Hint)
 		return acpserver.Refused, nil
@@ -179,7 +179,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	})
 	r := s.agent.Run(work, o)
 	told()
-	t.finish()
+	t.finish(ctx)
 	if t.state == nil || t.state.Seq == 0 {
 		stop, err := t.unless(ctx, r)
 		return cmp.Or(stop, acpserver.Done), err
@@ -238,7 +238,7 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) bool {
 		v := t.view()
 		t.tell(v)
 		if !t.over {
-			t.question(v)
+			t.question(v) //nolint:contextcheck // a person is asked for as long as the prompt lasts
 		}
 	}
 	return true

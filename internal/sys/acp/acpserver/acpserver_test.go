@@ -63,11 +63,11 @@ func (a *talker) Set(_, value string) error {
 func (a *talker) Beside(text string) bool { return text == "look" }
 
 func (a *talker) Prompt(ctx context.Context, text string) (Stop, error) {
-	switch {
-	case text == "wait":
+	switch text {
+	case "wait":
 		<-ctx.Done()
 		return Done, context.Cause(ctx)
-	case text == "flood":
+	case "flood":
 		for range 3 * maxUnread {
 			a.c.Say("x")
 		}
@@ -75,13 +75,13 @@ func (a *talker) Prompt(ctx context.Context, text string) (Stop, error) {
 		case a.flooded <- struct{}{}:
 		default:
 		}
-	case text == "permit":
+	case "permit":
 		answer, err := a.c.Permit(ctx, Call{ID: "1", Title: "T"}, []Answer{{ID: "yes", Kind: "allow_once"}})
 		a.c.Say(fmt.Sprintf("%q %v", answer, err))
-	case text == "elicit":
+	case "elicit":
 		r, err := a.c.Elicit(ctx, "Q", []string{"red"})
 		a.c.Say(fmt.Sprintf("%+v %v", r, err))
-	case text == "fail":
+	case "fail":
 		return "", errors.New("it broke")
 	default:
 		a.c.Say(text)
@@ -89,7 +89,7 @@ func (a *talker) Prompt(ctx context.Context, text string) (Stop, error) {
 	return Done, nil
 }
 
-// client plays the client.
+// player plays the client.
 type player struct {
 	t    *testing.T
 	to   io.WriteCloser

@@ -60,14 +60,15 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 	s.agent, s.sessions, s.asked = a, map[string]*session{}, map[string]context.CancelCauseFunc{}
 	s.link = newLink(out, func(error) { end(ErrGone) })
 	go s.link.write()
-	lines, gone := make(chan []byte), make(chan error, 1)
-	go func() { gone <- read(life, jsonline.NewReader(in, maxMessage), lines) }() // a read cannot be ended
+	lines := make(chan []byte)
+	go func() { // a read cannot be ended
+		defer end(ErrGone)
+		read(life, jsonline.NewReader(in, maxMessage), lines)
+	}()
 	for life.Err() == nil {
 		select {
 		case line := <-lines:
 			s.take(ctx, line)
-		case <-gone:
-			end(ErrGone)
 		case <-life.Done():
 		}
 	}
@@ -92,17 +93,17 @@ func (s *Server) hangUp(why error) (prompts int) {
 	return prompts
 }
 
-// read hands on lines; nil stands for one that is too long.
-func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) error {
+// read hands on lines until there are no more; nil stands for one that is too long.
+func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
 	for {
 		line, err := r.Next()
 		if err != nil && !errors.Is(err, jsonline.ErrLong) {
-			return err
+			return
 		}
 		select {
 		case lines <- line:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return
 		}
 	}
 }
