@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -185,5 +186,15 @@ func (g *agent) stand(ctx context.Context, p *app.Place, id nexus.RunID) (view.R
 	if err != nil {
 		return view.Run{}, err
 	}
-	return g.Console.Tell(r, s), nil
+	return g.tell(r, s), nil
+}
+
+// tell returns what there is to tell about a run. What a person has answered is not
+// asked any more, also while nobody conducts the run who could take note of it.
+func (g *agent) tell(r journal.Run, s *state.State) view.Run {
+	v := g.Console.Tell(r, s)
+	v.Asks = slices.DeleteFunc(v.Asks, func(q view.Ask) bool {
+		return slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbAnswer && r.ID == q.ID })
+	})
+	return v
 }
