@@ -124,7 +124,7 @@ func stories(t *testing.T) []string {
 	if !testenv.Raced() {
 		return all
 	}
-	crowded := []string{"agent-jobs", "mcp-run", "mcp-steer", "run-budget-shared", "run-conflict", "steer-interrupt"}
+	crowded := []string{"acp-steer", "agent-jobs", "mcp-run", "mcp-steer", "run-budget-shared", "run-conflict", "steer-interrupt"}
 	if testenv.Nightly() {
 		crowded = append(crowded, "channels", "network-run", "record-parallel", "run", "run-land", "run-personas", "run-scouts", "run-split", "steer-pause-resume")
 	}

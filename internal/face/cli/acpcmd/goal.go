@@ -191,7 +191,8 @@ func entries(tasks []nexus.Task) []acpserver.Entry {
 	}
 	all := []acpserver.Entry{}
 	for _, t := range tasks {
-		all = append(all, acpserver.Entry{Content: string(t.ID) + ": " + view.Clean(t.Title), Priority: priority(needed[t.ID]), Status: "pending"})
+		what := string(t.ID) + ": " + view.Clean(t.Title)
+		all = append(all, acpserver.Entry{Content: what, Priority: priority(needed[t.ID]), Status: "pending"})
 	}
 	return all
 }
@@ -288,7 +289,9 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	name = cmp.Or(name, string(s.run))
 	s.mu.Unlock()
 	if name == "" {
-		return "", &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN."}
+		return "", &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
+		}
 	}
 	c, err := s.prepare()
 	if err != nil {

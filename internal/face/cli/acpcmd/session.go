@@ -116,7 +116,8 @@ func (s *session) flags(all ...string) []string {
 // Prompt implements [acpserver.Session].
 func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, error) {
 	if strings.TrimSpace(text) == "" {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: "Say what you want, in one or more sentences."}
+		const hint = "Say what you want, in one or more sentences."
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
 	}
 	if c, rest, ok := typed(text); ok {
 		return c.do(ctx, s, rest)

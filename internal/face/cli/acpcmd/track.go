@@ -291,8 +291,8 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 // is shown it.
 func known(f nexus.Fact) bool {
 	switch f.(type) {
-	case nexus.GoalAccepted, nexus.RunStarted, nexus.PlanProposed, nexus.TaskPlanned, nexus.QuestionAsked, nexus.QuestionAnswered, nexus.QuestionLeft,
-		nexus.RequestMade, nexus.RequestSettled, nexus.RunEnded, nexus.ResultPublished, nexus.RunReopened, nexus.RunRecovered:
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.PlanProposed, nexus.TaskPlanned, nexus.QuestionAsked, nexus.QuestionAnswered,
+		nexus.QuestionLeft, nexus.RequestMade, nexus.RequestSettled, nexus.RunEnded, nexus.ResultPublished, nexus.RunReopened, nexus.RunRecovered:
 		return true
 	default:
 		return false

@@ -45,13 +45,6 @@ type session struct {
 	turns map[*turn]bool
 }
 
-// turn is a prompt that is worked on.
-type turn struct {
-	beside bool
-	end    context.CancelCauseFunc
-	done   chan struct{}
-}
-
 // Serve talks to a client until it has gone or ctx ends, and waits for what it
 // began. Prompts that are worked on then end.
 func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer) {
@@ -77,20 +70,6 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 	}
 	s.working.Wait()
 	s.link.part()
-}
-
-// hangUp ends all prompts. What else was asked for is answered still: who sends
-// requests and closes its end may read on.
-func (s *Server) hangUp(why error) (prompts int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.sessions {
-		for t := range one.turns {
-			t.end(why)
-			prompts++
-		}
-	}
-	return prompts
 }
 
 // read hands on lines until there are no more; nil stands for one that is too long.
@@ -343,24 +322,6 @@ func (c *client) forms() bool {
 	return c.Capabilities.Elicitation != nil && c.Capabilities.Elicitation.Form != nil
 }
 
-// set returns what the client can set in a session, and how it is set.
-func set(s Session) map[string]any {
-	r, options := map[string]any{}, []Option{}
-	for _, o := range s.Options() {
-		o.Type = "select"
-		if o.ID == ModeOption {
-			modes := []any{}
-			for _, c := range o.Choices {
-				modes = append(modes, map[string]any{"id": c.Value, "name": c.Name, "description": c.About})
-			}
-			r["modes"] = map[string]any{"currentModeId": o.Value, "availableModes": modes}
-		}
-		options = append(options, o)
-	}
-	r["configOptions"] = options
-	return r
-}
-
 func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		Dir    string `json:"cwd"`
@@ -398,129 +359,4 @@ func (s *Server) has(id string) (*session, error) {
 		return nil, &fault{Code: codeNotFound, Message: "there is no open session " + word(id) + "; session/load opens one that was closed"}
 	}
 	return one, nil
-}
-
-func (s *Server) prompt(ctx context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var p struct {
-		ID     string          `json:"sessionId"`
-		Prompt json.RawMessage `json:"prompt"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one, err := s.has(p.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err := textOf(p.Prompt, one.dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	t := &turn{beside: one.Beside(text), done: make(chan struct{})}
-	for other := range one.turns {
-		if !other.beside && !t.beside {
-			return nil, nil, &fault{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it, or wait until it is done"}
-		}
-	}
-	ctx, t.end = context.WithCancelCause(ctx)
-	one.turns[t] = true
-	return nil, func(context.Context) (any, error) {
-		stop, err := one.Prompt(ctx, text)
-		s.mu.Lock()
-		delete(one.turns, t)
-		s.mu.Unlock()
-		close(t.done)
-		cause := context.Cause(ctx)
-		t.end(nil)
-		if errors.Is(cause, ErrCancelled) || errors.Is(cause, ErrClosed) {
-			return map[string]any{"stopReason": Cancelled}, nil
-		}
-		return map[string]any{"stopReason": stop}, err
-	}, nil
-}
-
-func (s *Server) close(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var p struct {
-		ID string `json:"sessionId"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one, err := s.has(p.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	delete(s.sessions, p.ID)
-	return nil, func(context.Context) (any, error) {
-		s.mu.Lock()
-		var all []*turn
-		for t := range one.turns {
-			t.end(ErrClosed)
-			all = append(all, t)
-		}
-		s.mu.Unlock()
-		for _, t := range all {
-			<-t.done
-		}
-		return struct{}{}, nil
-	}, nil
-}
-
-func (s *Server) setMode(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var p struct {
-		ID   string `json:"sessionId"`
-		Mode string `json:"modeId"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, nil, err
-	}
-	one, err := s.change(p.ID, ModeOption, p.Mode)
-	if err != nil {
-		return nil, nil, err
-	}
-	c := &Client{ID: p.ID, link: s.link}
-	c.update("config_option_update", map[string]any{"configOptions": set(one)["configOptions"]})
-	return struct{}{}, nil, nil
-}
-
-func (s *Server) setOption(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var p struct {
-		ID     string `json:"sessionId"`
-		Option string `json:"configId"`
-		Value  string `json:"value"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, nil, err
-	}
-	one, err := s.change(p.ID, p.Option, p.Value)
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.Option == ModeOption {
-		c := &Client{ID: p.ID, link: s.link}
-		c.update("current_mode_update", map[string]any{"currentModeId": p.Value})
-	}
-	return map[string]any{"configOptions": set(one)["configOptions"]}, nil, nil
-}
-
-// change sets an option of a session.
-func (s *Server) change(id, option, value string) (Session, error) {
-	s.mu.Lock()
-	one, err := s.has(id)
-	s.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range one.Options() {
-		for _, c := range o.Choices {
-			if o.ID == option && c.Value == value {
-				return one, one.Set(option, value)
-			}
-		}
-	}
-	return nil, &fault{Code: codeParams, Message: "there is no " + word(option) + " with the value " + word(value)}
 }
