@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -163,10 +164,17 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	}
 	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, s.flags("tier")...)...)
 	o.Stdin = text
-	t := s.track(ctx)
+	work, drain := context.WithCancelCause(ctx)
+	defer drain(nil)
+	t := s.track(work)
+	t.later = func() { drain(errLater) }
 	o.Began, o.Watched = t.begin, true
-	r := s.agent.Run(ctx, o)
+	r := s.agent.Run(work, o)
 	t.finish(ctx)
+	if ctx.Err() == nil && work.Err() != nil { // the planner's question is answered later
+		s.report(t.view())
+		return nil, acpserver.Done, nil
+	}
 	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
 		return nil, stop, err
 	}
@@ -179,6 +187,15 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	s.mu.Unlock()
 	s.c.Plan(entries(p.Tasks))
 	return p, "", nil
+}
+
+// planned shows the plan that a run made which was continued.
+func (s *session) planned(of *state.State) {
+	p := &made{Plan: app.PlanOf(of), spent: of.Ledger.Spent()}
+	s.mu.Lock()
+	s.plan = p
+	s.mu.Unlock()
+	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(p.Goal, p.Tasks)))
 }
 
 // entries are the tasks of a plan that nobody works on.
