@@ -39,15 +39,15 @@ func (s *session) settings() (config.Config, error) {
 	return c, err
 }
 
-// prepare reads the configuration, and says what keeps work from starting, before
-// anybody is asked to agree to it.
-func (s *session) prepare() (config.Config, error) {
+// prepare reads the configuration, and says what keeps work on an order from
+// starting, before anybody is asked to agree to it.
+func (s *session) prepare(o app.Order) (config.Config, error) {
 	at := s.agent.at(s.dir)
 	c, err := s.settings()
 	if err != nil {
 		return c, err
 	}
-	return c, errors.Join(at.Ready(c, app.Order{}), app.Agreed(s.top, at.Trust()))
+	return c, errors.Join(at.Ready(c, o), app.Agreed(s.top, at.Trust()))
 }
 
 // allowed reports whether the user agreed to something beforehand. What a person
@@ -105,7 +105,7 @@ func once(name string) acpserver.Answer {
 
 // goal makes a plan for a goal, and works on it once a person agrees to it.
 func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{})
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 
 // onlyPlan makes a plan and shows it.
 func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{})
 	if err != nil {
 		return "", err
 	}
@@ -224,7 +224,7 @@ func priority(needed bool) string {
 
 // start works on a plan once a person agrees to it.
 func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{Plan: &p.Plan})
 	if err != nil {
 		return "", err
 	}
@@ -281,7 +281,7 @@ func (s *session) target(ctx context.Context) string {
 
 // quick does one task, once a person agrees to it.
 func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{Plan: &nexus.Plan{}})
 	if err != nil {
 		return "", err
 	}
@@ -310,7 +310,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
 		}
 	}
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{Run: nexus.RunID(name)})
 	if err != nil {
 		return "", err
 	}
