@@ -36,6 +36,7 @@ type Config struct {
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
 	Allowed    []string            // what clients of nexus mcp may do without asking a person for each call
+	Editors    []string            // the same for clients of nexus acp
 	Hooks      map[string]Hook     // commands that are run at points of a run
 	Preset     string              // fills in what nobody set; see [Presets]
 	Languages  map[string]Language // language servers

@@ -29,7 +29,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	if err != nil {
 		return err
 	}
-	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err)) {
+	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err) && !a.Host.Watched) {
 		alerts.Denied = nexus.ReactStop // nobody is there who could resume
 	}
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
@@ -164,7 +164,7 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 	if o.Headless {
 		w.set.Order = nil // no question waits
 	}
-	o.Person, o.Watched = a.Person(), a.Live(a.Err)
+	o.Person, o.Watched = a.Person(), a.Live(a.Err) || a.Host.Watched
 	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
 		w.in = a.In
