@@ -11,12 +11,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // Hooks returns the hooks that hold for a repository whose state is in a
 // directory, and what runs them: nil where there are none.
-func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *hookcmd.Runner, error) {
+func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	c, origins, err := a.Settings()
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +46,7 @@ func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]
 		}
 		return paths
 	})
-	return all, &hookcmd.Runner{
+	return all, &usercmd.Runner{
 		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerWay(), Hidden: hidden, Mask: a.Mask.Mask,
 		Mark: string(run) + "/hook",
 	}, nil
@@ -77,7 +78,7 @@ func (a *App) HookItems(dir string) ([]trust.Item, error) {
 
 // refusers returns the hooks that may refuse something of a run, and what runs
 // them. It is an error that one is not trusted: it may be there for a reason.
-func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcmd.Hook, *hookcmd.Runner, error) {
+func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, run)
 	if err != nil {
 		return nil, nil, err

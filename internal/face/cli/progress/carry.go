@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
@@ -195,7 +196,7 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	}
 	o := hook.Observers{Journal: w.place.Journal, Dir: filepath.Join(w.place.State, "hooks"), Say: w.shown.say, Grace: hook.Grace}
 	for _, h := range all {
-		switch state, err := runner.Trusted(h); {
+		switch state, err := h.Trusted(runner); {
 		case err != nil:
 			return nil, err
 		case state != trust.Trusted:
@@ -207,7 +208,7 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	if len(o.Hooks) == 0 {
 		return func() {}, nil
 	}
-	o.Run = runner.Run
+	o.Run = func(ctx context.Context, h hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) { return h.Run(ctx, runner, e) }
 	return o.Start(ctx, id)
 }
 
