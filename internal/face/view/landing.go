@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -24,7 +25,7 @@ func describeLanding(f nexus.Fact) string {
 	}
 }
 
-// describeHook says what hooks were asked, and how they ended.
+// describeHook says what hooks and plugins were asked, and what became of it.
 func describeHook(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.StartSought:
@@ -36,6 +37,9 @@ func describeHook(f nexus.Fact) string {
 		return Because("work does not start", f.Why)
 	case nexus.HookRan:
 		return Because(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
+	case nexus.PluginAnswered:
+		text := fmt.Sprintf("plugin %s (%s): %s after %s", f.Plugin, f.Kind, f.State, Duration(f.Duration))
+		return Because(text, cmp.Or(f.Why, f.About))
 	default:
 		return ""
 	}

@@ -169,6 +169,8 @@ func notable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.HookRan:
 		return f.State != nexus.HookOK
+	case nexus.PluginAnswered:
+		return f.State != nexus.PluginOK || f.About != ""
 	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
@@ -237,7 +239,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
-	case nexus.StartSought, nexus.StartJudged, nexus.HookRan:
+	case nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered:
 		return "", describeHook(f)
 	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)

@@ -31,6 +31,17 @@ func (c Command) Borrows() bool {
 	return !c.Own && slices.ContainsFunc(c.Env, func(v string) bool { return strings.Contains(v, "${") })
 }
 
+// files returns the files that its command line names by an absolute path.
+func (c Command) files() []string {
+	var all []string
+	for _, arg := range c.Args {
+		if info, err := os.Stat(arg); filepath.IsAbs(arg) && filepath.Clean(arg) == arg && err == nil && info.Mode().IsRegular() {
+			all = append(all, arg)
+		}
+	}
+	return all
+}
+
 // Item writes out what somebody has to agree to before it is run, nil for
 // nothing: what the user declared is agreed to, as long as it stays in the
 // sandbox.
@@ -80,7 +91,8 @@ func (r *Runner) Trusted(item func(*os.Root) *trust.Item) (trust.State, error) {
 }
 
 // Prepare returns what is run, and in which box. The command may write to own, which
-// stays. It reads the repository, in which it starts, and what trees names.
+// stays. It reads the repository, in which it starts, what trees names,
+// and the files of the user's that the user's own command names.
 func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) (*sandbox.Box, sandbox.Command, error) {
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return nil, sandbox.Command{}, err
@@ -98,6 +110,9 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		return r.Open, made, nil
 	}
 	made.Readable, made.Writable = append([]string{r.Dir}, trees...), []string{own}
+	if c.Own {
+		made.Readable = append(made.Readable, c.files()...)
+	}
 	if r.Hidden != nil {
 		made.Hidden = r.Hidden()
 	}

@@ -208,7 +208,9 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	if len(o.Hooks) == 0 {
 		return func() {}, nil
 	}
-	o.Run = func(ctx context.Context, h hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) { return h.Run(ctx, runner, e) }
+	o.Run = func(ctx context.Context, h hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) {
+		return h.Run(ctx, runner, e)
+	}
 	return o.Start(ctx, id)
 }
 
