@@ -269,12 +269,12 @@ type (
 		Round   int       `json:"round,omitzero"`   // 0: it starts from the best tree so far
 		Fresh   bool      `json:"fresh,omitzero"`   // it starts from the tip, whatever there is
 	}
-	// RoutesSought intends to ask a model how hard tasks are.
+	// RoutesSought intends to ask plugins and a model how hard tasks are.
 	RoutesSought struct {
 		Attempt AttemptID `json:"attempt"` // "route.1": the session that says it
 		Tasks   []TaskID  `json:"tasks"`
 	}
-	// RoutesTold says what it answered. A task that it does not name is left
+	// RoutesTold says what they answered. A task that it does not name is left
 	// to the next strategy.
 	RoutesTold struct {
 		Attempt AttemptID `json:"attempt"`

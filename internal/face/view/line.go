@@ -373,9 +373,9 @@ func delayed(f nexus.CallDelayed) string {
 func describeRoutes(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.RoutesSought:
-		return fmt.Sprintf("asking a model how difficult %s are", Count(len(f.Tasks), "task"))
+		return fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
 	case nexus.RoutesTold:
-		return Because(fmt.Sprintf("the model rated %s", Count(len(f.Routes), "task")), f.Why)
+		return Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
 	default:
 		return ""
 	}

@@ -66,7 +66,7 @@ type Runner struct {
 	Env    func(string) string
 	Book   *trust.Book
 	Way    func(names []string) (*egress.Way, error) // a way out to what the user named
-	Hidden func() []string                           // files of the repository that hold secrets; nil: none
+	Hidden func(dir string) []string                 // files in a directory that hold secrets; nil: none
 	Mask   func([]byte) []byte                       // takes keys out of what they say; nil: nothing does
 	Mark   string                                    // names the owner to [sandbox.Sweep]
 }
@@ -114,7 +114,9 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		made.Readable = append(made.Readable, c.files()...)
 	}
 	if r.Hidden != nil {
-		made.Hidden = r.Hidden()
+		for _, dir := range append([]string{r.Dir}, trees...) {
+			made.Hidden = append(made.Hidden, r.Hidden(dir)...)
+		}
 	}
 	if len(c.Network) > 0 {
 		way, err := r.Way(c.Network)
