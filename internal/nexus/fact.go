@@ -496,7 +496,8 @@ type Reader struct {
 	Parts    int       `json:"parts,omitzero"`
 	Reviewed bool      `json:"reviewed"`
 	Approved bool      `json:"approved"`
-	Why      string    `json:"why,omitzero"` // why it did not review
+	Why      string    `json:"why,omitzero"`    // why it did not review
+	Plugin   string    `json:"plugin,omitzero"` // who it is, where it is no model; there is no session then
 }
 
 // Judgement says whether a tool call might be made, by which rule and why, and

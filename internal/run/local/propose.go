@@ -42,20 +42,12 @@ func (m *Machine) propose(ctx context.Context, f nexus.RoutesSought, v state.Vie
 		for i, out := range outputs {
 			if answered[i] && out.Complexity != "" {
 				told = append(told, nexus.Route{
-					Task: questions[i].Of.Task, Complexity: out.Complexity, Tier: out.Tier, Strategy: out.Strategy, Why: m.masked(out.Why), Plugin: p.Name,
+					Task: questions[i].Of.Task, Complexity: out.Complexity, Tier: out.Tier, Strategy: out.Strategy, Why: out.Why, Plugin: p.Name,
 				})
 			}
 		}
 	}
 	return told, nil
-}
-
-// masked takes keys out of what a plugin said.
-func (m *Machine) masked(text string) string {
-	if m.Worker.Site.Mask == nil {
-		return text
-	}
-	return string(m.Worker.Site.Mask([]byte(text)))
 }
 
 // proposed tells a proposal in a few words.

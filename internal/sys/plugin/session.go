@@ -88,7 +88,7 @@ func (s *Session) Ask(ctx context.Context, k nexus.PluginKind, run nexus.RunID, 
 	case err != nil:
 		return s.fail(nexus.PluginInvalid, err.Error())
 	case refused != "":
-		return &Error{s.plugin.Name, nexus.PluginFailed, s.runner.Text([]byte(refused))}
+		return &Error{s.plugin.Name, nexus.PluginFailed, refused}
 	}
 	if err := Decode(data, output); err != nil {
 		return s.fail(nexus.PluginInvalid, err.Error())
@@ -114,9 +114,12 @@ func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 	case err != nil:
 		return message{}, s.ended(ctx)
 	}
+	if s.runner.Mask != nil {
+		line = s.runner.Mask(line) // before it is kept, shown or sent
+	}
 	m, err := parse(line)
 	if err != nil {
-		return message{}, s.fail(nexus.PluginInvalid, s.runner.Text([]byte(err.Error())))
+		return message{}, s.fail(nexus.PluginInvalid, err.Error())
 	}
 	return m, nil
 }
