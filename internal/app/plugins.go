@@ -65,3 +65,33 @@ func greet(ctx context.Context, p plugin.Plugin, r *usercmd.Runner) error {
 	s.Close()
 	return nil
 }
+
+// Discoverers returns what asks the plugins that discover, or the one with a
+// name. Those that nobody agreed to are left out, and said to be.
+func (a *App) Discoverers(ctx context.Context, p *Place, name string) (*plugin.Host, error) {
+	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, "discover")
+	if err != nil {
+		return nil, err
+	}
+	h := &plugin.Host{Runner: runner, Now: a.Now}
+	for _, one := range plugin.Of(all, nexus.PluginDiscovery) {
+		if name != "" && one.Name != name {
+			continue
+		}
+		state, err := one.Trusted(runner)
+		switch {
+		case err != nil:
+			return nil, err
+		case state == trust.Trusted:
+			h.Plugins = append(h.Plugins, one)
+		case name != "" || one.Required:
+			return nil, plugin.Unanswered(&plugin.Error{Plugin: one.Name, State: nexus.PluginUntrusted, Why: "it is not trusted as it is (" + string(state) + ")"})
+		default:
+			a.say(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, state))
+		}
+	}
+	if name != "" && len(h.Plugins) == 0 {
+		return nil, NotFound("plugin that discovers", name, "nexus plugins list shows the plugins and their kinds.")
+	}
+	return h, nil
+}

@@ -103,11 +103,21 @@ func (h *Host) need(p Plugin, failed *Error) error {
 
 // Required is the error of a plugin that is required and cannot answer.
 func Required(failed *Error) error {
-	code, hint := nexus.CodePlugin, fmt.Sprintf("Try it with nexus plugins test %s, or take required out of its configuration.", failed.Plugin)
+	return unanswered(failed, "is required and does not answer", fmt.Sprintf("Try it with nexus plugins test %s, or take required out of its configuration.", failed.Plugin))
+}
+
+// Unanswered is the error of a plugin that somebody asked for something, and
+// that cannot answer.
+func Unanswered(failed *Error) error {
+	return unanswered(failed, "does not answer", "Try it with nexus plugins test "+failed.Plugin+".")
+}
+
+func unanswered(failed *Error, what, hint string) error {
+	code := nexus.CodePlugin
 	if failed.State == nexus.PluginUntrusted {
 		code, hint = nexus.CodeUntrusted, "Read it with nexus trust, then trust it with nexus trust --yes."
 	}
-	return &nexus.Error{Code: code, Message: fmt.Sprintf("the plugin %s is required and does not answer (%s): %s", failed.Plugin, failed.State, failed.Why), Hint: hint}
+	return &nexus.Error{Code: code, Message: fmt.Sprintf("the plugin %s %s (%s): %s", failed.Plugin, what, failed.State, failed.Why), Hint: hint}
 }
 
 // broken returns why a plugin is not asked any more.
