@@ -34,7 +34,7 @@ func (a *App) host(ctx context.Context, p *Place, run nexus.RunID) (*plugin.Host
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	h := &plugin.Host{Runner: runner, Run: run, Say: a.say, Now: a.Now}
+	h := &plugin.Host{Runner: runner, Run: run, Now: a.Now}
 	for _, one := range all {
 		state, err := one.Trusted(runner)
 		switch {

@@ -13,13 +13,13 @@ import (
 )
 
 // Host asks the plugins of a run. A plugin that does not speak the protocol, is
-// late, or ends is reported once and not asked again by this process. A nil
+// late, or ends is not asked again by this process, so that its failure is an
+// answer once. A nil
 // Host has no plugins. It may be used by many goroutines.
 type Host struct {
 	Plugins []Plugin
 	Runner  *usercmd.Runner
 	Run     nexus.RunID
-	Say     func(string)     // hears once of each plugin that fails; nil: nobody does
 	Now     func() time.Time // measures how long an answer takes
 
 	mu  sync.Mutex // guards the rest
@@ -127,8 +127,8 @@ func (h *Host) broken(p Plugin) *Error {
 	return h.out[p.Name]
 }
 
-// leave remembers a plugin that failed, and reports it once. One that only had
-// no answer is asked again.
+// leave remembers a plugin that failed. One that only had no answer is asked
+// again.
 func (h *Host) leave(p Plugin, failed *Error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +139,4 @@ func (h *Host) leave(p Plugin, failed *Error) {
 		h.out = map[string]*Error{}
 	}
 	h.out[p.Name] = failed
-	if h.Say != nil && !p.Required {
-		h.Say(fmt.Sprintf("plugin %s is left out: it does not answer (%s): %s", p.Name, failed.State, failed.Why))
-	}
 }
