@@ -85,7 +85,7 @@ func (a *App) Discoverers(ctx context.Context, p *Place, name string) (*plugin.H
 		case state == trust.Trusted:
 			h.Plugins = append(h.Plugins, one)
 		case name != "" || one.Required:
-			return nil, plugin.Unanswered(&plugin.Error{Plugin: one.Name, State: nexus.PluginUntrusted, Why: "it is not trusted as it is (" + string(state) + ")"})
+			return nil, plugin.Unanswered(&plugin.Error{Plugin: one.Name, State: nexus.PluginUntrusted, Why: fmt.Sprintf("it is not trusted (%s)", state)})
 		default:
 			a.say(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, state))
 		}

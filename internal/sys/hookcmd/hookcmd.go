@@ -127,6 +127,18 @@ type Outcome struct {
 // Trusted says how a hook stands.
 func (h Hook) Trusted(r *usercmd.Runner) (trust.State, error) { return r.Trusted(h.Item) }
 
+// Found reports whether there is a program where the hook would run. It is not
+// run.
+func (h Hook) Found(ctx context.Context, r *usercmd.Runner) (bool, error) {
+	box, c, err := h.command(r, Event{})
+	if err != nil {
+		return false, err
+	}
+	c.Args, c.Stdin, c.Proxy, c.Timeout = []string{"sh", "-c", `command -v "$1"`, "sh", h.Command[0]}, nil, nil, usual
+	result, err := box.Run(ctx, c)
+	return result.Exit == 0, err
+}
+
 // Run runs a hook with an event, and returns when it and everything that it
 // started is dead. An error means that ctx ended before.
 func (h Hook) Run(ctx context.Context, r *usercmd.Runner, e Event) (Outcome, error) {

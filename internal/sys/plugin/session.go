@@ -42,8 +42,7 @@ func (p Plugin) Open(ctx context.Context, r *usercmd.Runner, trees ...string) (*
 	case err != nil:
 		return nil, &Error{p.Name, nexus.PluginNotRun, err.Error()}
 	case state != trust.Trusted:
-		why := fmt.Sprintf("it is not trusted (%s); read it with nexus trust, then trust it with nexus trust --yes", state)
-		return nil, &Error{p.Name, nexus.PluginUntrusted, why}
+		return nil, &Error{p.Name, nexus.PluginUntrusted, fmt.Sprintf("it is not trusted (%s), see nexus trust", state)}
 	}
 	own := r.Own("plugins", p.Name)
 	box, c, err := r.Prepare(p.declared(), own, []string{"NEXUS_PLUGIN=" + p.Name, "NEXUS_PLUGIN_DIR=" + own}, trees...)
