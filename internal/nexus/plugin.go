@@ -34,21 +34,32 @@ const (
 	PluginUntrusted PluginState = "untrusted" // nobody agreed to it as it is now
 )
 
-// PluginAnswered says what a plugin answered that takes part in a decision. A
-// reporter and a discovery decide nothing, and are not recorded.
-type PluginAnswered struct {
-	Plugin   string        `json:"plugin"` // its name in the configuration
-	Kind     PluginKind    `json:"kind"`
-	Version  string        `json:"version,omitzero"` // what it says it is
-	Task     TaskID        `json:"task,omitzero"`
-	Attempt  AttemptID     `json:"attempt,omitzero"`
-	Session  SessionID     `json:"session,omitzero"` // whose first message has its text
-	State    PluginState   `json:"state"`
-	Why      string        `json:"why,omitzero"`    // why there is no answer
-	Output   string        `json:"output,omitzero"` // blob: its answer, as JSON, without keys
-	About    string        `json:"about,omitzero"`  // the answer in a few words
-	Duration time.Duration `json:"duration"`
+// Means says what follows where a plugin broke down; empty where it did not.
+func (s PluginState) Means() string {
+	if s == PluginOK || s == PluginFailed {
+		return ""
+	}
+	return " is left out"
 }
+
+// Plugins that take part in a decision.
+type (
+	// PluginAnswered says what a plugin answered that takes part in a decision. A
+	// reporter and a discovery decide nothing, and are not recorded.
+	PluginAnswered struct {
+		Plugin   string        `json:"plugin"` // its name in the configuration
+		Kind     PluginKind    `json:"kind"`
+		Version  string        `json:"version,omitzero"` // what it says it is
+		Task     TaskID        `json:"task,omitzero"`
+		Attempt  AttemptID     `json:"attempt,omitzero"`
+		Session  SessionID     `json:"session,omitzero"` // whose first message has its text
+		State    PluginState   `json:"state"`
+		Why      string        `json:"why,omitzero"`    // why there is no answer
+		Output   string        `json:"output,omitzero"` // blob: its answer, as JSON, without keys
+		About    string        `json:"about,omitzero"`  // the answer in a few words
+		Duration time.Duration `json:"duration"`
+	}
+)
 
 // Blobs returns the answer.
 func (f PluginAnswered) Blobs() []string { return []string{f.Output} }

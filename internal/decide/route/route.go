@@ -28,8 +28,9 @@ const (
 	Budget   = "budget"   // not a strategy: money runs out, and what has not begun begins lower
 )
 
-// Orders returns the strategies that may be in [nexus.Routing].
-func Orders() []string { return []string{Manual, Plugin, Adaptive, Model, Keyword} }
+// Orders returns the strategies that people put into an order. [WithPlugins] adds
+// one more.
+func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
 
 // WithPlugins returns an order in which plugins are asked before anything but
 // what the plan says, which is a person's or the planner's word.

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -38,11 +37,7 @@ func describeHook(f nexus.Fact) string {
 	case nexus.HookRan:
 		return Because(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
 	case nexus.PluginAnswered:
-		text := fmt.Sprintf("plugin %s (%s): %s after %s", f.Plugin, f.Kind, f.State, Duration(f.Duration))
-		if f.State != nexus.PluginOK && f.State != nexus.PluginFailed {
-			text = fmt.Sprintf("plugin %s (%s) is left out: %s after %s", f.Plugin, f.Kind, f.State, Duration(f.Duration))
-		}
-		return Because(text, cmp.Or(f.Why, f.About))
+		return Because(fmt.Sprintf("plugin %s (%s)%s: %s after %s", f.Plugin, f.Kind, f.State.Means(), f.State, Duration(f.Duration)), f.Why+f.About)
 	default:
 		return ""
 	}
