@@ -133,21 +133,26 @@ func (p Program) copyLogin(from, to string) (secrets []string, err error) {
 // settle writes the settings that have no variable and no flag. Gemini CLI does
 // not know how it is logged in without them.
 func (p Program) settle(dir string) error {
-	settings := map[string]any{}
-	name := ".gemini/settings.json"
+	var name string
+	var text []byte
 	switch {
 	case p.Speaks == "amp":
 		name = ".config/amp/settings.json"
-		settings["amp.dangerouslyAllowAll"] = true // ours confines it
-		settings["amp.updates.mode"] = "disabled"
+		text = message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // ours confines it
+	case p.Speaks == "codex" || p.Name == "codex":
+		name = ".codex/config.toml" // what reaches hosts of others
+		text = []byte("check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n")
 	case p.Speaks == "gemini" || p.Name == "gemini":
 		how := "oauth-personal"
 		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
 			how = "gemini-api-key"
 		}
-		settings["security"] = map[string]any{"auth": map[string]any{"selectedType": how}}
-		settings["general"] = map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true}
-		settings["privacy"] = map[string]any{"usageStatisticsEnabled": false}
+		name = ".gemini/settings.json"
+		text = message(map[string]any{
+			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
+			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
+			"privacy":  map[string]any{"usageStatisticsEnabled": false},
+		})
 	default:
 		return nil
 	}
@@ -155,7 +160,7 @@ func (p Program) settle(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return disk.Fail("make a home for "+p.Name, err)
 	}
-	return disk.Replace(name, message(settings))
+	return disk.Replace(name, text)
 }
 
 // minSecret is the shortest text of a login that is taken for a secret.

@@ -43,9 +43,6 @@ func (p Program) args(q Prompt) []string {
 		if q.Resume {
 			add("resume")
 		}
-		for _, off := range []string{"analytics.enabled", "check_for_update_on_startup", "features.plugins", "features.apps"} {
-			add("-c", off+"=false") // they reach hosts of others
-		}
 		add("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox") // ours confines it
 		model("-m")
 		if q.Resume {

@@ -56,11 +56,12 @@ func serverKeys() []Key {
 const (
 	ServerSection = "mcp.servers."
 	HookSection   = "hooks."
+	PluginSection = "plugins."
 )
 
 // entryOf returns the section and the name of the entry that a key belongs to.
 func entryOf(key string) (section, name string, ok bool) {
-	for _, section := range []string{ServerSection, HookSection} {
+	for _, section := range []string{ServerSection, HookSection, PluginSection} {
 		if rest, ok := strings.CutPrefix(key, section); ok {
 			name, _, _ := strings.Cut(rest, ".")
 			return section, name, true
