@@ -108,6 +108,13 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer closed()
 	old := t.Attempt.Session(t.Session)
+	if old == nil || len(old.Messages) == 0 {
+		told, err := s.informed(ctx, t, d)
+		if err != nil {
+			return agent.Outcome{}, err
+		}
+		t.Next += s.Site.masked(prompt.Here{Told: told}.Text())
+	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Guide: s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,

@@ -78,7 +78,7 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 	t.given = tool.Given(said)
 	system := ""
 	if len(said) == 0 {
-		if system, t.Next, err = s.opening(ctx, t, role, model); err != nil {
+		if system, t.Next, err = s.opening(ctx, t, role, model, d); err != nil {
 			return agent.Outcome{}, err
 		}
 	}
