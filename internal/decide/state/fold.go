@@ -60,7 +60,7 @@ func (s *State) apply(e nexus.Event) {
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		s.applyMoney(f, e.At)
-	case nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
+	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		s.applyQuota(f, e.At)
 	case nexus.BudgetRefused:
 		s.refuse(f)
@@ -472,6 +472,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		a := s.attempts[f.Attempt]
 		a.Apply(f, at)
 		s.sessions[f.Session] = a.Sessions[len(a.Sessions)-1]
+		s.waits(f, at)
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {

@@ -216,6 +216,8 @@ func describeSession(f nexus.Fact) (about, text string) {
 			how = "resumes"
 		}
 		return string(f.Session), strings.TrimSpace(fmt.Sprintf("%s %s conversation %s %s", f.Agent, how, f.ID, f.Model))
+	case nexus.AgentLimited:
+		return string(f.Session), fmt.Sprintf("%d%% of the %s limit of %s is used, until %s", f.Used, f.Window, f.Agent, f.Until.UTC().Format(time.RFC3339))
 	case nexus.AgentEnded:
 		if f.Fault == "" {
 			return string(f.Session), f.Agent + " is done"

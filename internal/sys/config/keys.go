@@ -88,6 +88,7 @@ func limitKeys() []Key {
 		one("limits.failed_calls", kind.Whole(0, 1_000_000), "failed tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.FailedCalls }),
 		one("limits.failed_in_row", kind.Whole(0, 1_000_000), "failed tool calls in a row; 0: no cap", func(c *Config) *int { return &c.Limits.FailedInRow }),
 		one("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		one("limits.quota", kind.Whole(1, 100), "percent of a window of an agent program's account, such as the 5 hours of Claude Code, at which no new session begins with it until the window resets; sessions in progress continue; 100: only when it is used up", func(c *Config) *int { return &c.Limits.Quota }),
 		one("limits.compact", kind.Whole(5, 95), "percent of the model's context at which a conversation is compacted, at the latest when no room for an answer is left", func(c *Config) *int { return &c.Limits.Compact }),
 		one("limits.turn_time", kind.Span(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
 		one("limits.answer_time", kind.Span(), "time for one answer of a model, from the request to its end; a longer one is cancelled and requested again; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.AnswerTime }),
