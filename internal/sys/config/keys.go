@@ -317,7 +317,7 @@ func tier(name string, t nexus.Tier) Key {
 }
 
 func model(name string, t nexus.Tier) Key {
-	return entry(name, kind.Models(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5", t,
+	return entry(name, kind.Models(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5; in a list, agent programs come first", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 

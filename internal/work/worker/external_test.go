@@ -54,12 +54,12 @@ func made(t *testing.T, role nexus.Role, script string) *maker {
 	s.Site.Learn = func(secret string) { m.learnt = append(m.learnt, secret) }
 	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(t, "Rules of this repository.")
 	m.Sessions.Site.Learn = s.Site.Learn
-	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) *worker.ExternalAgent {
+	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) ([]*worker.ExternalAgent, []string) {
 		m.asked = append(m.asked, tier)
-		return &worker.ExternalAgent{
+		return []*worker.ExternalAgent{{
 			Program: agentcli.Program{Name: "toy", Command: "toy", Speaks: "text", Args: []string{"{prompt}"}, Login: []string{".toy/login.json"}},
 			Why:     "it does all of the " + string(role), File: file, User: user, Silence: time.Minute,
-		}
+		}}, nil
 	}
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base}
 	m.talk = worker.Talk{

@@ -17,21 +17,22 @@ import (
 
 // agentProgram is one program in the answer of `agents --json`.
 type agentProgram struct {
-	Name      string       `json:"name"`
-	Program   string       `json:"program,omitzero"` // its path; without one it is not installed
-	Installed bool         `json:"installed"`
-	LoggedIn  bool         `json:"logged_in"`
-	Trusted   bool         `json:"trusted"`
-	Speaks    string       `json:"speaks"`
-	Resumes   bool         `json:"resumes"`
-	Billing   string       `json:"billing"`
-	Roles     []nexus.Role `json:"roles,omitempty"` // that it works for
-	Next      string       `json:"next,omitzero"`   // what to do so that it can be used
-	every     bool         // it works for all roles
+	Name      string        `json:"name"`
+	Program   string        `json:"program,omitzero"` // its path; without one it is not installed
+	Installed bool          `json:"installed"`
+	LoggedIn  bool          `json:"logged_in"`
+	Trusted   bool          `json:"trusted"`
+	Speaks    string        `json:"speaks"`
+	Resumes   bool          `json:"resumes"`
+	Billing   string        `json:"billing"`
+	Roles     []nexus.Role  `json:"roles,omitempty"`   // that it works for
+	Next      string        `json:"next,omitzero"`     // what to do so that it can be used
+	Windows   []view.Window `json:"windows,omitempty"` // how much of its limits is used, as runs of this repository heard last
+	every     bool          // it works for all roles
 }
 
 func agentsCommand(a *console.Console) *cobra.Command {
-	c := a.Command("agents [--json]", "list agent programs of other makers that can work for a role", func(context.Context, []string) error {
+	c := a.Command("agents [--json]", "list agent programs of other makers that can work for a role", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -43,6 +44,7 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		windows := view.Windows(a.Windows(ctx), a.Now())
 		list := make([]agentProgram, len(all))
 		for i, one := range all {
 			list[i] = agentProgram{
@@ -51,6 +53,11 @@ func agentsCommand(a *console.Console) *cobra.Command {
 			}
 			if one.Metered {
 				list[i].Billing = "use"
+			}
+			for _, w := range windows {
+				if w.Account == one.Name {
+					list[i].Windows = append(list[i].Windows, w)
+				}
 			}
 		}
 		return a.Answer(list, func(s view.Style) string { return drawAgents(s, list) })
@@ -100,6 +107,9 @@ func drawAgents(s view.Style, all []agentProgram) string {
 			fmt.Fprintf(&b, ", does %s", role)
 		}
 		b.WriteString("\n")
+		for _, w := range one.Windows {
+			fmt.Fprintf(&b, "        %-10s %s\n", "", w.Text())
+		}
 		if one.Next != "" {
 			fmt.Fprintf(&b, "        %-10s next: %s\n", "", view.Clean(one.Next))
 		}
