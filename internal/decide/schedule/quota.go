@@ -23,7 +23,9 @@ func quota(s *state.State, now time.Time) []nexus.Fact {
 		if w.Used < cmp.Or(s.Limits.Quota, usualQuota) || !w.Until.After(now) {
 			continue
 		}
-		if p, held := s.HeldFor(w.Account); !held || w.Until.After(p.Until) {
+		p, held := s.HeldFor(w.Account)
+		q, parked := s.ParkedFor(w.Account)
+		if (!held || w.Until.After(p.Until)) && (!parked || w.Until.After(q.Until)) {
 			return facts(nexus.QuotaHeld{Account: w.Account, Window: w.Name, Used: w.Used, Until: w.Until})
 		}
 	}

@@ -94,7 +94,8 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.AgentLimited:
 		s.Windows = Told(s.Windows, f)
-	case nexus.QuotaHit:
+	case nexus.QuotaHit: // which says more than that it was nearly so
+		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p Parked) bool { return p.Account == f.Account && p.Held && !p.Until.After(f.Until) })
 		s.park(Parked{f.Account, f.Until, f.Why, false}, at)
 	case nexus.QuotaHeld:
 		s.park(Parked{f.Account, f.Until, NearlyUsed(f), true}, at)

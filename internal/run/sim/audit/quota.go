@@ -24,6 +24,9 @@ func (b *Audit) quota(f nexus.Fact) {
 		}
 	case nexus.QuotaHit:
 		later(&b.accounts.parked, f.Account, f.Until)
+		if !b.accounts.held[f.Account].After(f.Until) {
+			delete(b.accounts.held, f.Account)
+		}
 	case nexus.QuotaHeld:
 		if f.Used < cmp.Or(b.limits.Quota, 95) || b.accounts.nearly[f.Account].Before(f.Until) {
 			b.wrong("%s is held until %s, and %d%% of its %s are used", f.Account, f.Until, f.Used, f.Window)
