@@ -57,6 +57,7 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	if set.Billing != "" {
 		p.Metered = set.Billing == "use"
 	}
+	p.Env = append(slices.Clip(p.Env), agentcli.Quiet(name)...)
 	for _, e := range set.Env {
 		name, value, _ := strings.Cut(e, "=")
 		if of, ok := strings.CutPrefix(value, "${"); ok && strings.HasSuffix(of, "}") {
@@ -90,14 +91,18 @@ func AgentTerms(p agentcli.Program) trust.Item {
 		name, _, _ := strings.Cut(e, "=")
 		vars = append(vars, name)
 	}
+	renews := ""
+	if len(p.Login) > 0 {
+		renews = "A login that it renews there is written back to yours, if only its tokens and times changed.\n"
+	}
 	return trust.Item{Name: "agent " + p.Name, Text: fmt.Sprintf(`%s runs %s %s
 in the sandbox, in place of a model.
 It reads: the task's worktree, toolchains, and a copy of its login (%s).
 It writes: the task's worktree, and a home of its own that is deleted with the worktree.
-It reaches: %s.
+%sIt reaches: %s.
 It gets these variables: %s.
 What it runs can read its login, too. It sees none of your other files and keys.
-`, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), list(p.Hosts, "no host"), list(vars, "none"))}
+`, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), renews, list(p.Hosts, "no host"), list(vars, "none"))}
 }
 
 // Agent is an agent program, and how it stands on this machine.

@@ -46,6 +46,14 @@ type (
 		Used    int       `json:"used"`   // percent
 		Until   time.Time `json:"until"`  // when it starts anew
 	}
+	// AgentRenewed says that a program renewed its login in its home, and what
+	// became of it.
+	AgentRenewed struct {
+		Session SessionID `json:"session"`
+		Agent   string    `json:"agent"`
+		File    string    `json:"file"`          // below the user's home
+		Kept    string    `json:"kept,omitzero"` // why the user's own stays as it is; empty: it was replaced
+	}
 	// AgentEnded says how its program ended.
 	AgentEnded struct {
 		Session SessionID `json:"session"`

@@ -18,7 +18,7 @@ func zeros() []Fact {
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
-		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
+		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentRenewed{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 	)
@@ -152,6 +152,7 @@ func (SessionCompacted) fact() string    { return "session.compacted" }
 func (SessionEnded) fact() string        { return "session.ended" }
 func (AgentOpened) fact() string         { return "agent.opened" }
 func (AgentLimited) fact() string        { return "agent.limited" }
+func (AgentRenewed) fact() string        { return "agent.renewed" }
 func (AgentEnded) fact() string          { return "agent.ended" }
 func (BudgetReserved) fact() string      { return "budget.reserved" }
 func (BudgetSpent) fact() string         { return "budget.spent" }

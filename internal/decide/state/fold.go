@@ -24,7 +24,7 @@ func (s *State) apply(e nexus.Event) {
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
 	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
-		nexus.StartSought, nexus.StartJudged, nexus.HookRan:
+		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.AgentRenewed:
 		// The status says it all, Alerts what is odd, Gating what judges, and Start whether work may start.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)

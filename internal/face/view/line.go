@@ -177,6 +177,8 @@ func notable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.HookRan:
 		return f.State != nexus.HookOK
+	case nexus.AgentRenewed:
+		return f.Kept != ""
 	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
@@ -275,7 +277,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.CriteriaWeighed:
 		return string(f.Attempt), describeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentRenewed, nexus.AgentEnded:
 		return describeSession(f)
 	case nexus.NetworkJudged:
 		return describeNetwork(f)

@@ -228,6 +228,11 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 		p.ID, p.Text = c.agent.NewID(), c.fresh(text)
 	}
 	c.heard, c.calls, c.results = false, map[string]call{}, nil
+	if c.Ready != nil {
+		if _, err := c.Ready(); err != nil {
+			return agentcli.Ended{}, errors.Join(err, c.settle(ctx, agentcli.Ended{}, id))
+		}
+	}
 	step, stop := c.within(ctx)
 	ended, err := c.agent.Prompt(step, p)
 	stop()
@@ -260,6 +265,12 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id stri
 	if c.Reached != nil {
 		if hosts := c.Reached(); len(hosts) > 0 {
 			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Hosts: hosts})
+		}
+	}
+	if c.Renewed != nil {
+		for _, f := range c.Renewed() {
+			f.Session, f.Agent = c.Session, c.Agent
+			c.facts = append(c.facts, f)
 		}
 	}
 	f := nexus.AgentEnded{

@@ -61,6 +61,8 @@ type Brief struct {
 	Price    func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
 	Permit   func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
 	Settle   func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
+	Ready    func() (fresh bool, err error)  // before each prompt: gives it the user's login, and reports whether that is another one; may be nil
+	Renewed  func() []nexus.AgentRenewed     // since it was asked last; may be nil
 	Reached  func() []nexus.HostReached
 	News     func(f nexus.AgentLimited) bool // reports whether that is not known yet; nil: nobody wants to know
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error)

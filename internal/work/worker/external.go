@@ -89,17 +89,26 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer free()
 	var undone tool.UndoneFiles
+	login := &keeper{login: agentcli.Login{Program: h.Program, Home: homeOf(t, h), User: h.User}, learn: s.Site.Learn}
 	a, way, closed, err := s.launch(t, e, h) //nolint:contextcheck // what it started is ended whatever became of ctx
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	defer closed()
+	looking, stop := context.WithCancelCause(ctx)
+	gone := login.watch(looking)
+	defer func() {
+		closed()
+		stop(context.Canceled)
+		<-gone
+		login.renewed() // what one that stayed renewed after its last prompt
+	}()
 	old := t.Attempt.Session(t.Session)
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier, Others: others,
 		Guide: s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
 		Told: func() string { return s.firstText(t) }, Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.tidyTree(t, e, &undone),
+		Ready: login.ready, Renewed: login.renewed,
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
 		News:     func(f nexus.AgentLimited) bool { return s.Windows.news(f, s.Site.Now()) },
 		Snapshot: t.Snap, Now: s.Site.Now, Draw: s.Draw,
@@ -125,10 +134,15 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
 }
 
+// homeOf returns the home of a session's agent, which holds its conversation.
+func homeOf(t Talk, h ExternalAgent) string {
+	return filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session)))
+}
+
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
 func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (external.Agent, *egress.Way, func(), error) {
-	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session))) // it holds its conversation
+	home := homeOf(t, h)
 	secrets, err := h.Program.Home(home, h.User)
 	if err != nil {
 		return nil, nil, nil, err
