@@ -212,6 +212,31 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 	return c, nil
 }
 
+// Untrusted returns the agents that a run would use, that could work, and that
+// nobody agreed to yet.
+func (a *App) Untrusted(c config.Config) ([]agentcli.Program, error) {
+	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.Role) bool { return r.Agent != "" })
+	_, err := a.WithAgents(c, provider.Tap{})
+	e, auto := errors.AsType[*nexus.Error](err)
+	if auto = auto && e.Code == nexus.CodeUntrusted; err != nil && !auto {
+		return nil, err
+	}
+	all, err := a.Agents(c)
+	if err != nil {
+		return nil, err
+	}
+	var open []agentcli.Program
+	for _, one := range all {
+		if one.Missing != nil || !one.LoggedIn || one.Trusted {
+			continue
+		}
+		if set && len(one.Roles) > 0 || auto && len(open) == 0 {
+			open = append(open, one.Program)
+		}
+	}
+	return open, nil
+}
+
 func untrusted(p agentcli.Program, state trust.State) error {
 	return &nexus.Error{
 		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not yet trusted to work with a copy of your login (%s)", p.Name, state),

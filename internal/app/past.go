@@ -125,6 +125,9 @@ func (a *App) Windows(ctx context.Context) []state.Window {
 		return nil
 	}
 	defer p.Close() //nolint:errcheck // only read
+	if p.Journal == nil {
+		return nil // nothing ran there
+	}
 	runs, err := p.Journal.Runs(ctx)
 	if err != nil {
 		return nil

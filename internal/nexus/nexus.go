@@ -131,7 +131,7 @@ type Limits struct {
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed
 	FailedInRow   int           `json:"failed_in_row,omitzero"`  // of those, one after the other
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
-	Quota         int           `json:"quota,omitzero"`          // percent of a window of an agent program's account at which it begins no session; 0 means 95
+	Quota         int           `json:"quota,omitzero"`          // percent of an agent program's window at which it begins no session; 0 means 95
 	Compact       int           `json:"compact,omitzero"`        // percent of what a model holds at which a conversation is compacted; 0 means 70
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
 	AnswerTime    time.Duration `json:"answer_time,omitzero"`    // one answer of the model, from the request to its end

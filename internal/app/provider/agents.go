@@ -32,8 +32,9 @@ func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []
 	}
 	if !strings.HasPrefix(list+",", strings.Join(names(agents), ",")+",") {
 		return nil, nil, &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the agents and models of the role %s are %s: an agent follows a model", role, list),
-			Hint: "Name agent programs first: a session that a model began stays with models.",
+			Code:    nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf("the agents and models of the role %s are %s: an agent follows a model", role, list),
+			Hint:    "Name agent programs first: a session that a model began stays with models.",
 		}
 	}
 	return agents, models, nil

@@ -95,7 +95,9 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	case nexus.AgentLimited:
 		s.Windows = Told(s.Windows, f)
 	case nexus.QuotaHit: // which says more than that it was nearly so
-		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p Parked) bool { return p.Account == f.Account && p.Held && !p.Until.After(f.Until) })
+		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p Parked) bool {
+			return p.Account == f.Account && p.Held && !p.Until.After(f.Until)
+		})
 		s.park(Parked{f.Account, f.Until, f.Why, false}, at)
 	case nexus.QuotaHeld:
 		s.park(Parked{f.Account, f.Until, NearlyUsed(f), true}, at)

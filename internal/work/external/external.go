@@ -57,12 +57,14 @@ type Brief struct {
 
 	// Submit reads what the agent submits out of its last message. An error is
 	// told to the agent, which is asked again; nil takes the message as a summary.
-	Submit   func(text string) (json.RawMessage, error)
-	Price    func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
-	Permit   func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
-	Settle   func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
-	Ready    func() (fresh bool, err error)  // before each prompt: gives it the user's login, and reports whether that is another one; may be nil
-	Renewed  func() []nexus.AgentRenewed     // since it was asked last; may be nil
+	Submit func(text string) (json.RawMessage, error)
+	Price  func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
+	Permit func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
+	Settle func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
+	// Ready gives it the user's login before each prompt, and reports whether that
+	// is another one; may be nil.
+	Ready    func() (fresh bool, err error)
+	Renewed  func() []nexus.AgentRenewed // since it was asked last; may be nil
 	Reached  func() []nexus.HostReached
 	News     func(f nexus.AgentLimited) bool // reports whether that is not known yet; nil: nobody wants to know
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error)

@@ -80,7 +80,8 @@ func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env) string {
 }
 
 // runExternal has a stretch of a conversation done by another maker's agent.
-func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, others []string, d Desk) (agent.Outcome, error) {
+func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, others []string, d Desk,
+) (agent.Outcome, error) {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	e, free, err := s.reach(t, role, d, s.agree(ctx, t, d, halt))
@@ -104,9 +105,11 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}()
 	old := t.Attempt.Session(t.Session)
 	b := external.Brief{
-		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier, Others: others,
-		Guide: s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
-		Told: func() string { return s.firstText(t) }, Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
+		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
+		Others: others,
+		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
+		Told:    func() string { return s.firstText(t) },
+		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.tidyTree(t, e, &undone),
 		Ready: login.ready, Renewed: login.renewed,
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
