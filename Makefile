@@ -12,11 +12,14 @@ LEAN := -vet=off -ldflags=-w $(FRESH)
 SEEDS ?= 100000
 MUTANTS ?= 300
 OF ?= internal/
+NEAR ?= 4
 TIME ?= 12h
 # what was tried of the same tree is not tried again
 RESULTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/nexus-mutants.jsonl
 # shows what go test shows, the slowest tests, and what was skipped
 SUM := go run ./internal/sys/testenv/testsum
+# files of tests are in memory, where that is possible
+MEMORY := .ci/memory
 # one package more than processors: some wait most of their time
 PACKAGES := $(shell expr $$(nproc) + 1)
 # what make test tests
@@ -26,7 +29,7 @@ RACED = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|i
 # packages with tests that do less under the race detector, or that make race leaves out
 FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
 
-.PHONY: demo build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
+.PHONY: agents demo build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
@@ -35,18 +38,18 @@ build: ## build bin/nexus, stripped, as a release has it
 	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/nexus ./cmd/nexus
 
 test: ## run all tests that need no more than Go and git
-	go test -json $(LEAN) -p $(PACKAGES) -timeout 45m $(OVER) | $(SUM)
+	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 45m $(OVER) | $(SUM)
 
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
 	@apart() { grep -r --include='*_test.go' "$$@" testenv.NeedToolchains internal cmd; }; \
 	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
-	NEXUS_TOOLCHAINS=1 go test -json $(LEAN) -p $(PACKAGES) -timeout 45m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
+	NEXUS_TOOLCHAINS=1 $(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 45m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
 check: static rest race oracle mutate ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
-race: ## run tests under the race detector, in any order: those of packages that start goroutines or share something
+race: ## run tests under the race detector, in any order and on the disk: those of packages that start goroutines or share something
 	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 45m $$(printf './%s ' $(RACED)) | $(SUM)
 
 rest: ## run the tests that make race leaves out, or does not run in full
@@ -87,7 +90,7 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
 	@NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \
-		NEXUS_MUTANTS_BASE=$(BASE) NEXUS_MUTANTS_LEAST=$(LEAST) \
+		NEXUS_MUTANTS_BASE=$(BASE) NEXUS_MUTANTS_LEAST=$(LEAST) NEXUS_MUTANTS_NEAR=$(NEAR) \
 		go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/work/gate/mutate
 
 mutate: MUTANTS = 8
@@ -102,6 +105,9 @@ mutate: ## the same with few faults, in lines that are new since BASE (what orig
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps
+
+agents: ## install the agent programs of other makers that make toolchains tries, about 2 GB; make deps installs two of them
+	@.ci/agents/install
 
 help: ## name the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile

@@ -293,13 +293,22 @@ func (s *stage) nothingLeft() {
 	if len(trees) > 0 {
 		s.t.Errorf("worktrees are left: %v", trees)
 	}
+	for _, p := range s.processes() {
+		s.t.Errorf("a process is left: %s", p)
+	}
+}
+
+// processes returns the command lines of processes that the run started.
+func (s *stage) processes() []string {
+	var lines []string
 	procs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, p := range procs {
 		if data, err := os.ReadFile(p); err == nil && bytes.Contains(data, []byte(s.home)) {
 			line, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "cmdline"))
-			s.t.Errorf("a process is left: %s: %q", p, line)
+			lines = append(lines, fmt.Sprintf("%s: %q", p, line))
 		}
 	}
+	return lines
 }
 
 func (s *stage) git(args ...string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ const AgentBook = "/agents"
 // usualBudget is what a prompt of an agent that is paid by use may cost.
 const usualBudget = 2 * nexus.Dollar
 
+// minSecret is the shortest variable of an agent that is taken for a secret.
+const minSecret = 20
+
 // Program returns an agent program by its name, as the configuration has it.
 func Program(c config.Config, env func(string) string, name string) (agentcli.Program, error) {
 	var p agentcli.Program
@@ -40,10 +44,8 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 		}
 	}
 	p.Name = name
-	if set.Speaks == "acp" {
-		p = p.OverACP()
-	}
-	p.Command, p.Speaks, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Speaks, p.Speaks, "text"), cmp.Or(set.Model, p.Model)
+	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
+	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
 	p.Mode = cmp.Or(set.Mode, p.Mode)
 	if set.Args != nil {
 		p.Args = set.Args
@@ -57,7 +59,7 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	if set.Billing != "" {
 		p.Metered = set.Billing == "use"
 	}
-	p.Env = append(slices.Clip(p.Env), agentcli.Quiet(name)...)
+	p.Env = append(slices.Clip(p.Env), "DO_NOT_TRACK=1") // for programs that have no switch of their own
 	for _, e := range set.Env {
 		name, value, _ := strings.Cut(e, "=")
 		if of, ok := strings.CutPrefix(value, "${"); ok && strings.HasSuffix(of, "}") {
@@ -362,12 +364,20 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 				return m, true
 			}
 		}
-		return 0, false
+		return models.Price(provider.Strongest(program.Maker), u) // Codex does not say which model it chose
 	}
 	for _, e := range program.Env { // may hold keys
-		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && len(value) >= 20 {
+		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && len(value) >= minSecret && !isAddress(value) {
 			p.Learn(value)
 		}
 	}
 	return h, nil
+}
+
+// isAddress reports whether a value says where something is, and holds no secret:
+// whatever mentions its host would be masked.
+func isAddress(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" &&
+		!slices.ContainsFunc(strings.Split(u.Path, "/"), func(part string) bool { return len(part) >= minSecret })
 }

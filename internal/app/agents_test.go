@@ -81,9 +81,9 @@ func TestWithAgents(t *testing.T) {
 	}
 }
 
-// TestProgramOverACP holds how programs are started that speak the Agent Client
-// Protocol, by themselves or because they are told to.
-func TestProgramOverACP(t *testing.T) {
+// TestProgramSpeaking holds how programs are started that speak the Agent Client
+// Protocol, by themselves or because they are told to, and those that are not to.
+func TestProgramSpeaking(t *testing.T) {
 	for name, c := range map[string]struct {
 		set     config.Agent
 		command string
@@ -96,6 +96,7 @@ func TestProgramOverACP(t *testing.T) {
 		"opencode": {config.Agent{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
 		"goose":    {config.Agent{}, "goose", []string{"acp"}, "acp"},
 		"copilot":  {config.Agent{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
+		"amp":      {config.Agent{}, "amp", nil, "amp"},
 		"mine":     {config.Agent{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
 	} {
 		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: c.set}}, os.Getenv, name)
@@ -103,7 +104,29 @@ func TestProgramOverACP(t *testing.T) {
 			t.Errorf("%s: %s %q speaks %s, %v", name, p.Command, p.Args, p.Speaks, err)
 		}
 	}
+	for _, name := range []string{"copilot", "goose"} {
+		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: {Speaks: name}}}, os.Getenv, name)
+		if err != nil || p.Speaks != name || len(p.Args) > 0 {
+			t.Errorf("%s with its own stream: %+v, %v", name, p, err)
+		}
+	}
 	if p, err := app.Program(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
 		t.Errorf("gemini by itself: %+v, %v", p, err)
+	}
+}
+
+// TestStrongest finds a price for tokens of a model that an agent does not name.
+func TestStrongest(t *testing.T) {
+	models, err := provider.NewModels(config.Config{}, func(string) string { return "" }, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, maker := range []string{"anthropic", "gemini", "openai"} {
+		if price, ok := models.Price(provider.Strongest(maker), nexus.Usage{Input: 1_000_000}); !ok || price < nexus.Dollar {
+			t.Errorf("%s: %d %v", maker, price, ok)
+		}
+	}
+	if name := provider.Strongest(""); name != "" {
+		t.Errorf("nobody's is %s", name)
 	}
 }

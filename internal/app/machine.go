@@ -68,6 +68,11 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 	if m.Hooks, m.Runner, err = a.refusers(ctx, p, o.Run); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
+	if !o.deliver {
+		if m.Worker.Site.Plugins, err = a.host(ctx, p, o.Run); err != nil {
+			return nil, nil, errors.Join(err, release())
+		}
+	}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := Past(ctx, p.Journal, o.Run)

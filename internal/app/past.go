@@ -72,7 +72,14 @@ func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stat
 // routingOf returns where work begins as it is set, by the past if that is
 // asked. Untested says that the repository has no test.
 func routingOf(c config.Config, past *route.Stats, untested bool) nexus.Routing {
-	r := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested}
+	order := c.Routing.Order
+	for _, p := range c.Plugins {
+		if slices.Contains(p.Kinds, string(nexus.PluginRouter)) {
+			order = route.WithPlugins(order)
+			break
+		}
+	}
+	r := nexus.Routing{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested}
 	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
 		r.Strategy = s
 	}

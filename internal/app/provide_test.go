@@ -100,3 +100,16 @@ func FuzzAssignments(f *testing.F) {
 		}
 	})
 }
+
+// TestIsAddress holds which variables of an agent are no secret.
+func TestIsAddress(t *testing.T) {
+	for value, want := range map[string]bool{
+		"http://provider.example:8080": true, "https://gateway.example/v1/": true, "a-key-of-the-provider-0123": false,
+		"https://ann:secret@gateway.example": false, "https://gateway.example/?key=0123456789abcdef": false,
+		"https://gateway.example/0123456789abcdef0123/v1": false, "": false,
+	} {
+		if got := isAddress(value); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}

@@ -31,6 +31,8 @@ type Goal struct {
 
 	Tier     Tier     `json:"tier,omitzero"`     // where every task of a plan that is made starts; empty leaves it to the planner
 	Strategy Strategy `json:"strategy,omitzero"` // of every task of a plan that is made
+
+	Origin string `json:"origin,omitzero"` // conversation of a client that it comes from (docs/acp-server.md)
 }
 
 // Mode says how a run came to its plan.

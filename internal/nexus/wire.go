@@ -10,7 +10,7 @@ import (
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
-		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
+		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
@@ -82,6 +82,7 @@ func (RunRecovered) fact() string        { return "run.recovered" }
 func (StartSought) fact() string         { return "start.sought" }
 func (StartJudged) fact() string         { return "start.judged" }
 func (HookRan) fact() string             { return "hook.ran" }
+func (PluginAnswered) fact() string      { return "plugin.answered" }
 func (RunPaused) fact() string           { return "run.paused" }
 func (RunResumed) fact() string          { return "run.resumed" }
 func (RunReopened) fact() string         { return "run.reopened" }

@@ -230,6 +230,12 @@ func (m *Models) ready(name string) (worker.Model, error) {
 	return picked, nil
 }
 
+// Context returns how many tokens a model reads at once; 0 where that is unknown.
+func (m *Models) Context(name string) int64 {
+	listed, _ := m.prices.Find(name)
+	return listed.Context
+}
+
 // bills returns what prices the calls of a model: what they cost on the terms
 // on which they were answered, and what they may cost on those of the last.
 func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms) nexus.Money, worst func(llm.Request) nexus.Money) {

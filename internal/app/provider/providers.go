@@ -51,6 +51,15 @@ func known(name string) Known {
 	return Known{}
 }
 
+// Strongest returns the model that Nexus would choose at a provider for what is
+// hard, empty for a provider that is not known.
+func Strongest(provider string) string {
+	if k := known(provider); k.Name != "" {
+		return k.Name + "/" + k.usual[nexus.Strong]
+	}
+	return ""
+}
+
 // usual returns the model of a tier where the configuration names none: that
 // of the first provider that has a key.
 func (m *Models) usual(tier nexus.Tier) (string, error) {

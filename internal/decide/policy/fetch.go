@@ -61,11 +61,9 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 		case (a.Text == "-o" || a.Text == "--output") && i+1 < len(argv):
 			i++
 			made = append(made, argv[i])
-		case a.Text == "-T" || a.Text == "--upload-file":
-			remote = true
 		case slices.Contains(sending(), a.Text) && i+1 < len(argv):
 			i++
-			reads := strings.ContainsAny(argv[i].Text, "@<") // a file
+			reads := strings.ContainsAny(argv[i].Text, "@<") || a.Text == "-T" || a.Text == "--upload-file" // a file
 			if slices.Contains([]string{"-d", "--data", "--data-binary", "--data-raw", "--json"}, a.Text) {
 				reads = strings.HasPrefix(argv[i].Text, "@")
 			}

@@ -145,9 +145,7 @@ func (j *judgement) goTool(words []shell.Word) bool {
 	if strings.HasPrefix(name, "/") || strings.Contains(name, "..") || strings.HasPrefix(name, ".") {
 		return false
 	}
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
-	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
 	if name == "pprof" && len(words) > 1 && slices.Contains([]string{"-top", "-text", "-tree", "-traces", "-raw"}, words[1].Text) && !slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic || strings.Contains(w.Text, ":") }) {
 		j.writes(words[2:])
 		return true

@@ -168,6 +168,46 @@ func TestOwnRules(t *testing.T) {
 	}
 }
 
+// TestShow lets agents see files that are named as those with secrets, where
+// people say so, however they look at them.
+func TestShow(t *testing.T) {
+	r := tree()
+	r.Show = []string{"config/secrets.yml", "fake/*"}
+	for command, want := range map[string]Answer{
+		"cat config/secrets.yml": Allow, "git show HEAD:config/secrets.yml": Allow, "git diff -- config/secrets.yml": Allow, "git log -p -L1,9:config/secrets.yml": Allow,
+		"cat fake/id_rsa": Allow, "git show HEAD:fake/id_rsa": Allow, "cat fake/deep/id_rsa": Allow,
+		"cat other/secrets.yml": Ask, "git show HEAD:other/secrets.yml": Ask, "git diff -- .env": Ask, "git show HEAD:.git/config": Allow,
+		"cat /home/ada/fake/id_rsa": Deny, "cat ../fake/id_rsa": Deny,
+	} {
+		if d := Rule(command, r); d.Decision != want {
+			t.Errorf("%s: want %s, got %+v", command, want, d)
+		}
+		if d := Rule(command, tree()); d.Allowed() && command != "git show HEAD:.git/config" {
+			t.Errorf("%s where nobody says so: %+v", command, d)
+		}
+	}
+}
+
+// TestWhatIsQuoted of a command that is refused is the part that would be refused
+// alone, and all of it where none would be.
+func TestWhatIsQuoted(t *testing.T) {
+	for command, rule := range map[string]string{
+		"base64 -d a.txt > b.sh; bash b.sh": "shell.decoded",
+		`read X; [ "$X" -lt 3 ]; ls`:        "shell.hidden-code",
+	} {
+		if d := Rule(command, tree()); d.Rule != rule || d.Part != command {
+			t.Errorf("%s: %+v", command, d)
+		}
+	}
+	for command, part := range map[string]string{
+		"ls; touch a.txt /home/ada/x": "/home/ada/x", "ls; cat a.txt /home/ada/x": "/home/ada/x", `D=/srv && rm -rf a "$D"`: `"$D"`, "ls; sudo cat a": "sudo cat a", "ls >/home/ada/x; pwd": "/home/ada/x",
+	} {
+		if d := Rule(command, tree()); d.Allowed() || d.Part != part {
+			t.Errorf("%s: %+v, and not for %s", command, d, part)
+		}
+	}
+}
+
 func TestPath(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -213,14 +253,14 @@ func TestTablesAreWellFormed(t *testing.T) {
 func TestGitRead(t *testing.T) {
 	for _, args := range []string{
 		"status --short", "diff HEAD~1 -- a.go", "log --oneline -5", "log -n3 --format=%h", "log -Sfoo", "show HEAD:a.go", "blame -L10,20 a.go", "ls-files -o --exclude-standard",
-		"diff -U5 main...HEAD", "log --since=yesterday --author=x", "diff a..b",
+		"show -3", "diff -U5 main...HEAD", "log --since=yesterday --author=x", "diff a..b",
 	} {
 		if _, err := gitread.Check(strings.Fields(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
 	for _, args := range []string{
-		"push", "-c x=y status", "diff --output=x", "diff --outp=x", "diff --ext-diff", "log --textconv", "diff --no-index a b", "diff /etc/passwd a", "diff a ../b", "show -O x",
+		"push", "diff -5 a.go", "-c x=y status", "diff --output=x", "diff --outp=x", "diff --ext-diff", "log --textconv", "diff --no-index a b", "diff /etc/passwd a", "diff a ../b", "show -O x",
 		"blame --contents=/etc/passwd a", "log -o x", "ls-files --with-tree=x", "diff -", "status --help", "log --exec=x", "diff -Oorder", "log --no-walk=x --stdin",
 	} {
 		if got, err := gitread.Check(strings.Fields(args)); err == nil {

@@ -296,10 +296,8 @@ func (j *judgement) test(argv []shell.Word) {
 		if script.Code(a.Text) && !a.Dynamic || a.Dynamic && strings.Contains(a.Text, "[") {
 			j.add(Ask, "shell.hidden-code", "an operand may be evaluated as code")
 		}
-		if a.Text == "-eq" || a.Text == "-ne" || a.Text == "-lt" || a.Text == "-le" || a.Text == "-gt" || a.Text == "-ge" || a.Text == "-v" {
-			j.arithmetic = true
-		}
-		if i > 0 && (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
+		j.arithmetic = j.arithmetic || slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"}, a.Text)
+		if (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
 			j.reads([]shell.Word{a})
 		}
 	}

@@ -24,8 +24,8 @@ func (s *State) apply(e nexus.Event) {
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
 	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
-		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.AgentRenewed:
-		// The status says it all, Alerts what is odd, Gating what judges, and Start whether work may start.
+		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed:
+		// The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:

@@ -179,6 +179,8 @@ func notable(f nexus.Fact) bool {
 		return f.State != nexus.HookOK
 	case nexus.AgentRenewed:
 		return f.Kept != ""
+	case nexus.PluginAnswered:
+		return f.State != nexus.PluginOK || f.About != ""
 	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
@@ -247,7 +249,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
-	case nexus.StartSought, nexus.StartJudged, nexus.HookRan:
+	case nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered:
 		return "", describeHook(f)
 	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)
@@ -383,9 +385,9 @@ func delayed(f nexus.CallDelayed) string {
 func describeRoutes(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.RoutesSought:
-		return fmt.Sprintf("asking a model how difficult %s are", Count(len(f.Tasks), "task"))
+		return fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
 	case nexus.RoutesTold:
-		return Because(fmt.Sprintf("the model rated %s", Count(len(f.Routes), "task")), f.Why)
+		return Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
 	default:
 		return ""
 	}

@@ -1,6 +1,5 @@
 // Package agentcli runs agent programs of other makers from their command line:
-// Claude Code, Codex, Gemini CLI, OpenCode, and any program that takes a task
-// and changes files.
+// those of [Known], and any program that takes a task and changes files.
 //
 // A prompt is one process in the sandbox. It has a home of its own that holds
 // nothing but a copy of the program's login, and it ends when the stream says
@@ -15,10 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -26,7 +23,7 @@ import (
 type Program struct {
 	Name    string
 	Command string   // program, found by PATH
-	Args    []string // before those of the format; for text all of them, with {prompt} for the prompt
+	Args    []string // before those of the format; for text all of them, with {prompt} for the prompt; {home} is its home
 	Maker   string   // provider of its models, such as anthropic; empty: unknown
 	Speaks  string   // format of its stream, see package stream; or acp, see package acp
 	Model   string   // as it names it; empty: its own choice
@@ -36,58 +33,6 @@ type Program struct {
 	Login   []string // files below the user's home that hold its login
 	Signin  string   // command that logs a person in
 	Metered bool     // paid by use; else a subscription, which costs nothing more
-}
-
-// Known returns the programs that need no configuration.
-func Known() []Program {
-	return []Program{
-		{
-			Name: "claude", Command: "claude", Maker: "anthropic", Speaks: "claude", Signin: "claude /login",
-			Hosts: []string{"api.anthropic.com", "platform.claude.com", "console.anthropic.com"}, Login: []string{".claude/.credentials.json"},
-			Env: []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1"},
-		},
-		{
-			Name: "codex", Command: "codex", Maker: "openai", Speaks: "codex", Signin: "codex login",
-			Hosts: []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}, Login: []string{".codex/auth.json"},
-		},
-		{
-			Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Speaks: "acp", Signin: "copilot login",
-			Hosts: []string{"api.github.com", "api.githubcopilot.com", "api.individual.githubcopilot.com", "api.business.githubcopilot.com"},
-			Login: []string{".copilot/config.json"}, Env: []string{"COPILOT_AUTO_UPDATE=false"},
-		},
-		{
-			Name: "gemini", Command: "gemini", Maker: "gemini", Speaks: "gemini", Signin: "gemini",
-			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
-			Login: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json"},
-			Env:   []string{"GEMINI_TELEMETRY_ENABLED=false"},
-		},
-		{
-			Name: "goose", Command: "goose", Args: []string{"acp"}, Speaks: "acp", Signin: "goose configure", Metered: true,
-			Login: []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"}, Env: []string{"GOOSE_DISABLE_KEYRING=1"},
-		},
-		{
-			Name: "opencode", Command: "opencode", Speaks: "opencode", Signin: "opencode auth login", Metered: true,
-			Login: []string{".local/share/opencode/auth.json"}, Env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
-		},
-	}
-}
-
-// OverACP returns the program as it is started to speak the Agent Client Protocol.
-// Claude Code and Codex do so by adapters, programs of their own.
-func (p Program) OverACP() Program {
-	p.Speaks = "acp"
-	switch p.Name {
-	case "claude":
-		p.Command = "claude-agent-acp"
-	case "codex":
-		p.Command = "codex-acp"
-	case "gemini":
-		p.Args = []string{"--acp"}
-	case "opencode": // asks for nothing by itself
-		p.Args = []string{"acp"}
-		p.Env = append(slices.Clone(p.Env), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask","webfetch":"ask"}`)
-	}
-	return p
 }
 
 // IsKnown reports whether a program of this name needs no configuration.
@@ -143,32 +88,48 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, disk.Fail("make a home for "+p.Name, err)
 	}
-	if p.Speaks == "gemini" || p.Name == "gemini" {
-		if err := p.settle(dir); err != nil {
-			return nil, err
-		}
+	if err := p.settle(dir); err != nil {
+		return nil, err
 	}
 	_, secrets, err = Login{p, dir, user}.Copy()
 	return secrets, err
 }
 
-// settle writes the settings without which Gemini CLI does not know how it is
-// logged in.
+// settle writes the settings that have no variable and no flag. Gemini CLI does
+// not know how it is logged in without them.
 func (p Program) settle(dir string) error {
-	how := "oauth-personal"
-	if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
-		how = "gemini-api-key"
+	var name string
+	var text []byte
+	switch {
+	case p.Speaks == "amp":
+		name = ".config/amp/settings.json"
+		text = message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // ours confines it
+	case p.Speaks == "codex" || p.Name == "codex":
+		name = ".codex/config.toml" // what reaches hosts of others
+		text = []byte("check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n")
+	case p.Speaks == "gemini" || p.Name == "gemini":
+		how := "oauth-personal"
+		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
+			how = "gemini-api-key"
+		}
+		name = ".gemini/settings.json"
+		text = message(map[string]any{
+			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
+			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
+			"privacy":  map[string]any{"usageStatisticsEnabled": false},
+		})
+	default:
+		return nil
 	}
 	root, err := os.OpenRoot(dir) // in which a session of before may have made links
 	if err != nil {
 		return disk.Fail("make a home for "+p.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is closed
-	return place(root, ".gemini/settings.json", message(map[string]any{
-		"security": map[string]any{"auth": map[string]any{"selectedType": how}},
-		"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
-		"privacy":  map[string]any{"usageStatisticsEnabled": false},
-	}))
+	if err := place(root, name, text); err != nil {
+		return disk.Fail("make a home for "+p.Name, err)
+	}
+	return nil
 }
 
 // minSecret is the shortest text of a login that is taken for a secret.
@@ -204,7 +165,7 @@ func values(data []byte) []string {
 
 // NewID returns an identifier for a conversation, where the program takes one.
 func (p Program) NewID() string {
-	if p.Speaks != "claude" && p.Speaks != "gemini" {
+	if !slices.Contains([]string{"aider", "claude", "copilot", "gemini", "goose"}, p.Speaks) {
 		return ""
 	}
 	var b [16]byte
@@ -215,80 +176,6 @@ func (p Program) NewID() string {
 
 // Resumes reports whether the program can continue with a conversation.
 func (p Program) Resumes() bool { return p.Speaks != "text" }
-
-// args returns the arguments for a prompt.
-func (p Program) args(q Prompt) []string {
-	args := slices.Clone(p.Args)
-	add := func(more ...string) { args = append(args, more...) }
-	model := func(flag string) {
-		if p.Model != "" {
-			add(flag, p.Model)
-		}
-	}
-	switch p.Speaks {
-	case "claude":
-		add("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
-			"--setting-sources", "", "--strict-mcp-config")
-		switch {
-		case q.Resume:
-			add("--resume", q.ID)
-		case q.ID != "":
-			add("--session-id", q.ID)
-		}
-		model("--model")
-		if q.Turns > 0 {
-			add("--max-turns", strconv.Itoa(q.Turns))
-		}
-		if q.Money > 0 {
-			add("--max-budget-usd", strconv.FormatFloat(float64(q.Money)/float64(nexus.Dollar), 'f', 4, 64))
-		}
-	case "codex":
-		add("exec")
-		if q.Resume {
-			add("resume")
-		}
-		add("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox") // ours confines it
-		model("-m")
-		if q.Resume {
-			add(q.ID)
-		}
-		add("-")
-	case "gemini":
-		add("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust")
-		model("-m")
-		if q.Resume {
-			add("-r", "latest") // its home has one conversation
-		} else if q.ID != "" {
-			add("--session-id", q.ID)
-		}
-	case "opencode":
-		add("run", "--format", "json", "--auto")
-		model("-m")
-		if q.Resume {
-			add("-s", q.ID)
-		}
-	default:
-		for i, a := range args {
-			args[i] = strings.ReplaceAll(a, "{prompt}", q.Text)
-		}
-	}
-	return args
-}
-
-// stdin returns what the program reads for a prompt, and whether its input stays
-// open for answers.
-func (p Program) stdin(q Prompt) (text []byte, open bool) {
-	switch {
-	case p.Speaks == "claude":
-		return append(message(map[string]any{
-			"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": q.Text}}},
-		}), '\n'), true
-	case p.Speaks == "text" && slices.ContainsFunc(p.Args, func(a string) bool { return strings.Contains(a, "{prompt}") }):
-		return nil, false
-	default:
-		return []byte(q.Text), false
-	}
-}
 
 // message encodes plain values, which always can be.
 func message(v any) []byte {

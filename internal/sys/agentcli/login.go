@@ -43,11 +43,6 @@ func (l Login) Copy() (copied bool, secrets []string, err error) {
 		return false, nil, disk.Fail("open the home of "+l.Program.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is synced
-	for name, text := range l.Program.quietFiles() {
-		if err := place(root, name, []byte(text)); err != nil {
-			return false, nil, disk.Fail("write the settings of "+l.Program.Name, err)
-		}
-	}
 	was := l.copied()
 	for _, name := range l.Program.Login {
 		theirs, _, err := l.theirs(name)

@@ -2,11 +2,13 @@ package agentcli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -63,8 +65,11 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c := l.Command
-	c.Args = append([]string{l.File}, l.Program.args(q)...)
 	c.Env = append(slices.Clone(c.Env), l.Program.Env...)
+	c.Args = []string{l.File}
+	for _, a := range l.Program.args(q) {
+		c.Args = append(c.Args, strings.ReplaceAll(a, "{home}", home(c.Env)))
+	}
 	p, err := sandbox.StartProcess(ctx, l.Run, c)
 	if err != nil {
 		return Ended{}, err
@@ -86,6 +91,16 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	for range s.lines { // so that read ends
 	}
 	return s.ended(err)
+}
+
+// home returns the home of an environment.
+func home(env []string) (dir string) {
+	for _, e := range env {
+		if is, ok := strings.CutPrefix(e, "HOME="); ok {
+			dir = is
+		}
+	}
+	return dir
 }
 
 // talk is a prompt under way. One goroutine owns it; another one reads.
@@ -179,6 +194,8 @@ func (s *talk) silenceTimer() (<-chan time.Time, func()) {
 func (s *talk) line(ctx context.Context, line []byte) error {
 	for _, e := range s.decoder.Line(line) {
 		switch e.Kind {
+		case stream.Opened:
+			e.ID = cmp.Or(e.ID, s.ID)
 		case stream.Said:
 			for _, c := range e.Calls {
 				s.open[c.ID] = true
@@ -219,6 +236,8 @@ func (s *talk) ended(err error) (Ended, error) {
 	switch {
 	case errors.Is(err, errHeard):
 		return e, err
+	case errors.Is(err, errSilent) && e.Fault == nexus.FaultLogin: // it waits for somebody to log in
+		return e, nil
 	case errors.Is(err, errSilent) && !s.done:
 		e.Fault, e.Why = nexus.FaultSilent, fmt.Sprintf("it printed nothing for %s and was stopped", s.silent())
 		return e, nil

@@ -30,8 +30,8 @@ func agentKeys() []Key {
 	const runs = "it decides what runs with your login"
 	return []Key{
 		part("roles.*.agent", kind.Agents(),
-			"agent program that does the sessions of this role instead of a model: claude, codex, copilot, gemini, goose, "+
-				"opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
+			"agent program that does the sessions of this role instead of a model: aider, amp, claude, codex, copilot, crush, gemini, "+
+				"goose, opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
 				"after agents, a list may name models, as provider/model, which cost what they cost",
 			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
 		part("agents.*.command", kind.Text(),
@@ -39,7 +39,7 @@ func agentKeys() []Key {
 			agents, func(a *Agent) *string { return &a.Command }).trusted(runs),
 		part("agents.*.args", kind.Texts(),
 			"its first arguments; for an agent that speaks text, all of them, with {prompt} for the prompt, which it "+
-				"reads from its input otherwise",
+				"reads from its input otherwise; {home} is its home",
 			agents, func(a *Agent) *[]string { return &a.Args }).trusted(runs),
 		part("agents.*.speaks", kind.Words(append(stream.Formats(), "acp")...),
 			"format of its output; text: any output, and its exit code says whether it is done; acp: the Agent Client Protocol, "+

@@ -426,7 +426,7 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "7", `"7"`
 		case k.Name == "channels.auto.answers":
 			value, want = "ambiguity", `["ambiguity"]`
-		case k.Name == "mcp.serve.allow":
+		case k.Name == "mcp.serve.allow", k.Name == "acp.serve.allow":
 			value, want = "run,land", `["run", "land"]`
 		case k.Name == "channels.order":
 			value, want = "web,file", `["web", "file"]`

@@ -60,6 +60,15 @@ func NeedTool(tb testing.TB, tools ...string) {
 	}
 }
 
+// WantTool skips the test unless a tool is installed, also where tools are
+// required: it is large, and nothing installs it unasked.
+func WantTool(tb testing.TB, tool string) {
+	tb.Helper()
+	if !Installed(tool) {
+		tb.Skip(NoTool + tool)
+	}
+}
+
 // HasTool reports whether a tool is there for a part of a test. Where it is
 // not, the summary says so, and where tools are required the test fails.
 func HasTool(tb testing.TB, tool string) bool {

@@ -89,6 +89,49 @@ func testBroken(t *testing.T, way worktree.Way, what string) {
 	}
 }
 
+// TestALockThatAKilledProcessLeft on what an attempt's refs are does not keep the
+// next process from going on.
+func TestALockThatAKilledProcessLeft(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s, base := open(t, user, worktree.Plain), head(t, user)
+	tr := add(t, s, "T1.1", base)
+	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+	kept, _ := snap(t, s, tr)
+	refs := filepath.Dir(filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1")))
+	for _, start := range []string{base, base + "^{tree}"} {
+		if err := tr.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		gittest.Write(t, refs, map[string]string{"base.lock": "half", "snap.lock": "half", "old-" + kept[:12] + ".lock": ""})
+		tr = add(t, s, "T1.1", start)
+		want := map[bool]string{true: "a\nn", false: "a"}[start == base]
+		if _, files := snap(t, s, tr); files != want {
+			t.Errorf("from %s the tree holds %q", start, files)
+		}
+	}
+	if at := gittest.Run(t, s.Git().Dir, "rev-parse", "refs/nexus/r/T1.1/old-"+kept[:12]); at != kept {
+		t.Errorf("what there was is kept as %s, want %s", at, kept)
+	}
+}
+
+// TestARefThatCannotBeWritten keeps the tree from being made: nothing says then
+// what is in it.
+func TestARefThatCannotBeWritten(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s, base := open(t, user, worktree.Plain), head(t, user)
+	for _, name := range []string{"base.lock", "snap.lock"} {
+		way := filepath.Join(filepath.Dir(filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1"))), name)
+		gittest.Write(t, way, map[string]string{"in": "the way\n"})
+		if tr, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || !strings.Contains(err.Error(), way) {
+			t.Errorf("%+v, %v", tr, err)
+		}
+		if err := os.RemoveAll(way); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(t, s, "T1.1", base)
+}
+
 // TestATreeThatCannotBeMade leaves nothing behind, and is made once it can be.
 func TestATreeThatCannotBeMade(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {

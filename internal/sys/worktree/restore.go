@@ -78,8 +78,7 @@ func (t *Tree) rescue(ctx context.Context) error {
 			found.Odd = append(found.Odd, p)
 		}
 	}
-	found.Changed = slices.DeleteFunc(found.Changed, func(p string) bool { return slices.Contains(found.Odd, p) })
-	for _, p := range found.Odd {
+	for _, p := range found.Odd { // what is gone is not kept
 		if err := clearFile(root, p); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,18 @@ func TestStripLeavesTheTree(t *testing.T) {
 		}
 		if _, err := os.Stat(dir); err != nil {
 			t.Error("a tree that is empty is gone", err)
+		}
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "mod"), 0o755), os.Mkdir(filepath.Join(dir, "later"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		since := known{Recent: map[string]surveyed{"mod": {}, "later": {Mode: git.ModeGitlink}}} // the base is out of date
+		if err := tree.strip(&since); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{"mod": false, "later": true} {
+			if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+				t.Errorf("%s is there: %v", name, err == nil)
+			}
 		}
 	}
 }

@@ -64,11 +64,11 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "trees"), 0o700); err != nil {
-		return nil, disk.Fail("make the state directory", err)
+	if err = os.MkdirAll(filepath.Join(dir, "trees"), 0o700); err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, disk.Fail("find the state directory", err)
+	if err != nil {
+		return nil, disk.Fail("make the state directory", err)
 	}
 	c, err := git.OpenClone(ctx, user, dir)
 	if err != nil {

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -126,6 +127,33 @@ func TestRulesThatChange(t *testing.T) {
 				t.Error(cmp.Diff(want, f))
 			}
 		})
+	}
+}
+
+// TestRulesThatCannotBeAsked leave it unknown what changed, also where that is
+// so only once they changed.
+func TestRulesThatCannotBeAsked(t *testing.T) {
+	broken := errors.New("no answer")
+	for name, c := range map[string]struct {
+		file string // that is new
+		asks int    // that are answered
+		want error
+	}{
+		"at first":            {"a", 0, broken},
+		"when they changed":   {rulesName, 1, broken},
+		"they are never gone": {"a", 1, nil},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, c.file))
+		tree := survey{Dir: dir, Ignored: func(context.Context, []string) (map[string]bool, error) {
+			if c.asks--; c.asks < 0 {
+				return nil, broken
+			}
+			return nil, nil
+		}}
+		if f, err := tree.look(t.Context(), &known{}, 1); !errors.Is(err, c.want) || err == nil && len(f.Changed) != 1 {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
 	}
 }
 

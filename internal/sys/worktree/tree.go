@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -221,13 +220,11 @@ func (t *Tree) resume(ctx context.Context) error {
 		t.last = snap
 	}
 	if snap != "" && snap != t.last {
-		old := all + "old-" + snap[:12]
-		was, err := o.Ref(old)
-		if err := errors.Join(err, o.Point(old, snap, was)); err != nil {
+		if err := o.Put(all+"old-"+snap[:12], snap); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(o.Point(all+"base", t.Base, base), o.Point(pin, t.last, snap)); err != nil {
+	if err := errors.Join(o.Put(all+"base", t.Base), o.Point(pin, t.last, snap)); err != nil {
 		return err
 	}
 	if err := disk.Write(filepath.Join(t.s.git.Dir, Branch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
@@ -312,9 +309,6 @@ func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 		}
 		t.known.Set(c.Path, f, now)
 		t.attrs = t.attrs || attributes(c.Path)
-		if path.Base(c.Path) == ".gitignore" {
-			t.known.Forget()
-		}
 	}
 	return nil
 }

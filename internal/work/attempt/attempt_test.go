@@ -29,6 +29,7 @@ type desk struct {
 	heard   func(nexus.Fact)
 	refuses error                  // to spend; nil: spends
 	fails   func(nexus.Fact) error // to record; nil: records
+	spared  func(paid bool) error  // why what costs nothing to do again is given up; nil: it is not
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
@@ -63,8 +64,14 @@ func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]
 
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
-func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
-	return ctx, func() {}
+func (d *desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	if d.spared != nil {
+		if err := d.spared(paid); err != nil {
+			stop(err)
+		}
+	}
+	return ctx, func() { stop(nil) }
 }
 
 // told names what was recorded of the attempt itself, in order.

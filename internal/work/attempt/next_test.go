@@ -39,6 +39,15 @@ func text(u attempt.Upcoming) string {
 	return b.String()
 }
 
+// unshown is work with its tests whose gates pass, on a task with a criterion in
+// words.
+func unshown(j *job, checks, criterion string) {
+	j.written(1, map[string]string{"one": "1\n", "new_test.go": "package m\n"})
+	a := j.view.Attempt
+	j.Sessions.Checks, a.Strategy, j.view.Task.Kind, j.view.Task.Criteria = checks, nexus.TestAfter, "", []nexus.Criterion{{Text: criterion}}
+	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+}
+
 // TestNextIsWhatWouldBeSent without a word to anybody or a fact on record.
 func TestNextIsWhatWouldBeSent(t *testing.T) {
 	red := func(j *job, n int) {
@@ -150,6 +159,24 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 			says: []string{"Nothing checks criterion 1 yet", "write your tests in new files"},
 		},
 		{
+			name: "a criterion that nothing shows, where no machine can tell", want: nexus.Reviewer, why: "brief",
+			set: func(j *job) { unshown(j, "auto", "it is readable") },
+		},
+		{
+			name: "a criterion that nothing shows, which a machine may tell", want: nexus.Tester, why: "brief",
+			set:  func(j *job) { unshown(j, "auto", "it adds") },
+			says: []string{"Nothing checks criterion 1 yet"},
+		},
+		{
+			name: "a criterion that nothing shows, where always one is to be written", want: nexus.Tester, why: "brief",
+			set:  func(j *job) { unshown(j, "always", "it is readable") },
+			says: []string{"Nothing checks criterion 1 yet"},
+		},
+		{
+			name: "a criterion that nothing shows, where none is to be written", want: nexus.Reviewer, why: "brief",
+			set: func(j *job) { unshown(j, "never", "it adds") },
+		},
+		{
 			name: "a coder after a tester", role: nexus.Coder, want: nexus.Coder, why: "brief",
 			set: func(j *job) {
 				j.view.Attempt.Strategy = nexus.TDDStrict
@@ -238,6 +265,37 @@ func TestWhatWasToldBefore(t *testing.T) {
 			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, new (1)"}, "told before")
 		} else {
 			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, reported before (1)"}, "fixed, new")
+		}
+	}
+}
+
+// TestNextOfWhatIsLost is an error, and no message without it.
+func TestNextOfWhatIsLost(t *testing.T) {
+	for name, lose := range map[string]func(*job) nexus.Role{
+		"what the tester said": func(j *job) nexus.Role {
+			j.view.Attempt.Strategy = nexus.TDDStrict
+			j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+			j.view.Attempt.Sessions[0].Result = "lost"
+			return nexus.Coder
+		},
+		"what a reader was told": func(j *job) nexus.Role {
+			j.written(1, one)
+			j.over(nexus.Reviewer, 1, nexus.Accepted, nil)
+			s := j.view.Attempt.Sessions[1]
+			s.Over, s.Messages = false, []string{"lost"}
+			return nexus.Reviewer
+		},
+		"what the author said": func(j *job) nexus.Role {
+			j.written(1, one)
+			j.view.Attempt.Sessions[0].Result = "lost"
+			return nexus.Verifier
+		},
+	} {
+		j := newJob(t, nil, lint("exit 0"))
+		role := lose(j)
+		j.plays(nil)
+		if u, err := attempt.Next(t.Context(), j.Worker, j.view, role); err == nil {
+			t.Errorf("%s: %+v", name, u)
 		}
 	}
 }

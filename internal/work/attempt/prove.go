@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -72,9 +73,12 @@ func (w *work) whole(all []nexus.Evidence) []nexus.Evidence {
 // the others.
 func (w *work) parts(ctx context.Context, base, commit string) (tests, rest []string, err error) {
 	changed, err := w.tree.Changed(ctx, base, commit)
-	if err != nil {
-		return nil, nil, err
-	}
+	tests, rest = parts(changed)
+	return tests, rest, err
+}
+
+// parts returns the files of tests among changes, and the others.
+func parts(changed []worktree.Change) (tests, rest []string) {
 	for _, c := range changed {
 		if stack.ServesTests(c.Path) {
 			tests = append(tests, c.Path)
@@ -82,7 +86,7 @@ func (w *work) parts(ctx context.Context, base, commit string) (tests, rest []st
 			rest = append(rest, c.Path)
 		}
 	}
-	return tests, rest, nil
+	return tests, rest
 }
 
 // without returns a tree in which these files are as they were on a base.

@@ -26,15 +26,14 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
 		return nil
 	}
-	tests, rest, err := w.parts(ctx, w.a.Base, snap.Commit)
+	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return err
 	}
+	tests, rest := parts(changed)
 	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Worker.Judge.Ended}
+	known.Altered = slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && stack.ServesTests(c.Path) })
 	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
-		return err
-	}
-	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(known.Base, func(e nexus.Evidence) bool { return e.State == nexus.Fail }) {
@@ -89,12 +88,6 @@ func (w *work) undone(ctx context.Context, commit string) (bool, error) {
 	return slices.ContainsFunc(found, func(f nexus.Finding) bool {
 		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
 	}), err
-}
-
-// altered reports whether a test was changed that the base has.
-func (w *work) altered(ctx context.Context, commit string) (bool, error) {
-	changed, err := w.tree.Changed(ctx, w.a.Base, commit)
-	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && stack.ServesTests(c.Path) }), err
 }
 
 // commands runs the commands of criteria on the base and, where that does not

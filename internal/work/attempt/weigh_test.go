@@ -51,6 +51,34 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	}
 }
 
+// TestWhatATaskQuotesIsLookedFor on the base by the gate that says it: a linter
+// for its place or its words, the tests alone for the name of a test.
+func TestWhatATaskQuotesIsLookedFor(t *testing.T) {
+	for title, c := range map[string]struct{ linted, meant bool }{
+		"Fix main.c:1":                     {true, true},
+		"Fix `this name is bad` in main.c": {true, true},
+		"Make TestNew pass":                {false, false},
+		"Write one":                        {false, false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			j := newJob(t, map[string]string{"go.mod": "module m\n", "main.c": "int x;\n"}, lint("test ! -e main.c || { echo main.c:1:5: this name is bad; exit 1; }"), newTest())
+			j.view.Task.Title = title
+			j.view.Goal.Base = j.base + "x" // so that the base is not judged in any case, as that of a run is
+			if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 {
+				t.Fatal(facts, err)
+			}
+			var meant []string
+			for _, f := range facts[nexus.RedSeen](j) {
+				meant = append(meant, f.Meant...)
+			}
+			linted := slices.ContainsFunc(facts[nexus.GateJudged](j), func(f nexus.GateJudged) bool { return f.Evidence.Gate == "lint" })
+			if linted != c.linted || (len(meant) > 0) != c.meant || c.meant && !strings.Contains(meant[0], "main.c:1") {
+				t.Errorf("linted: %v, it fails: %q", linted, meant)
+			}
+		})
+	}
+}
+
 // TestACommandThatPassesOnTheBase shows its criterion where it failed before the
 // run, or fails with the tests of the change alone.
 func TestACommandThatPassesOnTheBase(t *testing.T) {
@@ -59,15 +87,21 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 		files map[string]string
 		by    nexus.Bearing
 		own   bool
+		gate  bool // a gate runs the very command, and knows what it says about the base
 	}{
-		"it failed before the run":        {"test -e landed", one, nexus.TurnedBearing, false},
-		"its tests fail without the work": {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true},
-		"its tests pass without it, too":  {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "true\n"}, "", false},
-		"nothing else came with it":       {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"new_test.sh": "true\n"}, "", false},
-		"it always passes":                {"test -e bad", one, "", false},
+		"it failed before the run":        {"test -e landed", one, nexus.TurnedBearing, false, false},
+		"its tests fail without the work": {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true, false},
+		"the same, and a gate runs it":    {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}, nexus.NewBearing, true, true},
+		"its tests pass without it, too":  {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"one": "1\n", "new_test.sh": "true\n"}, "", false, false},
+		"nothing else came with it":       {"test ! -e new_test.sh || sh new_test.sh", map[string]string{"new_test.sh": "true\n"}, "", false, false},
+		"it always passes":                {"test -e bad", one, "", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := newJob(t, nil, lint("exit 0"))
+			gates := []gate.Gate{lint("exit 0")}
+			if c.gate {
+				gates = append(gates, gate.Gate{Name: "own", Args: []string{"sh", "-c", c.check}, Format: "exit"})
+			}
+			j := newJob(t, nil, gates...)
 			a := j.view.Attempt
 			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "x\n"})
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it works better", Check: c.check}}
@@ -87,6 +121,24 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 				t.Errorf("%s was judged, and the work is %s", v.Tree, hash)
 			}
 		})
+	}
+}
+
+// TestCriteriaAreWeighedInTheirOrder, whatever shows them.
+func TestCriteriaAreWeighedInTheirOrder(t *testing.T) {
+	j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+	j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: "test -e one"}, {Text: "it adds numbers", Check: "test"}, {Text: "two is there", Check: "test -e two"}}
+	j.written(1, map[string]string{"one": "1\n", "two": "2\n", "new_test.go": "package m\n"})
+	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+	if f := j.ended(); f.Outcome != nexus.Accepted {
+		t.Errorf("%+v", f)
+	}
+	var got []string
+	for _, s := range last[nexus.CriteriaWeighed](j).Criteria {
+		got = append(got, fmt.Sprint(s.Number, " ", s.By))
+	}
+	if want := []string{"1 turned", "2 new", "3 turned"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -216,18 +268,14 @@ func TestWhatCannotBePutAsideStopsTheAttempt(t *testing.T) {
 	}
 }
 
-// TestNothingHappensThatIsNotOnRecord: whatever cannot be recorded, and whenever
-// the gates cannot be found, the attempt stops there and does not end.
-func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
-	broken := errors.New("no space")
-	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
-		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
-		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
-	}
-	for _, c := range []struct {
-		name string
-		make func(*testing.T) *job
-	}{
+// story is work that is done from its beginning to its end.
+type story struct {
+	name string
+	make func(*testing.T) *job
+}
+
+func whole() []story {
+	return []story{
 		{"work, from its brief to its end", func(t *testing.T) *job {
 			t.Helper()
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
@@ -244,7 +292,18 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 			t.Helper()
 			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 		}},
-	} {
+	}
+}
+
+// TestNothingHappensThatIsNotOnRecord: whatever cannot be recorded, and whenever
+// the gates cannot be found, the attempt stops there and does not end.
+func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
+	broken := errors.New("no space")
+	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
+		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
+		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
+	}
+	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
 			looks := 0

@@ -19,7 +19,7 @@ import (
 
 // What is said by Nexus itself.
 const (
-	sayResume = "Your program was stopped. The files are as you left them, but what ran in the background is gone.\n" +
+	sayResume = "Your program was stopped. What you did last may be missing from the files, and what ran in the background is gone.\n" +
 		"Look at what is done already, then continue with the task."
 	sayAgain  = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
 	sayMoved  = "The files are as another agent left them.\nLook at what is done already, then continue with the task."
@@ -66,6 +66,7 @@ type conversation struct {
 	results []llm.Part      // answers to the last message
 	changed bool            // the tree may be different
 	heard   bool            // the agent did something in the present prompt
+	texts   []string        // what it said in the present prompt after its last call
 	model   string          // as the agent names it
 }
 
@@ -227,7 +228,7 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 	} else {
 		p.ID, p.Text = c.agent.NewID(), c.fresh(text)
 	}
-	c.heard, c.calls, c.results = false, map[string]call{}, nil
+	c.heard, c.calls, c.results, c.texts = false, map[string]call{}, nil, nil
 	if c.Ready != nil {
 		if _, err := c.Ready(); err != nil {
 			return agentcli.Ended{}, errors.Join(err, c.settle(ctx, agentcli.Ended{}, id))
@@ -296,10 +297,18 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 	case counted > 0:
 		return counted, false
 	case u.Total() > 0 && c.Price != nil:
-		if m, ok := c.Price(c.model, u); ok {
-			return m, true
+		models := ended.Models
+		if len(models) == 0 {
+			models = map[string]nexus.Usage{c.model: u}
 		}
-		return c.Money, true
+		for name, of := range models {
+			one, ok := c.Price(name, of)
+			if !ok {
+				return c.Money, true
+			}
+			m += one
+		}
+		return m, true
 	case ended.Fault == "" || !c.heard:
 		return 0, false
 	default:

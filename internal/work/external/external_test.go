@@ -25,9 +25,10 @@ import (
 // other, and keeps what it was prompted with. The last end is repeated.
 type scripted struct {
 	ends    []agentcli.Ended
-	mute    bool // it does nothing that is heard
-	edits   bool // it calls a tool that changes files, which is never answered
-	hangs   bool // it works until it is stopped
+	mute    bool     // it does nothing that is heard
+	edits   bool     // it calls a tool that changes files, which is never answered
+	hangs   bool     // it works until it is stopped
+	says    []string // what it says before what it says else
 	prompts []agentcli.Prompt
 }
 
@@ -44,7 +45,11 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ende
 	if s.edits {
 		said.Calls = []stream.Call{{ID: "c1", Tool: "Write", Input: json.RawMessage(`{"file_path":"a.txt"}`)}}
 	}
-	for _, e := range []stream.Event{{Kind: stream.Opened, ID: p.ID}, said} {
+	all := []stream.Event{{Kind: stream.Opened, ID: p.ID}}
+	for _, text := range s.says {
+		all = append(all, stream.Event{Kind: stream.Said, Text: text})
+	}
+	for _, e := range append(all, said) {
 		if err := p.Heard(ctx, e); err != nil {
 			return end, err
 		}
@@ -202,6 +207,32 @@ func TestQuotaParksTheAccount(t *testing.T) {
 	}
 }
 
+// TestLimitByTheMinute: who pays by use is limited for a moment, not for a window,
+// unless it stays so or the agent says until when.
+func TestLimitByTheMinute(t *testing.T) {
+	limited := fault(nexus.FaultQuota)
+	later := limited
+	later.Until = time.Now().AddDate(100, 0, 0)
+	for name, c := range map[string]struct {
+		ends         []agentcli.Ended
+		delayed, hit int
+		took         time.Duration
+	}{
+		"for a moment":     {[]agentcli.Ended{limited, limited, done("ok")}, 2, 0, 15 * time.Second},
+		"for longer":       {[]agentcli.Ended{limited, limited, limited, limited, done("ok")}, 3, 1, 35 * time.Second},
+		"it says how long": {[]agentcli.Ended{later, done("ok")}, 0, 1, 0},
+	} {
+		o, d, took, err := run(t, &scripted{ends: c.ends}, func(b *external.Brief) { b.Money = nexus.Dollar })
+		delayed, hit := only[nexus.CallDelayed](d), only[nexus.QuotaHit](d)
+		if err != nil || o.Outcome != nexus.Accepted || len(delayed) != c.delayed || len(hit) != c.hit || took != c.took {
+			t.Errorf("%s: %+v, %v; delayed %+v, hit %+v, in %s", name, o, err, delayed, hit, took)
+		}
+		if len(delayed) > 0 && delayed[0].Why != "rate limit" {
+			t.Errorf("%s: %+v", name, delayed[0])
+		}
+	}
+}
+
 // TestMoney holds what a prompt is said to have cost.
 func TestMoney(t *testing.T) {
 	const aside, counted = nexus.Money(200), nexus.Money(30)
@@ -216,6 +247,8 @@ func TestMoney(t *testing.T) {
 		"by subscription":                     {stream.End{Money: counted, Usage: used}, false, 0, 0, false},
 		"as it counts":                        {stream.End{Money: counted, Usage: used}, false, aside, counted, false},
 		"tokens, by the table":                {stream.End{Usage: used}, false, aside, 50, true},
+		"tokens, by model":                    {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "dear": {Input: 3}}}, false, aside, 320, true},
+		"tokens of a model without a price":   {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "": {Input: 3}}}, false, aside, aside, true},
 		"stopped before it counted":           {stream.End{Fault: nexus.FaultTurns}, false, aside, aside, true},
 		"stopped before it did anything":      {stream.End{Fault: nexus.FaultTurns}, true, aside, 0, false},
 		"done, and counts neither of the two": {stream.End{}, false, aside, 0, false},
@@ -223,7 +256,12 @@ func TestMoney(t *testing.T) {
 		a := &scripted{ends: []agentcli.Ended{{End: c.end}}, mute: c.mute}
 		_, d, _, err := run(t, a, func(b *external.Brief) {
 			b.Money = c.money
-			b.Price = func(_ string, u nexus.Usage) (nexus.Money, bool) { return nexus.Money(10 * u.Total()), true }
+			b.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
+				if len(c.end.Models) > 0 && model == "dear" {
+					return nexus.Money(100 * u.Total()), true
+				}
+				return nexus.Money(10 * u.Total()), len(c.end.Models) == 0 || model != ""
+			}
 		})
 		spent := only[nexus.BudgetSpent](d)
 		if err != nil || len(spent) != 1 || spent[0].Money != c.want || spent[0].Estimated != c.guess {

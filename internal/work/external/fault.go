@@ -43,6 +43,9 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 		return nil, "", c.person(nexus.CodeInvalidConfig, why,
 			"Check agents."+c.Agent+" in your config.toml; nexus agents shows what is installed. Then run nexus resume.")
 	case nexus.FaultQuota:
+		if c.Money > 0 && !e.Until.After(c.Now()) && n <= tries { // who pays by use has limits by the minute
+			return nil, again, c.rest(ctx, n, "rate limit", e)
+		}
 		return nil, sayQuota, c.quota(ctx, e)
 	case nexus.FaultBudget, nexus.FaultTurns, nexus.FaultTime:
 		return &ending{outcome: nexus.Exhausted, why: why}, "", nil
@@ -58,7 +61,7 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 		if n > tries {
 			return nil, "", c.person(nexus.CodeNeedsPerson, why, "Try again later with nexus resume, or use another agent.")
 		}
-		return nil, again, c.rest(ctx, n, e)
+		return nil, again, c.rest(ctx, n, "overloaded", e)
 	default: // silent, garbage, unfinished, crashed, asking
 		if n >= tries {
 			return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%s, %d times", why, n)}, "", nil
@@ -73,6 +76,11 @@ func (c *conversation) submit(text string) (*ending, string, error) {
 		return &ending{outcome: nexus.Accepted, text: text}, "", nil
 	}
 	result, err := c.Submit(text)
+	for i := len(c.texts) - 1; i >= 0 && err != nil; i-- { // programs add notices after it
+		if earlier, unfit := c.Submit(c.texts[i]); unfit == nil {
+			result, text, err = earlier, c.texts[i], nil
+		}
+	}
 	if err == nil {
 		return &ending{outcome: nexus.Accepted, text: text, result: result}, "", nil
 	}
@@ -101,10 +109,10 @@ func (c *conversation) quota(ctx context.Context, e agentcli.Ended) error {
 }
 
 // rest waits before a prompt is made again.
-func (c *conversation) rest(ctx context.Context, n int, e agentcli.Ended) error {
+func (c *conversation) rest(ctx context.Context, n int, why string, e agentcli.Ended) error {
 	wait := rests << (n - 1)
 	c.facts = append(c.facts, nexus.CallDelayed{
-		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: "overloaded", Said: prompt.Line(e.Why),
+		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: why, Said: prompt.Line(e.Why),
 	})
 	if err := c.record(ctx); err != nil {
 		return err

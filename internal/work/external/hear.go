@@ -56,6 +56,12 @@ func (c *conversation) said(ctx context.Context, e stream.Event) error {
 		m.Parts = append(m.Parts, llm.Part{Text: legible.Cut(e.Text, maxShown)})
 	}
 	stop := "end"
+	if c.Submit != nil && len(e.Text) <= maxMessage && len(c.texts) < maxTexts {
+		c.texts = append(c.texts, e.Text)
+	}
+	if len(e.Calls) > 0 {
+		c.texts = nil
+	}
 	for _, one := range e.Calls {
 		stop = "tools"
 		as := c.name(one.ID)

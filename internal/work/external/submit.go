@@ -9,6 +9,7 @@ import (
 const (
 	maxMessage = 1 << 20 // bytes of a message in which something to submit is looked for
 	maxObjects = 64      // in a message
+	maxTexts   = 32      // messages after the last call of a prompt that are looked through
 	maxRead    = 8 << 20 // bytes that are read again for braces that start no object
 )
 

@@ -74,6 +74,14 @@ func TestSubmissionIsAskedForAgain(t *testing.T) {
 	if p := a.prompts[1]; !p.Resume || !strings.Contains(p.Text, "there is no JSON object in it") {
 		t.Errorf("asked again with %+v", p)
 	}
+	a = &scripted{ends: []agentcli.Ended{done("A new version is there.")}, says: []string{`{"approved":false}`, `{"approved":true}`, "A new version is there."}}
+	if o, _, _, err = run(t, a, set); err != nil || string(o.Handin) != `{"approved":true}` || len(a.prompts) != 1 {
+		t.Errorf("before a notice: %+v, %v, %d prompts", o, err, len(a.prompts))
+	}
+	a.edits = true
+	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.NoProgress {
+		t.Errorf("before a call: %+v, %v", o, err)
+	}
 	a = &scripted{ends: []agentcli.Ended{done("Fine.")}}
 	o, d, took, err := run(t, a, set)
 	if err != nil || o.Outcome != nexus.NoProgress || len(a.prompts) != 3 || len(o.Handin) > 0 || took > time.Second {

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,8 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// counting is a test helper that says how often it was called in a directory.
-const counting = `package m
+// suite is a package whose tests may be red, and may be told how often they ran
+// before on its tree or its base: calls says so.
+const suite = `package m
 
 import (
 	"fmt"
@@ -26,87 +28,127 @@ import (
 	"testing"
 )
 
-func calls() int {
-	b, _ := os.ReadFile(%q)
-	os.WriteFile(%[1]q, append(b, 'x'), 0o600)
+func calls(name string) int {
+	file := os.Getenv("COUNTS") + "/" + name
+	b, _ := os.ReadFile(file)
+	os.WriteFile(file, append(b, 'x'), 0o600)
 	return len(b)
-}
-
-func TestOld(t *testing.T) {
-	n := calls()
-	_ = fmt.Sprint(n)
-	%s
 }
 `
 
-// TestDoubt weighs a red test on trees where it may or may not be the work's
-// doing. n is how often the test ran before on this tree or its base.
+// doubted is a test of it that is red now, where that may or may not be the
+// work's doing. n is how often it ran before.
+type doubted struct {
+	name    string
+	was, is string // its body; is where that is another now
+	counts  bool   // its runs on the base count
+	// what comes of it: it is flaky, nobody can say, it counts for what it says, or
+	// it was so before
+	flaky  string
+	unsure bool
+	text   string
+}
+
+// body is the test.
+func (d doubted) body(does string) string {
+	return fmt.Sprintf("\nfunc %s(t *testing.T) {\n\tn := calls(%q)\n\t_ = fmt.Sprint(n)\n\t%s\n}\n", d.name, d.name, does)
+}
+
+// TestDoubt weighs red tests on trees where that may or may not be the work's
+// doing.
 func TestDoubt(t *testing.T) {
-	for _, tt := range []struct {
-		name      string
-		was, is   string // the body of the test
-		code      string // of the package now; Broken is false on the base
-		wants     []string
-		green     bool // the base is said to be green
-		state     nexus.GateState
-		flaky     int
-		unsure    int
-		why, text string
+	for name, c := range map[string]struct {
+		tests []doubted
+		wants []string
+		state nexus.GateState
+		why   string
 	}{
-		{name: "flaky", was: "if Broken && n%2 == 0 { t.Error(\"now and then\") }", state: nexus.Pass, flaky: 1, why: "flaky: example.org/m.TestOld failed in 1 of 2 runs"},
-		{name: "fails twice of three times", was: "if Broken && n < 2 { t.Error(\"now and then\") }", state: nexus.Pass, flaky: 1, why: "failed in 2 of 3 runs"},
-		{name: "broken", was: "if Broken { t.Error(\"always\") }", state: nexus.Fail, text: "always"},
-		{name: "panics now and then", was: "if Broken && n%2 == 0 { panic(\"x\") }", state: nexus.Pass, flaky: 1, why: "flaky"},
-		{name: "a race now and then", was: "if Broken && n%2 == 0 { fmt.Println(\"WARNING: DATA RACE\"); t.Error(\"race detected during execution of test\") }", state: nexus.Fail, text: "race"},
-		{name: "flaky and its own", was: "if Broken && n%2 == 0 { t.Error(\"old\") }", is: "if Broken && n%2 == 0 { t.Error(\"new\") }", state: nexus.Fail, text: "new"},
-		{name: "flaky and wanted", was: "if Broken && n%2 == 0 { t.Error(\"now and then\") }", wants: []string{"TestOld passes"}, state: nexus.Fail, text: "now and then"},
-		{name: "flaky on the base", was: "if Broken || n%2 == 1 { t.Error(\"now and then\") }", green: true, state: nexus.Pass, flaky: 1, why: "flaky"},
-		{name: "red before", was: "t.Error(\"same\")", state: nexus.Pass, why: "also on the base"},
-		{name: "red before and wanted", was: "t.Error(\"same\")", wants: []string{"go test -run TestOld ."}, state: nexus.Fail, text: "same"},
-		{name: "red before, and more now", was: "t.Error(\"same\"); if Broken { t.Error(\"more\") }", state: nexus.Fail, text: "more"},
-		{name: "red before, for something else now", was: "if Broken { t.Error(\"two\") } else { t.Error(\"one\") }", state: nexus.Fail, text: "two"},
-		{name: "red before, never the same", was: "t.Errorf(\"got %c\", 'a'+n)", state: nexus.Pass, unsure: 1, why: "also on the base"},
-		{name: "got further", was: "if !Broken { t.Fatal(\"one\") }; \n\tt.Error(\"two\")", state: nexus.Pass, unsure: 1, why: "also on the base"},
-		{name: "red subtest, another now", was: "t.Run(\"a\", func(t *testing.T) { t.Error(\"a\") }); t.Run(\"b\", func(t *testing.T) { if Broken { t.Error(\"b\") } })", state: nexus.Fail, text: "b"},
+		"they are forgiven": {state: nexus.Pass, why: "also on the base", tests: []doubted{
+			{name: "TestNowAndThen", was: `if Broken && n%2 == 0 { t.Error("now and then") }`, flaky: "1 of 2"},
+			{name: "TestTwiceOfThreeTimes", was: `if Broken && n < 2 { t.Error("now and then") }`, flaky: "2 of 3"},
+			{name: "TestOnTheBase", was: `if Broken || n%2 == 1 { t.Error("now and then") }`, counts: true, flaky: "1 of 2"},
+			{name: "TestBefore", was: `t.Error("same")`},
+			{name: "TestNeverTheSame", was: `t.Errorf("got %c", 'a'+n)`, counts: true, unsure: true},
+			{name: "TestGotFurther", was: "if !Broken { t.Fatal(\"one\") }; \n\tt.Error(\"two\")", unsure: true},
+		}},
+		"they count": {state: nexus.Fail, wants: []string{"TestWanted passes", "go test -run TestBeforeAndWanted ."}, tests: []doubted{
+			{name: "TestBroken", was: `if Broken { t.Error("always") }`, text: "always"},
+			{name: "TestRace", was: `if Broken && n%2 == 0 { fmt.Println("WARNING: DATA RACE"); t.Error("race detected during execution of test") }`, text: "race"},
+			{name: "TestItsOwn", was: `if Broken && n%2 == 0 { t.Error("old") }`, is: `if Broken && n%2 == 0 { t.Error("new") }`, text: "new"},
+			{name: "TestWanted", was: `if Broken && n%2 == 0 { t.Error("now and then") }`, text: "now and then"},
+			{name: "TestBeforeAndWanted", was: `t.Error("same")`, text: "same"},
+			{name: "TestMoreNow", was: `t.Error("same"); if Broken { t.Error("more") }`, text: "more"},
+			{name: "TestSomethingElseNow", was: `if Broken { t.Error("two") } else { t.Error("one") }`, text: "two"},
+			{name: "TestAnotherPart", was: `t.Run("a", func(t *testing.T) { t.Error("a") }); t.Run("b", func(t *testing.T) { if Broken { t.Error("the other") } })`, text: "the other"},
+		}},
+		"it takes the others along": {state: nexus.Pass, tests: []doubted{
+			{name: "TestPanics", was: `if Broken && n%2 == 0 { panic("x") }`, flaky: "1 of 2"},
+			{name: "TestAfter", was: `if n > 9 { t.Error("it ran too often") }`},
+		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			count := filepath.Join(t.TempDir(), "count")
-			body := tt.is
-			if body == "" {
-				body = tt.was
+			counts, was, is := t.TempDir(), suite, suite
+			for _, d := range c.tests {
+				was, is = was+d.body(d.was), is+d.body(cmp.Or(d.is, d.was))
 			}
-			base := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = false\n", "old_test.go": fmt.Sprintf(counting, count, tt.was)})
-			tree := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = true\n", "old_test.go": fmt.Sprintf(counting, count, body)})
+			base := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = false\n", "old_test.go": was})
+			tree := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = true\n", "old_test.go": is})
 			base.Hash = "base"
 			r := runner(t, sandbox.Off)
+			r.Env = append(r.Env, "COUNTS="+counts)
 			g := gatesOf(t, tree, config.Gates{})[2]
-			was, err := r.Judge(t.Context(), base, g)
+			before, err := r.Judge(t.Context(), base, g)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.green && was.State != nexus.Pass {
-				t.Fatalf("the base is %s: %v", was.State, was.Findings)
-			}
-			if !tt.green && !strings.Contains(tt.was, "'a'") { // else it keeps counting
-				_ = os.Remove(count)
+			for _, d := range c.tests {
+				if !d.counts {
+					_ = os.Remove(filepath.Join(counts, d.name))
+				}
 			}
 			weighing := r
-			weighing.Base = func(string) (nexus.Evidence, bool) { return was, true }
-			weighing.Wanted = tt.wants
+			weighing.Base = func(string) (nexus.Evidence, bool) { return before, true }
+			weighing.Wanted = c.wants
 			weighing.Origin = &gate.Origin{Dir: base.Dir, Changed: []string{"m.go"}, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(r, base) }}
 			v, err := weighing.Pass(t.Context(), tree, []gate.Gate{g}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			e := v.Evidence[0]
-			if e.State != tt.state || len(e.Flaky) != tt.flaky || len(e.Unsure) != tt.unsure || !strings.Contains(e.Why, tt.why) {
-				t.Errorf("%s %q, flaky %v, unsure %v, findings %v", e.State, e.Why, e.Flaky, e.Unsure, e.Findings)
+			if e.State != c.state || !strings.Contains(e.Why, c.why) {
+				t.Errorf("%s %q, findings %v", e.State, e.Why, e.Findings)
 			}
-			if tt.text != "" && (len(e.Findings) == 0 || !strings.Contains(e.Findings[0].Message, tt.text)) {
-				t.Errorf("findings %v, want %q", e.Findings, tt.text)
+			for _, d := range c.tests {
+				d.check(t, "example.org/m."+d.name, e)
 			}
 		})
+	}
+}
+
+// check holds what evidence says about the test.
+func (d doubted) check(t *testing.T, test string, e nexus.Evidence) {
+	t.Helper()
+	flaky := ""
+	for _, f := range e.Flaky {
+		if f.Test == test {
+			flaky = fmt.Sprintf("%d of %d", f.Failed, f.Runs)
+		}
+	}
+	if flaky != d.flaky || flaky != "" && !strings.Contains(e.Why, test+" failed in "+flaky+" runs") {
+		t.Errorf("%s is flaky in %q runs, want %q: %s", d.name, flaky, d.flaky, e.Why)
+	}
+	if got := slices.Contains(e.Unsure, test); got != d.unsure {
+		t.Errorf("%s: nobody can say: %v, want %v", d.name, got, d.unsure)
+	}
+	says := ""
+	for _, f := range e.Findings {
+		if f.Test == test || strings.HasPrefix(f.Test, test+"/") {
+			says += f.Message
+		}
+	}
+	if (says == "") != (d.text == "") || !strings.Contains(says, d.text) {
+		t.Errorf("%s counts for %q, want %q", d.name, says, d.text)
 	}
 }
 

@@ -122,6 +122,18 @@ func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Eviden
 	return v.Evidence[0]
 }
 
+// TestALieIsNotAccepted, and an honest tree that does much the same is: one of
+// each of those below.
+func TestALieIsNotAccepted(t *testing.T) {
+	broken := map[string]string{"m.go": strings.Replace(code, "a + b", "a - b", 1)}
+	if e := judgeWork(t, broken, lies()["empties the tests"]); e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].Code != "forged" || e.Findings[0].File != "aaa_test.go" {
+		t.Errorf("%s: %s %+v", e.State, e.Why, e.Findings)
+	}
+	if e := judgeWork(t, nil, honest()["TestMain that hands on"]); !e.Passed() {
+		t.Errorf("%s: %s %+v", e.State, e.Why, e.Findings)
+	}
+}
+
 // TestNoLieIsAccepted breaks what an old test tests, and adds tests that make
 // it look green.
 func TestNoLieIsAccepted(t *testing.T) {

@@ -1,7 +1,9 @@
 package gate_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -61,6 +63,16 @@ func TestManyFindings(t *testing.T) {
 	was, err := r.Judge(t.Context(), base, g)
 	if err != nil || was.State != nexus.Fail || len(was.Findings) != 201 || was.All == "" {
 		t.Fatalf("%s, %d findings, %v", was.State, len(was.Findings), err)
+	}
+	full, broken := r, errors.New("no space")
+	full.Put = func(data []byte) (string, error) {
+		if bytes.HasPrefix(data, []byte("[")) { // the findings, and not the output
+			return "", broken
+		}
+		return kept.Put(data)
+	}
+	if e, err := full.Judge(t.Context(), base, g); !errors.Is(err, broken) {
+		t.Errorf("findings that cannot be kept: %s, %v", e.State, err)
 	}
 	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
 	for text, want := range map[string]nexus.GateState{"new\nfine\n" + old: nexus.Pass, "new\nBAD\n" + old: nexus.Fail} {

@@ -3,6 +3,7 @@ package gate_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,13 +17,14 @@ const gradlew = `#!/bin/sh
 echo "> Task :test"
 echo "BUILD SUCCESSFUL in 1s"
 mkdir -p build/test-results/test
-test "$WRITE" = no || cat > build/test-results/test/a.xml <<'X'
+test "$WRITE" != link || { rm build/test-results/test/a.xml; ln -s ../../../kept.xml build/test-results/test/a.xml; touch kept.xml; }
+test "$WRITE" = no || test "$WRITE" = link || cat > build/test-results/test/a.xml <<'X'
 <testsuite name="a" tests="2" failures="0"><testcase classname="a" name="one"/><testcase classname="a" name="two"/></testsuite>
 X
 `
 
 // TestReportsSayMore runs a build tool that says nothing of its tests but
-// writes a report; one that is old proves nothing.
+// writes a report; one that is old proves nothing, nor does a link to another.
 func TestReportsSayMore(t *testing.T) {
 	tree := files(t, map[string]string{"app/build.gradle": "", "app/gradlew": gradlew})
 	if err := os.Chmod(filepath.Join(tree.Dir, "app", "gradlew"), 0o755); err != nil {
@@ -37,10 +39,17 @@ func TestReportsSayMore(t *testing.T) {
 	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 2 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	r.Env = append(r.Env, "WRITE=no")
-	e, err = r.Judge(t.Context(), tree, gates[1])
-	if err != nil || e.State != nexus.Unverifiable {
-		t.Errorf("an old report: %+v, %v", e, err)
+	report, err := os.ReadFile(filepath.Join(tree.Dir, "app/build/test-results/test/a.xml"))
+	if err != nil || os.WriteFile(filepath.Join(tree.Dir, "app/kept.xml"), report, 0o600) != nil {
+		t.Fatal(err)
+	}
+	for _, write := range []string{"no", "link"} {
+		old := r
+		old.Env = append(slices.Clone(r.Env), "WRITE="+write)
+		e, err = old.Judge(t.Context(), tree, gates[1])
+		if err != nil || e.State != nexus.Unverifiable {
+			t.Errorf("%s report is written: %+v, %v", write, e, err)
+		}
 	}
 }
 

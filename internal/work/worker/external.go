@@ -104,6 +104,13 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		login.renewed() // what one that stayed renewed after its last prompt
 	}()
 	old := t.Attempt.Session(t.Session)
+	if old == nil || len(old.Messages) == 0 {
+		told, err := s.informed(ctx, t, d)
+		if err != nil {
+			return agent.Outcome{}, err
+		}
+		t.Next += s.Site.masked(prompt.Here{Told: told}.Text())
+	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,

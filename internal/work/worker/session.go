@@ -92,7 +92,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	t.given = tool.Given(said)
 	system := ""
 	if len(said) == 0 {
-		if system, t.Next, err = s.opening(ctx, t, role, model); err != nil {
+		if system, t.Next, err = s.opening(ctx, t, role, model, d); err != nil {
 			return agent.Outcome{}, err
 		}
 	}
@@ -125,7 +125,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
 		if opened.Agent != "" {  // that is how it was told to work
-			if b.System, _, err = s.opening(ctx, t, role, model); err != nil {
+			if b.System, _, err = s.opening(ctx, t, role, model, d); err != nil {
 				return agent.Outcome{}, err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
@@ -95,6 +96,8 @@ type Site struct {
 	State string                        // directory of the repository's state
 	Mask  func([]byte) []byte           // takes keys out of what agents and reports see; may be nil
 	Learn func(value string)            // makes Mask know another; may be nil
+
+	Plugins *plugin.Host // that are asked; nil: none
 }
 
 // Judge lets gates judge trees, and the trees that these were made from.

@@ -28,26 +28,28 @@ const (
 // Of says where a clean absolute path lies, for the worktree in dir, and its
 // name in there.
 func Of(p, dir string) (Kind, string) {
-	in := func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
-	if path.IsAbs(dir) && path.Clean(dir) != "/" && in(path.Clean(dir)) {
+	if Below([]string{dir}, p) {
 		return Tree, path.Clean("." + strings.TrimPrefix(p, path.Clean(dir)))
 	}
+	return around(p), p
+}
+
+// around says where a clean absolute path lies that is not in the worktree.
+func around(p string) Kind {
+	in := func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 	switch p {
 	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/urandom", "/dev/random", "/dev/full":
-		return Tmp, p
+		return Tmp
 	}
 	switch {
 	case strings.HasPrefix(p, "/tmp/"), in("/dev/fd"):
-		return Tmp, p
+		return Tmp
 	case in("/dev"):
-		return Device, p
+		return Device
+	case slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/os-release", "/etc/hosts", "/proc/cpuinfo", "/proc/meminfo", "/proc/version"}, in):
+		return System
 	}
-	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/os-release", "/etc/hosts", "/proc/cpuinfo", "/proc/meminfo", "/proc/version"} {
-		if in(dir) {
-			return System, p
-		}
-	}
-	return Outside, p
+	return Outside
 }
 
 // Below reports whether a clean absolute path is one of the directories, or lies

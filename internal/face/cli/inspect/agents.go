@@ -108,9 +108,9 @@ func needs(one app.Agent) (all []need) {
 // counts says what a program counts of its work.
 func counts(speaks string) string {
 	switch speaks {
-	case "claude", "opencode", "acp":
+	case "aider", "claude", "opencode", "acp":
 		return "dollars"
-	case "text":
+	case "copilot", "text":
 		return "nothing"
 	default:
 		return "tokens"

@@ -9,10 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// claude reads `claude -p --output-format stream-json --verbose`.
+// claude reads `claude -p --output-format stream-json --verbose`, and what `amp
+// --stream-json` makes of it: no money, and tokens of each message.
 type claude struct {
 	common
 
+	amp    bool
+	spent  map[string]claudeTokens // by message, which is reported for each of its blocks
 	opened string
 	refuse string // error of a synthetic message
 	until  time.Time
@@ -27,7 +30,9 @@ type claudeLine struct {
 	Parent  *string         `json:"parent_tool_use_id"`
 	Error   json.RawMessage `json:"error"`
 	Message struct {
+		ID      string          `json:"id"`
 		Content json.RawMessage `json:"content"`
+		Usage   claudeTokens    `json:"usage"`
 	} `json:"message"`
 	Asked   string `json:"request_id"`
 	Request struct {
@@ -41,24 +46,30 @@ type claudeLine struct {
 }
 
 type claudeResult struct {
-	Failed  bool              `json:"is_error"`
-	Result  json.RawMessage   `json:"result"`
-	Errors  []json.RawMessage `json:"errors"`
-	Dollars float64           `json:"total_cost_usd"`
-	Reason  string            `json:"terminal_reason"`
-	Denials []json.RawMessage `json:"permission_denials"`
-	Main    struct {
-		Input      int64 `json:"input_tokens"`
-		Output     int64 `json:"output_tokens"`
-		CacheRead  int64 `json:"cache_read_input_tokens"`
-		CacheWrite int64 `json:"cache_creation_input_tokens"`
-	} `json:"usage"`
+	Failed   bool              `json:"is_error"`
+	Result   json.RawMessage   `json:"result"`
+	Errors   []json.RawMessage `json:"errors"`
+	Dollars  float64           `json:"total_cost_usd"`
+	Reason   string            `json:"terminal_reason"`
+	Denials  []json.RawMessage `json:"permission_denials"`
+	Main     claudeTokens      `json:"usage"`
 	PerModel map[string]struct {
 		Input      int64 `json:"inputTokens"`
 		Output     int64 `json:"outputTokens"`
 		CacheRead  int64 `json:"cacheReadInputTokens"`
 		CacheWrite int64 `json:"cacheCreationInputTokens"`
 	} `json:"modelUsage"`
+}
+
+type claudeTokens struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+}
+
+func (t claudeTokens) usage() nexus.Usage {
+	return nexus.Usage{Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite)}
 }
 
 type claudeBlock struct {
@@ -89,6 +100,12 @@ func (c *claude) Line(line []byte) []Event {
 		if e := word(l.Error); e != "" {
 			c.refuse = e
 		}
+		if c.amp {
+			if c.spent == nil {
+				c.spent = map[string]claudeTokens{}
+			}
+			c.spent[l.Message.ID] = l.Message.Usage
+		}
 		if l.Parent != nil && *l.Parent != "" {
 			return nil // of a subagent, which the agent itself listens to
 		}
@@ -112,6 +129,9 @@ func (c *claude) Line(line []byte) []Event {
 	case "rate_limit_event":
 		return c.limited(l)
 	case "result":
+		if e := word(l.Error); e != "" {
+			l.Errors = append(l.Errors, l.Error)
+		}
 		return c.finish(c.ended(l.Subtype, l.claudeResult))
 	}
 	return nil
@@ -146,14 +166,17 @@ func (c *claude) limited(l claudeLine) []Event {
 // denied calls and with errors of the API, too.
 func (c *claude) ended(subtype string, r claudeResult) End {
 	e := End{Money: dollars(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
-	m := r.Main
-	e.Own = nexus.Usage{
-		Input: positive(m.Input), Output: positive(m.Output), CacheRead: positive(m.CacheRead), CacheWrite: positive(m.CacheWrite),
-	}
+	e.Own = r.Main.usage()
 	for _, u := range r.PerModel {
 		e.Usage = e.Usage.Add(nexus.Usage{
 			Input: positive(u.Input), Output: positive(u.Output), CacheRead: positive(u.CacheRead), CacheWrite: positive(u.CacheWrite),
 		})
+	}
+	if c.amp { // each prompt for itself
+		e.Total, e.Own = false, nexus.Usage{}
+		for _, t := range c.spent {
+			e.Usage = e.Usage.Add(t.usage())
+		}
 	}
 	e.Text = word(r.Result)
 	said := e.Text

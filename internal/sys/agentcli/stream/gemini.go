@@ -31,10 +31,19 @@ type geminiLine struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Stats struct {
-		Input  int64 `json:"input_tokens"`
-		Output int64 `json:"output_tokens"`
-		Cached int64 `json:"cached"`
+		geminiTokens
+		Models map[string]geminiTokens `json:"models"`
 	} `json:"stats"`
+}
+
+type geminiTokens struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	Cached int64 `json:"cached"`
+}
+
+func (t geminiTokens) usage() nexus.Usage {
+	return nexus.Usage{Input: positive(t.Input - t.Cached), CacheRead: positive(t.Cached), Output: positive(t.Output)}
 }
 
 // Line implements [Decoder].
@@ -64,8 +73,13 @@ func (g *gemini) Line(line []byte) []Event {
 			g.failed = l.Message
 		}
 	case "result":
-		s := l.Stats
-		e := End{Usage: nexus.Usage{Input: positive(s.Input - s.Cached), CacheRead: positive(s.Cached), Output: positive(s.Output)}}
+		e := End{Usage: l.Stats.usage()}
+		for name, t := range l.Stats.Models {
+			if e.Models == nil {
+				e.Models = map[string]nexus.Usage{}
+			}
+			e.Models[name] = t.usage()
+		}
 		if l.Status != "success" {
 			said := l.Error.Type + " " + l.Error.Message + " " + g.failed
 			e.Why = Brief(said)

@@ -33,6 +33,9 @@ type opencodeLine struct {
 			Input  json.RawMessage `json:"input"`
 			Output string          `json:"output"`
 			Error  string          `json:"error"`
+			Meta   struct {
+				Exit int `json:"exit"`
+			} `json:"metadata"`
 		} `json:"state"`
 		Cost   float64 `json:"cost"`
 		Tokens struct {
@@ -77,7 +80,7 @@ func (o *opencode) Line(line []byte) []Event {
 			id = p.ID
 		}
 		all = append(all, Event{Kind: Said, Calls: []Call{{ID: id, Tool: p.Tool, Input: object(p.State.Input)}}},
-			Event{Kind: Answered, ID: id, Failed: p.State.Status == "error", Text: p.State.Output + p.State.Error})
+			Event{Kind: Answered, ID: id, Failed: p.State.Status == "error" || p.State.Meta.Exit != 0, Text: p.State.Output + p.State.Error})
 	case "step_start":
 		o.stopped = false
 	case "step_finish":

@@ -1,6 +1,6 @@
-// Package stream reads what agent programs of other makers print: Claude Code,
-// Codex, Gemini CLI, OpenCode, and programs that print nothing but text. It is
-// pure: lines in, events out.
+// Package stream reads what agent programs of other makers print: aider, Amp,
+// Claude Code, Codex, Copilot, Gemini CLI, goose, OpenCode, and programs that
+// print nothing but text. It is pure: lines in, events out.
 //
 // The streams change with every release. A decoder reads whole objects, ignores
 // types and fields that it does not know, and reports what it could not read.
@@ -24,7 +24,7 @@ type Kind string
 
 // The kinds.
 const (
-	Opened   Kind = "opened"   // the agent names its conversation: ID, Model, Version
+	Opened   Kind = "opened"   // the agent has a conversation: ID, empty for the one it was given; Model, Version
 	Said     Kind = "said"     // a whole message: Text, Calls
 	Answered Kind = "answered" // a tool call ended: ID, Failed, Text
 	Asked    Kind = "asked"    // permission for Calls[0] is asked under ID
@@ -59,14 +59,15 @@ type Call struct {
 type End struct {
 	Fault  nexus.Fault // empty: the agent is done
 	Why    string
-	Text   string      // what it said last
-	Usage  nexus.Usage // of the prompt, or of the conversation where Total is set
-	Money  nexus.Money // as the agent counts it; 0: it does not
-	Total  bool        // Usage and Money may include earlier prompts of the conversation: versions differ
-	Sum    bool        // Money includes them for certain, whatever Usage does
-	Own    nexus.Usage // of the prompt alone, where the stream has that, too; less than all of it
-	Denied int         // calls that were denied
-	Until  time.Time   // when the account's window starts again, if the stream says so
+	Text   string                 // what it said last
+	Usage  nexus.Usage            // of the prompt, or of the conversation where Total is set
+	Money  nexus.Money            // as the agent counts it; 0: it does not
+	Total  bool                   // Usage and Money may include earlier prompts of the conversation: versions differ
+	Sum    bool                   // Money includes them for certain, whatever Usage does
+	Own    nexus.Usage            // of the prompt alone, where the stream has that, too; less than all of it
+	Models map[string]nexus.Usage // of the prompt by model, where the stream tells and does not count money
+	Denied int                    // calls that were denied
+	Until  time.Time              // when the account's window starts again, if the stream says so
 }
 
 // Decoder reads the stream of one process.
@@ -78,17 +79,27 @@ type Decoder interface {
 }
 
 // Formats returns the formats that [New] knows.
-func Formats() []string { return []string{"claude", "codex", "gemini", "opencode", "text"} }
+func Formats() []string {
+	return []string{"aider", "amp", "claude", "codex", "copilot", "gemini", "goose", "opencode", "text"}
+}
 
 // New returns the decoder of a format; text for an unknown one.
 func New(format string) Decoder {
 	switch format {
+	case "aider":
+		return &aider{}
+	case "amp":
+		return &claude{amp: true}
 	case "claude":
 		return &claude{}
 	case "codex":
 		return &codex{}
+	case "copilot":
+		return &copilot{}
 	case "gemini":
 		return &gemini{}
+	case "goose":
+		return &goose{}
 	case "opencode":
 		return &opencode{}
 	default:
@@ -160,28 +171,28 @@ var signs = []struct { //nolint:gochecknoglobals // never written
 	words []string
 }{
 	{nexus.FaultLogin, []string{
-		"not logged in", "/login", "login required", "invalid api key", "authentication_failed", "authentication_error",
+		"not logged in", "/login", "login required", "invalid api key", "authentication_failed", "authentication_error", "authenticationerror",
 		"invalid authentication", "unauthorized", "401", "token has expired", "refresh token", "please set an auth method",
-		"sign in again", "log in again", "oauth_org_not_allowed", "account_on_hold", "billing_error", "credit balance",
+		"sign in again", "log in again", "no api key found", "no authentication information found", "to authenticate, you can", "oauth_org_not_allowed", "account_on_hold", "billing_error", "credit balance",
 	}},
 	{nexus.FaultQuota, []string{
 		"usage limit", "hit your limit", "limit reached", "rate limit", "rate_limit", "ratelimit", "too many requests", "429",
 		"quota", "resource_exhausted",
 	}},
 	{nexus.FaultContext, []string{
-		"prompt is too long", "prompt_too_long", "context window", "context length", "context_length", "maximum context",
+		"prompt is too long", "prompt as too long", "prompt_too_long", "context window", "context length", "context_length", "contextwindowexceeded", "hit a token limit", "maximum context",
 		"input is too long",
 	}},
 	{nexus.FaultLost, []string{
 		"no conversation found", "session not found", "no rollout found", "no session found", "invalid session",
-		"conversation not found",
+		"conversation not found", "no session, task, or name matched", "thread not found",
 	}},
 	{nexus.FaultSetup, []string{
 		"model_not_found", "model not found", "model_unsupported", "unknown model", "does not exist or you do not have access",
 		"unknown option", "unexpected argument", "unknown argument", "cannot be used with root",
 	}},
 	{nexus.FaultOverload, []string{
-		"overloaded", "529", "503", "server_error", "internal server error", "500", "bad gateway", "502", "reconnecting",
+		"overloaded", "529", "apiconnectionerror", "serviceunavailable", "503", "server_error", "internal server error", "500", "bad gateway", "502", "reconnecting",
 		"stream disconnected", "econnrefused", "econnreset", "etimedout", "connection error", "fetch failed", "network",
 	}},
 }

@@ -166,6 +166,8 @@ conversations:
 		{"/v1/chat/completions", `{"role":"system","content":"Conversation: no"},` + talk, `"content":"zero"`, 200},
 		{"/chat/completions", `{"content":[{"type":"text","text":"Conversation: T1.1/x"}],"role":"user"}`, `"content":"zero"`, 200},
 		{"/v1/messages", talk + `,{"role":"assistant","content":"a"},{"role":"user","content":"Conversation: none"}`, `"text":"one"`, 200},
+		{"/v1/messages", `{"role":"user","content":"I am in /tmp."},` + talk, `"text":"zero"`, 200},
+		{"/v1/messages", `{"role":"user","content":"hello"},{"role":"assistant","content":"a"},` + talk, `fits \"\"`, 400},
 		{"/v1/messages", talk + `,{ "role" : "assistant","content":"a"},{"role":"user","content":"b"}`, `"text":"one"`, 200},
 		{"/v1/messages", talk + strings.Repeat(`,{"role":"assistant","content":"a"}`, 2), `conversation \"T1.1/coder.1\" has 2 turns in the script and asks for step 2`, 400},
 		{"/v1/messages", `{"role":"user","content":"hello"}`, `no conversation of the script fits \"\" (step 0)`, 400},

@@ -4,12 +4,15 @@ package overlay
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
@@ -51,6 +54,44 @@ func TestMount(t *testing.T) {
 	l.Upper = filepath.Join(dir, "a,b")
 	if err := Mount(l); !errors.Is(err, ErrNone) {
 		t.Errorf("mounted %q: %v", l.Upper, err)
+	}
+}
+
+// TestMountedOfWhatIsNotThere is an error, and no answer.
+func TestMountedOfWhatIsNotThere(t *testing.T) {
+	for _, dir := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none", "tree")} {
+		if on, err := Mounted(dir); !errors.Is(err, os.ErrNotExist) || on {
+			t.Errorf("%s: %v, %v", dir, on, err)
+		}
+	}
+}
+
+// TestProbeAgreesWithMount: where the system's own program can mount an overlay,
+// so can we. The tests that need one are left out where the probe says no.
+func TestProbeAgreesWithMount(t *testing.T) {
+	l := layers(filepath.Join(t.TempDir(), "own"))
+	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	options := "lowerdir=" + l.Lower + ",upperdir=" + l.Upper + ",workdir=" + l.Work + ",redirect_dir=on,metacopy=off,index=off,volatile"
+	out, err := exec.CommandContext(t.Context(), "mount", "-t", "overlay", "nexus", "-o", options, l.Dir).CombinedOutput()
+	if err != nil {
+		testenv.NeedMachine(t, "an overlay", fmt.Errorf("%w: %s", err, out))
+	}
+	if err := unix.Unmount(l.Dir, 0); err != nil {
+		t.Error(err)
+	}
+	dir := filepath.Join(t.TempDir(), "probe")
+	if err := Probe(dir); err != nil {
+		t.Errorf("mount can mount an overlay, and we cannot: %v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the probe is still there")
+	}
+	if err := Probe(filepath.Join("/dev/null", "probe")); err == nil {
+		t.Error("an overlay in no directory")
 	}
 }
 

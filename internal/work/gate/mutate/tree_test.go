@@ -37,7 +37,7 @@ func (r room) tested() bool { return len(r.TestGoFiles)+len(r.XTestGoFiles) > 0 
 
 // planted is what came of one fault, as a line of the file of results.
 type planted struct {
-	Key   string       `json:"key"` // of the tree and the fault
+	Key   string       `json:"key"` // of the tree, the fault and how many packages are asked
 	State mutate.State `json:"state"`
 	Fault string       `json:"fault"`
 	By    string       `json:"by,omitempty"`
@@ -50,8 +50,8 @@ type planted struct {
 // NEXUS_MUTANTS_OF what their files' names begin with, NEXUS_MUTANTS_BASE the
 // commit since which a line must be new, NEXUS_MUTANTS_TIME how long it may take,
 // NEXUS_MUTANTS_SEED what is drawn, NEXUS_MUTANTS_LEAST the least score in
-// percent, and NEXUS_MUTANTS_FILE where results are kept: what is there of the
-// same tree is not tried again.
+// percent, NEXUS_MUTANTS_NEAR how many of those packages, and NEXUS_MUTANTS_FILE
+// where results are kept: what is there of the same tree is not tried again.
 func TestMutants(t *testing.T) {
 	most, _ := strconv.Atoi(os.Getenv("NEXUS_MUTANTS"))
 	if most <= 0 {
@@ -71,6 +71,7 @@ func TestMutants(t *testing.T) {
 		dir: t.TempDir(), bin: t.TempDir(), texts: map[string][]byte{}, base: map[string]baseline{},
 		known: map[string]planted{}, asleep: map[mutate.Mutant]string{},
 	}
+	p.importers, _ = strconv.Atoi(os.Getenv("NEXUS_MUTANTS_NEAR"))
 	p.copy(t)
 	p.list(t)
 	p.recall(t)
@@ -129,6 +130,7 @@ type project struct {
 	known     map[string]planted
 	asleep    map[mutate.Mutant]string // the faults that are compiled in, with what wakes them
 	results   string
+	importers int // packages that are asked beside that of a fault
 }
 
 // root is the checkout.
@@ -299,7 +301,7 @@ func (p *project) try(ctx context.Context, t *testing.T, m mutate.Mutant) plante
 	if old, ok := p.known[r.Key]; ok {
 		return old
 	}
-	for _, pkg := range near(p.rooms, p.own(m)) {
+	for _, pkg := range near(p.rooms, p.own(m), p.importers) {
 		base, ok := p.base[pkg]
 		if !ok {
 			base = p.unharmed(ctx, t, pkg)
@@ -348,18 +350,15 @@ func (p *project) own(m mutate.Mutant) string {
 
 // key names a fault in this tree.
 func (p *project) key(m mutate.Mutant) string {
-	sum := sha256.Sum256(append([]byte(p.hash+m.File), m.Apply(p.texts[m.File])...))
+	sum := sha256.Sum256(append([]byte(p.hash+strconv.Itoa(p.importers)+m.File), m.Apply(p.texts[m.File])...))
 	return hex.EncodeToString(sum[:])
 }
 
-// importers is how many packages are tried beside that of a fault.
-const importers = 4
-
-// near returns the packages whose tests are run: that of the file, then those of
-// its floor that import it, the nearest first. The simulator and other harnesses
-// are slow and come last. Where there is none of them, importers of other floors
-// are asked.
-func near(rooms []room, own string) []string {
+// near returns the packages whose tests are run: that of the file, then as many
+// as are given of those of its floor that import it, the nearest first. The
+// simulator and other harnesses are slow and come last. Where there is none of
+// them, importers of other floors are asked.
+func near(rooms []room, own string, importers int) []string {
 	root := own[:strings.Index(own, "/internal/")+len("/internal/")]
 	first, _, _ := strings.Cut(own[len(root):], "/")
 	var same, other []string
@@ -421,7 +420,7 @@ func TestNear(t *testing.T) {
 		"decide/lone": nil,
 	} {
 		var got []string
-		for _, path := range near(rooms, m+own) {
+		for _, path := range near(rooms, m+own, 4) {
 			got = append(got, strings.TrimPrefix(path, m))
 		}
 		if !slices.Equal(got, want) {

@@ -58,7 +58,7 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 	a.Cached = w != Anthropic || bytes.Contains(body, []byte(`"cache_control":`))
 	a.part(q[3], int(q[3].Get("#").Int()))
 	a.part(q[4], 1)
-	named, theirs := false, false
+	theirs := false
 	for _, m := range q[5].Array() {
 		a.part(m, max(1, int(m.Get("content.#").Int())))
 		if w.spoke(m, f) {
@@ -71,8 +71,7 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 		a.last, theirs = append(a.last, m), false
 		gone, summary := compacted(m)
 		a.Step, a.Summary = a.Step+gone, summary
-		if !named && m.Get(f.role).String() == "user" {
-			named = true
+		if a.Conversation == "" && a.Step == gone && m.Get(f.role).String() == "user" { // agents say where they are first
 			a.Conversation = name(m)
 		}
 	}

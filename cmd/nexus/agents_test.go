@@ -1,0 +1,504 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/agents.md")
+
+const (
+	// provider is the host that the agents reach. Only the proxy of the user's
+	// environment knows it.
+	provider = "provider.example:8080"
+	// programs is where make agents installs them.
+	programs = "/usr/local/lib/nexus-agents/node_modules"
+)
+
+// maker is an agent program of another maker, set up as by somebody who pays
+// for a provider by use.
+type maker struct {
+	name      string
+	acp       string // program that speaks the Agent Client Protocol, where it is to do that
+	shipped   string // its package
+	ci        bool   // make deps installs it, too
+	config    string // of agents.NAME
+	shell     string // its tool that runs commands
+	command   string // the field of its input
+	uncounted bool   // it reports neither dollars nor tokens
+	refused   string // host that it wants to reach all the same, and does without
+}
+
+func makers() []maker {
+	return []maker{
+		{
+			name: "claude", shipped: "@anthropic-ai/claude-code", shell: "Bash", command: "command",
+			config: `
+[agents.claude.env]
+ANTHROPIC_BASE_URL = "http://` + provider + `"
+ANTHROPIC_API_KEY = "${SCRIPTED_KEY}"
+`,
+		},
+		{
+			name: "codex", shipped: "@openai/codex", ci: true, shell: "exec_command", command: "cmd",
+			config: `
+args = ["-c", "model_provider=scripted", "-c", "model_providers.scripted={name='scripted', base_url='http://` + provider + `/v1', env_key='SCRIPTED_KEY'}"]
+[agents.codex.env]
+SCRIPTED_KEY = "${SCRIPTED_KEY}"
+`,
+		},
+		{
+			name: "copilot", shipped: "@github/copilot", shell: "bash", command: "command", uncounted: true,
+			config: `
+speaks = "copilot"
+[agents.copilot.env]
+COPILOT_PROVIDER_BASE_URL = "http://` + provider + `"
+COPILOT_PROVIDER_TYPE = "anthropic"
+COPILOT_PROVIDER_API_KEY = "${SCRIPTED_KEY}"
+COPILOT_MODEL = "claude-sonnet-4.5"
+`,
+		},
+		{
+			name: "gemini", shipped: "@google/gemini-cli", ci: true, shell: "run_shell_command", command: "command",
+			config: `
+model = "gemini-3.1-pro-preview"
+[agents.gemini.env]
+GOOGLE_GEMINI_BASE_URL = "http://` + provider + `"
+GEMINI_API_KEY = "${SCRIPTED_KEY}"
+`,
+		},
+		{
+			name: "opencode", shipped: "opencode-ai", shell: "bash", command: "command", refused: "registry.npmjs.org",
+			config: `
+model = "scripted/scripted"
+[agents.opencode.env]
+SCRIPTED_KEY = "${SCRIPTED_KEY}"
+OPENCODE_CONFIG_CONTENT = '{"provider": {"scripted": {"npm": "@ai-sdk/anthropic", "options": {"baseURL": "http://` + provider + `/v1", "apiKey": "{env:SCRIPTED_KEY}"}, ` +
+				`"models": {"scripted": {"cost": {"input": 5, "output": 25, "cache_read": 0.5, "cache_write": 6.25}, "limit": {"context": 200000, "output": 8192}}}}}}'
+`,
+		},
+	}
+}
+
+// overACP are the makers whose programs are run over the Agent Client Protocol, too.
+func overACP() []maker {
+	var all []maker
+	for _, m := range makers() {
+		switch m.acp = m.name; m.name {
+		case "claude":
+			m.acp, m.shipped = "claude-agent-acp", "@agentclientprotocol/claude-agent-acp"
+		case "codex":
+			m.acp, m.shipped = "codex-acp", "@agentclientprotocol/codex-acp"
+			m.config = `
+[agents.codex.env]
+SCRIPTED_KEY = "${SCRIPTED_KEY}"
+CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {"name": "scripted", "base_url": "http://` + provider + `/v1", "env_key": "SCRIPTED_KEY"}}}'
+`
+		case "copilot":
+			m.config = strings.Replace(m.config, `speaks = "copilot"`, "", 1)
+		}
+		m.ci, m.config = false, "speaks = \"acp\"\n"+m.config
+		all = append(all, m)
+	}
+	return all
+}
+
+// row names it in the table.
+func (m maker) row() string {
+	if m.acp != "" {
+		return m.name + " over ACP"
+	}
+	return m.name
+}
+
+func (m maker) file() string {
+	if m.acp != "" {
+		return filepath.Join(programs, ".bin", m.acp)
+	}
+	return filepath.Join(programs, ".bin", m.name)
+}
+
+// does is a turn in which the agent runs a command.
+func (m maker) does(command string) llmtest.Turn {
+	return llmtest.Turn{Calls: []llmtest.Call{{Tool: m.shell, Input: map[string]any{m.command: command, "description": "Do it"}}}}
+}
+
+// script is what the model of the agent says: a plan of three tasks, one after the
+// other. The first patch of the first is wrong. In the second one it falls silent.
+// In the third one it wants to do what it may not, and its account is used up for
+// a moment. Reviewers approve.
+func (m maker) script(outside string) llmtest.Script {
+	says := func(text string) llmtest.Turn { return llmtest.Turn{Say: text} }
+	var tasks []map[string]any
+	for i, name := range []string{"a", "b", "c"} {
+		task := map[string]any{
+			"id": fmt.Sprintf("T%d", i+1), "title": "Write " + name, "brief": "Write " + name + ".txt.", "files": []string{name + ".txt", name + "_test.sh"},
+			"criteria": []map[string]any{{"text": name + " is there", "check": "test -s " + name + ".txt"}},
+		}
+		if i > 0 {
+			task["needs"] = []string{fmt.Sprintf("T%d", i)}
+		}
+		tasks = append(tasks, task)
+	}
+	plan, _ := json.Marshal(map[string]any{"tasks": tasks}) // strings
+	stuck, limited := says("I look."), says("It is done.")
+	stuck.Fault, limited.Fault, limited.After = llmtest.Silent, llmtest.RateLimit, "1"
+	wrong := "printf 'BROKEN\\n' > a.txt; echo 'test -s a.txt' > a_test.sh"
+	return llmtest.Script{
+		Conversations: []llmtest.Conversation{
+			{Match: "plan.1/planner.*", Turns: []llmtest.Turn{says("```json\n" + string(plan) + "\n```")}},
+			{Match: "T1.1/coder.1", Turns: []llmtest.Turn{m.does(wrong), says("I wrote it."), m.does("printf 'a\\n' > a.txt"), says("I repaired it.")}},
+			{Match: "T2.1/coder.1", Turns: []llmtest.Turn{
+				m.does("printf 'b\\n' > b.txt; echo 'test -s b.txt' > b_test.sh"), stuck, says("It is done."), says("It is done."),
+			}},
+			{Match: "T3.1/coder.1", Turns: []llmtest.Turn{
+				m.does("git push origin main; echo mine > " + outside), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
+			}},
+			{Match: "T*/reviewer.*", Turns: []llmtest.Turn{says("```json\n" + `{"approved": true, "summary": "Good.", "findings": []}` + "\n```")}},
+		},
+		Default: &llmtest.Turn{Say: "Texts"}, // titles of conversations
+	}
+}
+
+// TestAgentPrograms has agent programs, as their makers ship them, do a whole run
+// on a scripted provider, in the sandbox: Nexus is killed in the middle of it. What
+// came of that is the table in docs/agents.md. make agents installs them, and
+// make deps two of them.
+func TestAgentPrograms(t *testing.T) {
+	testenv.NeedToolchains(t)
+	t.Parallel()
+	table := agentTable{rows: map[string]string{}}
+	t.Run("each", func(t *testing.T) {
+		for _, m := range append(makers(), overACP()...) {
+			t.Run(m.row(), func(t *testing.T) {
+				if m.ci {
+					testenv.NeedTool(t, m.file())
+				} else {
+					testenv.WantTool(t, m.file())
+				}
+				t.Parallel()
+				s := m.stage(t)
+				if row := s.agentRow(m); !t.Failed() {
+					table.add(m.row(), row)
+				}
+			})
+		}
+	})
+	table.check(t)
+}
+
+// stage returns a repository, and a user who has the program and nothing else.
+func (m maker) stage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, exe: program(t), home: t.TempDir()}
+	s.repo = filepath.Join(s.home, "sample")
+	if err := killed(t).write(s.repo); err != nil {
+		t.Fatal(err)
+	}
+	if err := git.Create(t.Context(), s.repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+		t.Fatal(err)
+	}
+	server, stop, err := llmtest.Start(t.Context(), m.script(filepath.Join(s.repo, "outside")), llmtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	s.server = server
+	t.Cleanup(func() {
+		for _, q := range server.Requests() {
+			if t.Failed() {
+				t.Logf("asked: %s %s step %d, %d %s", q.Model, q.Conversation, q.Step, q.Status, q.Fault)
+			}
+		}
+	})
+	proxy := forward(t, server.URL())
+	config := filepath.Join(s.home, "config", "nexus", "config.toml")
+	text := fmt.Sprintf("[network]\nupstream = true\n[agents.%s]\ncommand = %q\nhosts = [%q]\nbilling = \"use\"\n", m.name, m.file(), provider) + m.config
+	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "XDG_STATE_HOME=" + filepath.Join(s.home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(s.home, "config"),
+		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "SCRIPTED_KEY=a-key-of-the-scripted-provider", "NEXUS_DONE_COVERAGE=off",
+	}
+	return s
+}
+
+// forward starts the proxy of a user's environment. It knows one host.
+func forward(t *testing.T, to string) string {
+	t.Helper()
+	var all sync.WaitGroup
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect || r.Host != provider {
+			http.Error(w, "nobody of this name", http.StatusBadGateway)
+			return
+		}
+		there, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", strings.TrimPrefix(to, "http://"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer there.Close()
+		here, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer here.Close()
+		_, _ = io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
+		all.Go(func() { // until one of them hangs up
+			_, _ = io.Copy(there, here)
+			there.Close()
+		})
+		_, _ = io.Copy(here, there)
+	}))
+	t.Cleanup(func() { server.Close(); all.Wait() })
+	return server.URL
+}
+
+// agentRow has the program do the run, and returns its row of the table.
+func (s *stage) agentRow(m maker) string {
+	s.t.Helper()
+	before := fingerprint(s.t, s.repo)
+	s.must("trust", "agent", m.name, "--yes")
+	cmd, out := s.start("run", "Write three texts", "--headless", "--yes")
+	if !s.killWhenSilent(cmd) {
+		s.list()
+		s.t.Fatalf("it ended before it could be killed:\n%s", out)
+	}
+	for end := time.Now().Add(patience); len(s.processes()) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("they outlive Nexus: %q", s.processes())
+		}
+	}
+	s.must("resume", "--headless")
+	if after := fingerprint(s.t, s.repo); after != before {
+		s.t.Errorf("the user's checkout changed:\n%s\n%s", before, after)
+	}
+	s.nothingLeft()
+	row, err := s.cells(m)
+	if err != nil {
+		s.list()
+		s.t.Error(err)
+	}
+	return row
+}
+
+// must runs a command that has to succeed.
+func (s *stage) must(args ...string) {
+	s.t.Helper()
+	cmd, out := s.start(args...)
+	if err := cmd.Wait(); err != nil {
+		s.t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	s.t.Logf("%v\n%s", args, out)
+}
+
+// killWhenSilent kills the program once the model is asked for what it never says,
+// and what the agent did before that is recorded: nothing else is kept.
+func (s *stage) killWhenSilent(cmd *exec.Cmd) bool {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }() // which both ways out wait for
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	silent := func() bool {
+		return slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.Silent }) &&
+			slices.ContainsFunc(s.happenings(), func(e nexus.Event) bool { return fits(e, []string{"tree.snapshotted", `"T2.1"`}) })
+	}
+	for !silent() {
+		select {
+		case <-ended:
+			return false
+		case <-tick.C:
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+	return true
+}
+
+// list shows what happened.
+func (s *stage) list() {
+	s.t.Helper()
+	for _, e := range s.happenings() {
+		data, _ := json.Marshal(e.Fact)
+		s.t.Logf("%4d %s %.400s", e.Seq, nexus.Kind(e.Fact), data)
+	}
+}
+
+func (s *stage) happenings() []nexus.Event {
+	s.t.Helper()
+	j := s.journal(s.t.Context())
+	defer j.Close()
+	var all []nexus.Event
+	for e, err := range j.Events(s.t.Context(), "", 0) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// cells reads from the journal what is shown for the program. What has to be so for
+// each of them, and is not, is an error.
+func (s *stage) cells(m maker) (string, error) {
+	all := s.happenings()
+	count := func(kind string, texts ...string) (n int) {
+		for _, e := range all {
+			if fits(e, append([]string{kind}, texts...)) {
+				n++
+			}
+		}
+		return n
+	}
+	var wrong []error
+	cell := func(column string, names ...string) string { // each a name and the number behind it
+		for i := 0; i < len(names); i++ {
+			if names[i] != "" {
+				return names[i]
+			}
+		}
+		wrong = append(wrong, errors.New(column+": not seen"))
+		return "FAILED"
+	}
+	when := func(is bool, name string) string {
+		if is {
+			return name
+		}
+		return ""
+	}
+	for _, e := range all { // telemetry, updates
+		if f, ok := e.Fact.(nexus.NetworkJudged); ok {
+			for _, h := range f.Hosts {
+				if !h.Allowed && h.Host != m.refused {
+					wrong = append(wrong, fmt.Errorf("%s wants to reach %s", f.Session, h.Host))
+				}
+			}
+		}
+	}
+	landed := count("train.landed")
+	limited := slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.RateLimit && q.Conversation == "T3.1/coder.1" })
+	version, err := os.ReadFile(filepath.Join(programs, m.shipped, "package.json"))
+	cells := []string{
+		m.row(), gjson.GetBytes(version, "version").String(),
+		cell("run", when(landed == 3 && count("run.ended", `"done"`) == 1, "3 tasks landed")),
+		cell("resume", when(count("run.recovered") == 1 && count("agent.opened", `"T2.1/coder.1"`, `"resumed":true`) == 1, "in its conversation")),
+		cell("denied permission",
+			when(count("tool.answered", `"T3.1/coder.1"`, `"rule":"git.shared"`, `"refused":true`) == 1, "asks; the policy denies"),
+			when(count("tool.answered", `"T3.1/coder.1"`, filepath.Join(s.repo, "outside")+": No such file or directory") == 1, "the sandbox denies"),
+			when(count("tool.answered", `"T3.1/coder.1"`, `"failed":true`) == 1, "the sandbox denies")),
+		cell("wrong patch", when(count("round.started", `"cause":"build"`) == 1 && count("agent.opened", `"T1.1/coder.1"`, `"resumed":true`) == 1, "repaired in its conversation")),
+		cell("rate limit",
+			when(limited && count("quota.hit") == 1, "Nexus waits"),
+			when(limited && count("call.delayed") > 0, "Nexus asks again"),
+			when(limited && count("agent.ended", `"T3.1/coder.1"`) == 1, "it asks again")),
+		cell("cost", cost(all), when(m.uncounted && count("agent.ended", `"usage"`) == 0, "no")),
+	}
+	return "| " + strings.Join(cells, " | ") + " |", errors.Join(append(wrong, err)...)
+}
+
+// cost says how the program counts what it used, if it does so for every prompt that
+// was not killed.
+func cost(all []nexus.Event) string {
+	dollars, tokens := 0, 0
+	for _, e := range all {
+		f, ok := e.Fact.(nexus.BudgetSpent)
+		switch {
+		case !ok || f.Usage.Total() == 0:
+		case f.Money <= 0 || f.Money >= nexus.Dollar: // what is set aside is two
+			return ""
+		case f.Estimated:
+			tokens++
+		default:
+			dollars++
+		}
+	}
+	switch {
+	case dollars >= 8 && tokens == 0:
+		return "dollars"
+	case tokens >= 8 && dollars == 0:
+		return "tokens"
+	}
+	return ""
+}
+
+// agentTable is the table of docs/agents.md.
+type agentTable struct {
+	mu   sync.Mutex // guards rows
+	rows map[string]string
+}
+
+func (a *agentTable) add(name, row string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rows[name] = row
+}
+
+// check holds the table against the rows of the programs that were run. With
+// -update it writes them.
+func (a *agentTable) check(t *testing.T) {
+	t.Helper()
+	const page, begin, end = "../../docs/agents.md", "<!-- written by TestAgentPrograms -->\n", "<!-- end -->\n"
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), begin)
+	old, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	table := "| agent | version | run | resume after kill -9 | denied permission | wrong patch | rate limit | cost reported |\n" + strings.Repeat("|---", 8) + "|\n"
+	var names []string
+	for _, p := range agentcli.Known() {
+		names = append(names, p.Name)
+	}
+	for _, p := range agentcli.Known() {
+		if over := p.Speaking("acp"); p.Speaks == "acp" || over.Command != p.Command || !slices.Equal(over.Args, p.Args) {
+			names = append(names, p.Name+" over ACP")
+		}
+	}
+	for _, name := range names {
+		row := a.rows[name]
+		for line := range strings.Lines(old) {
+			if row == "" && strings.HasPrefix(line, "| "+name+" | ") {
+				row = strings.TrimSuffix(line, "\n")
+			}
+		}
+		if row == "" {
+			row = "| " + name + strings.Repeat(" | not run", 7) + " |"
+		}
+		table += row + "\n"
+	}
+	switch {
+	case table == old:
+	case *update:
+		if err := os.WriteFile(page, []byte(before+begin+table+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is not what was seen (-update writes it):\n%s", page, table)
+	}
+}

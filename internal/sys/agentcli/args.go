@@ -1,0 +1,127 @@
+package agentcli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// args returns the arguments for a prompt.
+func (p Program) args(q Prompt) []string {
+	args := slices.Clone(p.Args)
+	add := func(more ...string) { args = append(args, more...) }
+	model := func(flag string) {
+		if p.Model != "" {
+			add(flag, p.Model)
+		}
+	}
+	switch p.Speaks {
+	case "aider":
+		add("--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input", "--no-suggest-shell-commands", "--no-detect-urls",
+			"--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update", "--no-show-release-notes", "--analytics-disable",
+			"--map-tokens", "0", // its map is a file in the tree
+			"--chat-history-file", "{home}/aider.history.md", "--input-history-file", "{home}/aider.input.history")
+		model("--model")
+		if q.Resume {
+			add("--restore-chat-history") // its home has one conversation
+		}
+	case "amp":
+		if q.Resume {
+			add("threads", "continue", q.ID)
+		} else {
+			add("--no-archive-after-execute")
+		}
+		add("-x", "--stream-json", "--no-ide", "--no-notifications", "--no-color")
+		model("-m")
+	case "claude":
+		args = append(args, claudeArgs(q)...)
+		model("--model")
+	case "codex":
+		add("exec")
+		if q.Resume {
+			add("resume")
+		}
+		add("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox") // ours confines it
+		model("-m")
+		if q.Resume {
+			add(q.ID)
+		}
+		add("-")
+	case "copilot":
+		add("--output-format", "json", "--stream", "off", "--allow-all-tools", "--allow-all-paths", "--no-ask-user", "--no-auto-update", "--no-remote",
+			"--disable-client-telemetry", "--disable-builtin-mcps")
+		model("--model")
+		add(conversation(q, "--resume", "--session-id")...)
+	case "gemini":
+		add("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust")
+		model("-m")
+		if q.Resume {
+			add("-r", "latest") // its home has one conversation
+		} else if q.ID != "" {
+			add("--session-id", q.ID)
+		}
+	case "goose":
+		add("run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID)
+		model("--model")
+		if q.Turns > 0 {
+			add("--max-turns", strconv.Itoa(q.Turns))
+		}
+		if q.Resume {
+			add("-r")
+		}
+	case "opencode":
+		add("run", "--format", "json", "--auto")
+		model("-m")
+		add(conversation(q, "-s", "")...)
+	default:
+		for i, a := range args {
+			args[i] = strings.ReplaceAll(a, "{prompt}", q.Text)
+		}
+	}
+	return args
+}
+
+// claudeArgs returns those of Claude Code but its model.
+func claudeArgs(q Prompt) []string {
+	args := []string{
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
+		"--setting-sources", "", "--strict-mcp-config",
+	}
+	args = append(args, conversation(q, "--resume", "--session-id")...)
+	if q.Turns > 0 {
+		args = append(args, "--max-turns", strconv.Itoa(q.Turns))
+	}
+	if q.Money > 0 {
+		args = append(args, "--max-budget-usd", strconv.FormatFloat(float64(q.Money)/float64(nexus.Dollar), 'f', 4, 64))
+	}
+	return args
+}
+
+// conversation returns the arguments that say which conversation it is, an old one
+// or one that starts; where start is empty, the program names that itself.
+func conversation(q Prompt, resume, start string) []string {
+	switch {
+	case q.Resume:
+		return []string{resume, q.ID}
+	case q.ID != "" && start != "":
+		return []string{start, q.ID}
+	}
+	return nil
+}
+
+// stdin returns what the program reads for a prompt, and whether its input stays
+// open for answers.
+func (p Program) stdin(q Prompt) (text []byte, open bool) {
+	switch {
+	case p.Speaks == "claude":
+		return append(message(map[string]any{
+			"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": q.Text}}},
+		}), '\n'), true
+	case p.Speaks == "text" && slices.ContainsFunc(p.Args, func(a string) bool { return strings.Contains(a, "{prompt}") }):
+		return nil, false
+	default:
+		return []byte(q.Text), false
+	}
+}

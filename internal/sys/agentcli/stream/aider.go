@@ -1,0 +1,86 @@
+package stream
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// aider reads aider, which prints text for people and exits with 0 after
+// errors, too. Its library for providers names their errors, and it sums up each
+// message in one line.
+type aider struct {
+	text
+
+	opened bool
+	failed string // an error after which it did nothing more
+	usage  nexus.Usage
+	money  nexus.Money
+}
+
+const (
+	aiderError = "litellm."
+	aiderGrown = "has hit a token limit"
+)
+
+// Line implements [Decoder].
+func (a *aider) Line(line []byte) []Event {
+	a.text.Line(line)
+	var all []Event
+	if said := strings.TrimSpace(string(line)); said != "" {
+		if !a.opened {
+			a.opened = true
+			all = append(all, Event{Kind: Opened})
+		}
+		switch {
+		case strings.HasPrefix(said, "Tokens: "):
+			a.failed = ""
+			a.count(said)
+		case strings.HasPrefix(said, aiderError) && strings.Contains(said, "Error") || strings.Contains(said, aiderGrown):
+			a.failed = said
+		}
+	}
+	return all
+}
+
+// count reads "Tokens: 2.3k sent, 1.1k cache hit, 87 received. Cost: $0.02
+// message, $0.05 session.".
+func (a *aider) count(said string) {
+	for _, m := range regexp.MustCompile(`([0-9.,]+)([kM]?) (sent|cache write|cache hit|received)`).FindAllStringSubmatch(said, -1) {
+		n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
+		if n *= map[string]float64{"": 1, "k": 1e3, "M": 1e6}[m[2]]; err != nil || n > 1e12 {
+			continue
+		}
+		switch count := int64(math.Round(n)); m[3] {
+		case "sent":
+			a.usage.Input += count
+		case "cache write":
+			a.usage.CacheWrite += count
+		case "cache hit":
+			a.usage.CacheRead += count
+		default:
+			a.usage.Output += count
+		}
+	}
+	if m := regexp.MustCompile(`\$([0-9.]+) session`).FindStringSubmatch(said); m != nil {
+		if d, err := strconv.ParseFloat(m[1], 64); err == nil {
+			a.money = max(a.money, dollars(d))
+		}
+	}
+}
+
+// Close implements [Decoder].
+func (a *aider) Close(exit int, stderr string) End {
+	e := a.text.Close(exit, stderr)
+	if e.Fault == "" && a.failed != "" {
+		if e.Fault = Classify(a.failed); e.Fault == "" {
+			e.Fault = nexus.FaultCrashed
+		}
+		e.Why = Brief(a.failed)
+	}
+	e.Usage, e.Money = a.usage, a.money
+	return e
+}

@@ -1,0 +1,127 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// copilot reads `copilot --output-format json`. It does not name its
+// conversation before the end, and counts no tokens.
+type copilot struct {
+	common
+
+	opened bool
+	kind   string // of the error that it reported last
+}
+
+type copilotLine struct {
+	Type string `json:"type"`
+	Data struct {
+		Model    string          `json:"model"`
+		Content  json.RawMessage `json:"content"`
+		Parent   string          `json:"parentToolCallId"` // of a subagent
+		Requests []struct {
+			ID    string          `json:"toolCallId"`
+			Name  string          `json:"name"`
+			Input json.RawMessage `json:"arguments"`
+		} `json:"toolRequests"`
+		Call    string `json:"toolCallId"`
+		Success bool   `json:"success"`
+		Result  struct {
+			Content string `json:"content"`
+		} `json:"result"`
+		Shell struct {
+			Exit int `json:"exitCode"`
+		} `json:"shellExecution"`
+		Error   json.RawMessage `json:"error"`
+		Kind    string          `json:"errorType"`
+		Message string          `json:"message"`
+	} `json:"data"`
+	Exit *int `json:"exitCode"`
+}
+
+// Line implements [Decoder].
+func (c *copilot) Line(line []byte) []Event {
+	var l copilotLine
+	if !c.read(line, &l) {
+		return nil
+	}
+	var all []Event
+	if d := l.Data; !c.opened && (l.Type == "session.tools_updated" || l.Type == "user.message") {
+		c.opened = true
+		all = append(all, Event{Kind: Opened, Model: d.Model})
+	}
+	switch d := l.Data; l.Type {
+	case "assistant.message":
+		if d.Parent != "" {
+			return all
+		}
+		c.failed, c.kind = "", "" // it went on
+		e := Event{Kind: Said, Text: word(d.Content)}
+		for _, r := range d.Requests {
+			e.Calls = append(e.Calls, Call{ID: r.ID, Tool: r.Name, Input: object(r.Input)})
+		}
+		if strings.TrimSpace(e.Text) != "" {
+			c.last = e.Text
+		} else if len(e.Calls) == 0 {
+			return all
+		}
+		return append(all, e)
+	case "tool.execution_complete":
+		if d.Parent != "" {
+			return all
+		}
+		text := d.Result.Content
+		if text == "" {
+			text = message(d.Error)
+		}
+		return append(all, Event{Kind: Answered, ID: d.Call, Failed: !d.Success || d.Shell.Exit != 0, Text: text})
+	case "session.error":
+		c.failed, c.kind = d.Message, d.Kind
+	case "result":
+		return append(all, c.finish(c.ended(l.Exit))...)
+	}
+	return all
+}
+
+// ended reads the result, which comes after errors, too.
+func (c *copilot) ended(exit *int) End {
+	if c.failed == "" && exit != nil && *exit == 0 {
+		return End{}
+	}
+	e := End{Why: Brief(c.failed)}
+	switch c.kind {
+	case "authentication", "authorization":
+		e.Fault = nexus.FaultLogin
+	case "rate_limit", "quota":
+		e.Fault = nexus.FaultQuota
+	case "context_limit":
+		e.Fault = nexus.FaultContext
+	default:
+		e.Fault = Classify(c.failed)
+	}
+	if e.Fault == "" {
+		e.Fault = nexus.FaultCrashed
+	}
+	if e.Why == "" {
+		e.Why = "it reports an end without success"
+		if exit != nil {
+			e.Why = fmt.Sprintf("it reports exit code %d", *exit)
+		}
+	}
+	return e
+}
+
+// message returns the text of an error: a text, or an object with one.
+func message(raw json.RawMessage) string {
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(raw, &e) == nil && e.Message != "" {
+		return e.Message
+	}
+	return word(raw)
+}

@@ -1,0 +1,174 @@
+package attempt_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// moment says which of the facts it is after which git is needed; empty for the
+// others.
+func moment(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.GateJudged:
+		if f.Attempt != "" {
+			return "a gate says " + string(f.Evidence.State)
+		}
+	case nexus.VerdictGiven:
+		return "the verdict"
+	case nexus.CriteriaWeighed:
+		return "criteria are weighed"
+	case nexus.TestsProved:
+		return "tests are proved"
+	case nexus.ChecksProved:
+		return "checks are proved"
+	case nexus.RoundStarted:
+		return "a round of the " + string(f.Role)
+	case nexus.TamperSuspected:
+		return "tampering is suspected"
+	case nexus.StartForgone:
+		return "earlier work is put aside"
+	default:
+	}
+	return ""
+}
+
+// came says what came of work: how it ended, and the kinds of facts on the way.
+func came(facts []nexus.Fact, j *job) string {
+	text := ""
+	for _, f := range j.desk.facts {
+		text += fmt.Sprintf("%T ", f)
+	}
+	for _, f := range facts {
+		if f, ok := f.(nexus.AttemptEnded); ok {
+			text += string(f.Outcome) + ": " + f.Why
+		}
+	}
+	return text
+}
+
+// TestWorkStopsWhereGitCannotBeRead, whatever comes next: what git cannot say is
+// never taken for nothing. Work does not end then, unless nothing is left to be
+// read, and it ends as it would have.
+func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
+	says := map[string]any{"approved": true, "criteria": []any{}, "quality": map[string]any{"rating": "good"}, "reasoning": "so", "testModifications": map[string]any{"files": []string{"old_test.sh"}, "legitimate": true, "reasoning": "so"}}
+	red := story{"tests of its own are red", func(t *testing.T) *job {
+		t.Helper()
+		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+		j.written(1, map[string]string{"new_test.go": "package m\n"})
+		j.view.Limits.Rounds = 1
+		return j
+	}}
+	tampered := story{"a test is taken away", func(t *testing.T) *job {
+		t.Helper()
+		j := newJob(t, map[string]string{"old_test.sh": "test -e one\n"}, lint("exit 0"))
+		j.written(1, map[string]string{"one": "1\n", "old_test.sh": "true\n"})
+		j.plays(map[nexus.Role][]turn{nexus.Verifier: {{handin: says}}, nexus.Reviewer: {{handin: approved()}}})
+		return j
+	}}
+	aside := story{"earlier work is put aside", func(t *testing.T) *job {
+		t.Helper()
+		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+		a := j.view.Attempt
+		a.Strategy, j.view.Task.Kind, a.From, a.FromRound = nexus.TDDStrict, "", "T1.0", 1
+		a.Start, _ = j.tree("T1.0", j.base, map[string]string{"two": "2\n"})
+		j.plays(map[nexus.Role][]turn{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}, nexus.Coder: {{files: one}}, nexus.Verifier: {{handin: says}}, nexus.Reviewer: {{handin: approved()}}})
+		return j
+	}}
+	for _, c := range append(whole(), red, tampered, aside) {
+		t.Run(c.name, func(t *testing.T) {
+			j := c.make(t)
+			facts, err := j.work()
+			if err != nil {
+				t.Fatal(facts, err)
+			}
+			whole := came(facts, j)
+			tried := map[string]bool{}
+			for _, f := range j.desk.facts {
+				at := moment(f)
+				if at == "" || tried[at] {
+					continue
+				}
+				tried[at] = true
+				j := c.make(t)
+				objects := filepath.Join(j.Trees.Git().Dir, "objects")
+				j.desk.heard = func(f nexus.Fact) {
+					if moment(f) == at {
+						_ = os.Rename(objects, objects+".away") // it is away already at the second
+					}
+				}
+				facts, err := j.work()
+				if (err == nil || len(facts) > 0) && came(facts, j) != whole {
+					t.Errorf("gone when %s: %+v, %v", at, facts, err)
+				}
+				if err := os.Rename(objects+".away", objects); err != nil {
+					t.Error(at, err)
+				}
+			}
+		})
+	}
+}
+
+// TestARoundThatCannotBeNamed stops the attempt before anybody judges it.
+func TestARoundThatCannotBeNamed(t *testing.T) {
+	for name, strategy := range map[string]nexus.Strategy{"the gates come next": nexus.NoTest, "its tests are proved next": nexus.TDDStrict} {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+			j.written(1, map[string]string{"new_test.go": "package m\n"})
+			a := j.view.Attempt
+			a.Strategy, j.view.Task.Kind = strategy, ""
+			if strategy != nexus.NoTest {
+				a.Rounds[0].Role, a.Rounds[0].Session, a.Sessions = nexus.Tester, "T1.1/tester.1", nil
+				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+			}
+			ref := filepath.Join(j.Trees.Git().Dir, filepath.FromSlash(worktree.Round("r", a.ID, 1)))
+			if err := os.MkdirAll(filepath.Join(ref, "in the way"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "round") || len(facts)+len(j.desk.facts) > 0 {
+				t.Errorf("%+v, %v: %s", facts, err, j.desk.told())
+			}
+		})
+	}
+}
+
+// TestWorkStopsWithTheRun wherever it does what costs nothing to do again, and
+// says why. Nothing of that is taken for the work's fault. Where nothing had to
+// be done it ends as it would have.
+func TestWorkStopsWithTheRun(t *testing.T) {
+	stops := errors.New("the run stops")
+	for _, c := range whole() {
+		t.Run(c.name, func(t *testing.T) {
+			j, all := c.make(t), 0
+			j.desk.spared = func(paid bool) error {
+				if all++; paid {
+					t.Error("a gate of an attempt is said to hold up paid work")
+				}
+				return nil
+			}
+			facts, err := j.work()
+			if err != nil || all == 0 {
+				t.Fatal(facts, err, all)
+			}
+			whole := came(facts, j)
+			for n := range all {
+				j := c.make(t)
+				j.desk.spared = func(bool) error {
+					if n--; n < 0 {
+						return stops
+					}
+					return nil
+				}
+				if facts, err := j.work(); (!errors.Is(err, stops) || len(facts) > 0) && came(facts, j) != whole {
+					t.Errorf("%+v, %v: %s", facts, err, j.desk.told())
+				}
+			}
+		})
+	}
+}
