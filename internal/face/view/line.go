@@ -101,7 +101,7 @@ func (l *Lines) learn(task, line string) {
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.QuestionAsked, nexus.PlanFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
-		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit,
+		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
 	case nexus.RequestSettled:
@@ -129,12 +129,20 @@ func tell(e nexus.Event) (about, text string) {
 	if f, ok := e.Fact.(nexus.QuotaHit); ok {
 		return "", Because(parked(f.Account, f.Until, e.At), f.Why)
 	}
+	if f, ok := e.Fact.(nexus.QuotaHeld); ok {
+		return "", Because(held(f.Account, f.Until, e.At), state.NearlyUsed(f))
+	}
 	return Describe(e.Fact)
 }
 
 // parked says until when an account takes no calls.
 func parked(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, until.Local().Format("15:04"), Duration(until.Sub(now)))
+	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+}
+
+// held says until when no session begins with an account.
+func held(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s begins no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
 }
 
 // routine reports whether a fact only says how the run goes about its work.
@@ -169,10 +177,12 @@ func notable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.HookRan:
 		return f.State != nexus.HookOK
+	case nexus.AgentRenewed:
+		return f.Kept != ""
 	case nexus.PluginAnswered:
 		return f.State != nexus.PluginOK || f.About != ""
 	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.BudgetReserved, nexus.BudgetSpent,
+		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
@@ -217,7 +227,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 			return s.Warn(text)
 		}
 		return s.Dim(text)
-	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
+	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld, nexus.ModelSwitched:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
 		nexus.GateStarted, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
@@ -269,12 +279,12 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.CriteriaWeighed:
 		return string(f.Attempt), describeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentRenewed, nexus.AgentEnded:
 		return describeSession(f)
 	case nexus.NetworkJudged:
 		return describeNetwork(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
-		nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
+		nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
 	case nexus.EnvironmentPrepared:
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
@@ -342,6 +352,8 @@ func describeMoney(f nexus.Fact) (about, text string) {
 		return string(f.Session), delayed(f)
 	case nexus.QuotaHit:
 		return "", Because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
+	case nexus.QuotaHeld:
+		return "", Because(fmt.Sprintf("%s begins no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.NearlyUsed(f))
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
 	case nexus.ModelSwitched:

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -38,6 +39,11 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if !o.Headless {
+			if err := inspect.AskTrust(ctx, a); err != nil {
+				return err
+			}
+		}
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}

@@ -41,11 +41,7 @@ type claudeLine struct {
 		Input   json.RawMessage `json:"input"`
 		Use     string          `json:"tool_use_id"`
 	} `json:"request"`
-	Limit struct {
-		Status string  `json:"status"`
-		Resets float64 `json:"resetsAt"`
-		Used   float64 `json:"utilization"`
-	} `json:"rate_limit_info"`
+	Limit claudeWindow `json:"rate_limit_info"`
 	claudeResult
 }
 
@@ -168,11 +164,10 @@ func (c *claude) said(all []claudeBlock) []Event {
 }
 
 func (c *claude) limited(l claudeLine) []Event {
-	e := Event{Kind: Limited, Used: percent(l.Limit.Used), Until: seconds(l.Limit.Resets)}
 	if l.Limit.Status == "rejected" {
-		c.until, e.Used = e.Until, 100
+		c.until = seconds(l.Limit.Resets)
 	}
-	return []Event{e}
+	return l.Limit.events()
 }
 
 // ended reads the result. Subtype success says nothing by itself: it comes with
@@ -261,19 +256,4 @@ func dollars(d float64) nexus.Money {
 		return 0
 	}
 	return nexus.Money(math.Round(d * float64(nexus.Dollar)))
-}
-
-func percent(share float64) int {
-	if !(share > 0) {
-		return 0
-	}
-	return int(math.Round(min(share, 1) * 100))
-}
-
-// seconds returns the time of a Unix time, zero for none.
-func seconds(s float64) time.Time {
-	if !(s > 0) || s > 1e11 {
-		return time.Time{}
-	}
-	return time.Unix(int64(s), 0).UTC()
 }
