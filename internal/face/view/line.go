@@ -126,23 +126,14 @@ func follows(f nexus.Fact) bool {
 
 // tell is Describe for somebody who knows what time it is.
 func tell(e nexus.Event) (about, text string) {
-	if f, ok := e.Fact.(nexus.QuotaHit); ok {
+	switch f := e.Fact.(type) {
+	case nexus.QuotaHit:
 		return "", Because(parked(f.Account, f.Until, e.At), f.Why)
-	}
-	if f, ok := e.Fact.(nexus.QuotaHeld); ok {
+	case nexus.QuotaHeld:
 		return "", Because(held(f.Account, f.Until, e.At), state.NearlyUsed(f))
+	default:
+		return Describe(e.Fact)
 	}
-	return Describe(e.Fact)
-}
-
-// parked says until when an account takes no calls.
-func parked(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
-}
-
-// held says until when no session begins with an account.
-func held(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s begins no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
 }
 
 // routine reports whether a fact only says how the run goes about its work.
