@@ -250,8 +250,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		return "", describeLanding(f)
-	case nexus.RoutesSought, nexus.RoutesTold:
-		return "routing", describeRoutes(f)
+	case nexus.RoutesSought:
+		return "routing", fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
+	case nexus.RoutesTold:
+		return "routing", Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", describeFix(f)
 	case nexus.RoleRouted:
@@ -367,17 +369,6 @@ func delayed(f nexus.CallDelayed) string {
 		return Because(fmt.Sprintf("%s is %s, continuing in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:
 		return Because(fmt.Sprintf("%s is %s, waiting for its turn", f.Model, f.Why), f.Said)
-	}
-}
-
-func describeRoutes(f nexus.Fact) string {
-	switch f := f.(type) {
-	case nexus.RoutesSought:
-		return fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
-	case nexus.RoutesTold:
-		return Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
-	default:
-		return ""
 	}
 }
 
