@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -38,15 +39,15 @@ func (s *session) settings() (config.Config, error) {
 	return c, err
 }
 
-// prepare reads the configuration, and says what keeps work from starting, before
-// anybody is asked to agree to it.
-func (s *session) prepare() (config.Config, error) {
+// prepare reads the configuration, and says what keeps work on an order from
+// starting, before anybody is asked to agree to it.
+func (s *session) prepare(o app.Order) (config.Config, error) {
 	at := s.agent.at(s.dir)
 	c, err := s.settings()
 	if err != nil {
 		return c, err
 	}
-	return c, errors.Join(at.Ready(c, app.Order{}), app.Agreed(s.top, at.Trust()))
+	return c, errors.Join(at.Ready(c, o), app.Agreed(s.top, at.Trust()))
 }
 
 // allowed reports whether the user agreed to something beforehand. What a person
@@ -104,7 +105,7 @@ func once(name string) acpserver.Answer {
 
 // goal makes a plan for a goal, and works on it once a person agrees to it.
 func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{})
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +123,7 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 
 // onlyPlan makes a plan and shows it.
 func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{})
 	if err != nil {
 		return "", err
 	}
@@ -163,10 +164,17 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	}
 	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, s.flags("tier")...)...)
 	o.Stdin = text
-	t := s.track(ctx)
+	work, drain := context.WithCancelCause(ctx)
+	defer drain(nil)
+	t := s.track(work)
+	t.later = func() { drain(errLater) }
 	o.Began, o.Watched = t.begin, true
-	r := s.agent.Run(ctx, o)
+	r := s.agent.Run(work, o)
 	t.finish(ctx)
+	if ctx.Err() == nil && work.Err() != nil { // the planner's question is answered later
+		s.report(t.view())
+		return nil, acpserver.Done, nil
+	}
 	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
 		return nil, stop, err
 	}
@@ -179,6 +187,15 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	s.mu.Unlock()
 	s.c.Plan(entries(p.Tasks))
 	return p, "", nil
+}
+
+// planned shows the plan that a run made which was continued.
+func (s *session) planned(of *state.State) {
+	p := &made{Plan: app.PlanOf(of), spent: of.Ledger.Spent()}
+	s.mu.Lock()
+	s.plan = p
+	s.mu.Unlock()
+	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(p.Goal, p.Tasks)))
 }
 
 // entries are the tasks of a plan that nobody works on.
@@ -207,7 +224,7 @@ func priority(needed bool) string {
 
 // start works on a plan once a person agrees to it.
 func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{Plan: &p.Plan})
 	if err != nil {
 		return "", err
 	}
@@ -264,7 +281,7 @@ func (s *session) target(ctx context.Context) string {
 
 // quick does one task, once a person agrees to it.
 func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{Plan: &nexus.Plan{}})
 	if err != nil {
 		return "", err
 	}
@@ -293,7 +310,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
 		}
 	}
-	c, err := s.prepare()
+	c, err := s.prepare(app.Order{Run: nexus.RunID(name)})
 	if err != nil {
 		return "", err
 	}

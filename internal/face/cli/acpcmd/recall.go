@@ -5,7 +5,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -35,7 +34,7 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 		if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
 			if i == len(runs)-1 { // else the work on it follows, or another goal
 				t.tell(v)
-				s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(v.Goal, s.plan.Tasks)))
+				s.planned(t.state)
 			}
 			continue
 		}

@@ -126,8 +126,11 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 		return s.reply(ctx, id, text)
 	}
 	s.mu.Lock()
-	mode := s.mode
+	mode, first := s.mode, s.run == "" && s.plan == nil
 	s.mu.Unlock()
+	if first {
+		s.c.Entitle(s.agent.Console.Mask.Text(title(text)))
+	}
 	switch mode {
 	case planMode:
 		return s.onlyPlan(ctx, text)

@@ -188,6 +188,10 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
 	}
 	v := t.view()
+	if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
+		s.planned(t.state)
+		return acpserver.Done, nil
+	}
 	s.report(v)
 	switch {
 	case ctx.Err() != nil:
@@ -265,7 +269,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 	case nexus.VerdictGiven, nexus.TrainLanded, nexus.AttemptEnded, nexus.TaskParked:
 		for _, task := range t.state.Tasks {
 			if !t.silent && view.Concerns(f, task.ID) {
-				t.change(ctx, task)
+				t.change(context.WithoutCancel(ctx), task) // it is shown also where the run ends meanwhile
 			}
 		}
 	default:
