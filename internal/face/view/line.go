@@ -126,23 +126,14 @@ func follows(f nexus.Fact) bool {
 
 // tell is Describe for somebody who knows what time it is.
 func tell(e nexus.Event) (about, text string) {
-	if f, ok := e.Fact.(nexus.QuotaHit); ok {
+	switch f := e.Fact.(type) {
+	case nexus.QuotaHit:
 		return "", Because(parked(f.Account, f.Until, e.At), f.Why)
-	}
-	if f, ok := e.Fact.(nexus.QuotaHeld); ok {
+	case nexus.QuotaHeld:
 		return "", Because(held(f.Account, f.Until, e.At), state.NearlyUsed(f))
+	default:
+		return Describe(e.Fact)
 	}
-	return Describe(e.Fact)
-}
-
-// parked says until when an account takes no calls.
-func parked(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
-}
-
-// held says until when no session begins with an account.
-func held(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s begins no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
 }
 
 // routine reports whether a fact only says how the run goes about its work.
@@ -260,8 +251,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		return "", describeLanding(f)
-	case nexus.RoutesSought, nexus.RoutesTold:
-		return "routing", describeRoutes(f)
+	case nexus.RoutesSought:
+		return "routing", fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
+	case nexus.RoutesTold:
+		return "routing", Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", describeFix(f)
 	case nexus.RoleRouted:
@@ -379,17 +372,6 @@ func delayed(f nexus.CallDelayed) string {
 		return Because(fmt.Sprintf("%s is %s, continuing in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:
 		return Because(fmt.Sprintf("%s is %s, waiting for its turn", f.Model, f.Why), f.Said)
-	}
-}
-
-func describeRoutes(f nexus.Fact) string {
-	switch f := f.(type) {
-	case nexus.RoutesSought:
-		return fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
-	case nexus.RoutesTold:
-		return Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
-	default:
-		return ""
 	}
 }
 

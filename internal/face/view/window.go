@@ -54,3 +54,13 @@ func hour(t, now time.Time) string {
 	}
 	return strings.TrimSpace(t.Format("Mon 2 Jan 15:04"))
 }
+
+// parked says until when an account takes no calls.
+func parked(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+}
+
+// held says until when no session begins with an account.
+func held(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s begins no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+}

@@ -24,7 +24,8 @@ func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
-	c := a.Command("run GOAL | -f FILE | --plan FILE | --finding NAME [flags]", "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
+	const use = "run GOAL | -f FILE | --plan FILE | --finding NAME [flags]"
+	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
