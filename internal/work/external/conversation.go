@@ -242,6 +242,8 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 	if err != nil && late && ctx.Err() == nil {
 		ended.Fault, ended.Why, err = nexus.FaultTime, cause.Error(), nil
 	}
+	// A program that prints text is not heard at work, only what is left of it.
+	c.heard = c.heard || ended.Text != "" || ended.Fault == "" && err == nil
 	return ended, errors.Join(err, c.settle(ctx, ended, id))
 }
 
@@ -290,8 +292,9 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id stri
 }
 
 // price returns what a prompt cost: what the agent counted, else its tokens by
-// the table. One that was stopped before it counted is taken to have used all
-// that was set aside, unless it did nothing.
+// the table. One that counted nothing, because it was stopped before or never
+// does, is taken to have used all that was set aside, unless it did nothing:
+// nothing else would stop an agent that does not count.
 func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.Ended) (m nexus.Money, estimated bool) {
 	switch {
 	case counted > 0:
@@ -309,7 +312,7 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 			m += one
 		}
 		return m, true
-	case ended.Fault == "" || !c.heard:
+	case !c.heard:
 		return 0, false
 	default:
 		return c.Money, true

@@ -26,6 +26,7 @@ import (
 type scripted struct {
 	ends    []agentcli.Ended
 	mute    bool     // it does nothing that is heard
+	broken  error    // why it cannot be run, where it is mute
 	edits   bool     // it calls a tool that changes files, which is never answered
 	hangs   bool     // it works until it is stopped
 	says    []string // what it says before what it says else
@@ -39,7 +40,7 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ende
 	s.prompts = append(s.prompts, p)
 	end := s.ends[min(len(s.prompts), len(s.ends))-1]
 	if s.mute {
-		return end, nil
+		return end, s.broken
 	}
 	said := stream.Event{Kind: stream.Said, Text: "working"}
 	if s.edits {
@@ -251,7 +252,9 @@ func TestMoney(t *testing.T) {
 		"tokens of a model without a price":   {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "": {Input: 3}}}, false, aside, aside, true},
 		"stopped before it counted":           {stream.End{Fault: nexus.FaultTurns}, false, aside, aside, true},
 		"stopped before it did anything":      {stream.End{Fault: nexus.FaultTurns}, true, aside, 0, false},
-		"done, and counts neither of the two": {stream.End{}, false, aside, 0, false},
+		"stopped after it printed something":  {stream.End{Fault: nexus.FaultTurns, Text: "Hello."}, true, aside, aside, true},
+		"done, and counts neither of the two": {stream.End{}, false, aside, aside, true},
+		"done, and prints nothing":            {stream.End{}, true, aside, aside, true},
 	} {
 		a := &scripted{ends: []agentcli.Ended{{End: c.end}}, mute: c.mute}
 		_, d, _, err := run(t, a, func(b *external.Brief) {
@@ -269,6 +272,28 @@ func TestMoney(t *testing.T) {
 		}
 		if reserved := only[nexus.BudgetReserved](d); len(reserved) != 1 || reserved[0].Money != c.money || reserved[0].ID != spent[0].ID {
 			t.Errorf("%s: reserved %+v", name, reserved)
+		}
+	}
+}
+
+// TestNothingIsPaidForWhatDidNotRun holds that an agent that could not be started
+// cost nothing.
+func TestNothingIsPaidForWhatDidNotRun(t *testing.T) {
+	broken := errors.New("no sandbox")
+	ready := func(b *external.Brief) {
+		b.Money, b.Ready = nexus.Dollar, func() (bool, error) { return false, broken }
+	}
+	starts := func(b *external.Brief) { b.Money = nexus.Dollar }
+	for name, c := range map[string]struct {
+		agent *scripted
+		set   func(*external.Brief)
+	}{
+		"its home":    {&scripted{ends: []agentcli.Ended{done("ok")}}, ready},
+		"its process": {&scripted{ends: []agentcli.Ended{{}}, mute: true, broken: broken}, starts},
+	} {
+		_, d, _, err := run(t, c.agent, c.set)
+		if spent := only[nexus.BudgetSpent](d); !errors.Is(err, broken) || len(spent) != 1 || spent[0].Money != 0 {
+			t.Errorf("%s: %+v, %v", name, spent, err)
 		}
 	}
 }
