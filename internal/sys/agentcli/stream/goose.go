@@ -26,10 +26,7 @@ type gooseLine struct {
 		Role    string       `json:"role"`
 		Content []gooseBlock `json:"content"`
 	} `json:"message"`
-	Error  json.RawMessage `json:"error"`
-	Total  int64           `json:"total_tokens"`
-	Input  int64           `json:"input_tokens"`
-	Output int64           `json:"output_tokens"`
+	Error json.RawMessage `json:"error"`
 }
 
 type gooseBlock struct {
@@ -75,7 +72,7 @@ func (g *goose) Line(line []byte) []Event {
 		g.failed = message(l.Error)
 	case "complete":
 		all = append(all, g.flush()...)
-		return append(all, g.finish(g.ended(l))...)
+		return append(all, g.finish(g.ended())...)
 	}
 	return all
 }
@@ -134,11 +131,10 @@ func (g *goose) flush() []Event {
 	return []Event{{Kind: Said, Text: text}}
 }
 
-func (g *goose) ended(l gooseLine) End {
-	e := End{Usage: nexus.Usage{Input: positive(l.Input), Output: positive(l.Output)}, Total: true}
-	if e.Usage.Total() == 0 {
-		e.Usage.Input = positive(l.Total) // older versions do not tell them apart
-	}
+// ended reads the end. Its tokens are those of the last call of the model, not of
+// the prompt, so it counts nothing.
+func (g *goose) ended() End {
+	var e End
 	if g.failed == "" {
 		return e
 	}
