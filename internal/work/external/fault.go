@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -76,10 +77,10 @@ func (c *conversation) submit(text string) (*ending, string, error) {
 		return &ending{outcome: nexus.Accepted, text: text}, "", nil
 	}
 	result, err := c.Submit(text)
-	for i := len(c.texts) - 1; i >= 0 && err != nil; i-- { // programs add notices after it
-		if earlier, unfit := c.Submit(c.texts[i]); unfit == nil {
-			result, text, err = earlier, c.texts[i], nil
-		}
+	// Programs add notices after it. A later object that does not fit is not one.
+	for i := len(c.texts) - 1; i >= 0 && errors.Is(err, errNoObject); i-- {
+		text = c.texts[i]
+		result, err = c.Submit(text)
 	}
 	if err == nil {
 		return &ending{outcome: nexus.Accepted, text: text, result: result}, "", nil

@@ -56,8 +56,9 @@ func (c *conversation) said(ctx context.Context, e stream.Event) error {
 		m.Parts = append(m.Parts, llm.Part{Text: legible.Cut(e.Text, maxShown)})
 	}
 	stop := "end"
-	if c.Submit != nil && len(e.Text) <= maxMessage && len(c.texts) < maxTexts {
-		c.texts = append(c.texts, e.Text)
+	if c.Submit != nil {
+		c.texts = append(c.texts, e.Text[:min(len(e.Text), maxMessage+1)]) // too long to be read, still
+		c.texts = c.texts[max(len(c.texts)-maxTexts, 0):]
 	}
 	if len(e.Calls) > 0 {
 		c.texts = nil

@@ -16,25 +16,18 @@ const (
 // errNoObject says that a message holds nothing that could be submitted.
 var errNoObject = errors.New("there is no JSON object in it")
 
-// Object returns the last JSON object of a message that fits. Agents put it in a
-// block of code, alone, or after some words; one that they quote before it does
-// not count. The error is that of the last object.
+// Object returns the last JSON object of a message, if it fits. Agents put it in a
+// block of code, alone, or after some words. One before it does not count, even
+// where the last one does not fit: the agent may have changed its mind.
 func Object(text string, fits func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	if len(text) > maxMessage {
 		return nil, errors.New("it is longer than a megabyte")
 	}
 	objects := objects(text)
-	err := errNoObject
-	for i := len(objects) - 1; i >= 0; i-- {
-		result, unfit := fits(objects[i])
-		if unfit == nil {
-			return result, nil
-		}
-		if errors.Is(err, errNoObject) {
-			err = unfit
-		}
+	if len(objects) == 0 {
+		return nil, errNoObject
 	}
-	return nil, err
+	return fits(objects[len(objects)-1])
 }
 
 // objects returns the JSON objects of a text that are in no other, in order,

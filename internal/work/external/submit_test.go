@@ -3,6 +3,7 @@ package external_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestObject(t *testing.T) {
 		"in a block after words":    {"I read it.\n```json\n{\"approved\": false}\n```\nDone.", `{"approved": false}`, ""},
 		"the last of two":           {`{"approved":true} no, {"approved":false}`, `{"approved":false}`, ""},
 		"after code with braces":    {"func f() { return }\n{\"approved\":true}", `{"approved":true}`, ""},
-		"one that fits, then not":   {`{"approved":true} as in {"a":1}`, `{"approved":true}`, ""},
+		"one that fits, then not":   {`{"approved":true} as in {"a":1}`, "", "approved is missing"},
 		"braces within":             {`{"approved":true,"why":{"a":"}{"}}`, `{"approved":true,"why":{"a":"}{"}}`, ""},
 		"none that fits":            {`{"a":1}`, "", "approved is missing"},
 		"none":                      {"Looks good to me.", "", "there is no JSON object in it"},
@@ -81,6 +82,19 @@ func TestSubmissionIsAskedForAgain(t *testing.T) {
 	a.edits = true
 	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.NoProgress {
 		t.Errorf("before a call: %+v, %v", o, err)
+	}
+	a = &scripted{ends: []agentcli.Ended{done(`{"no":1}`)}, says: []string{`{"approved":true}`, `{"no":1}`}}
+	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.NoProgress {
+		t.Errorf("before one that does not fit: %+v, %v", o, err)
+	}
+	a = &scripted{ends: []agentcli.Ended{done("A notice.")}, says: []string{`{"approved":true}`, strings.Repeat(" ", 1<<20) + `{"no":1}`}}
+	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.NoProgress {
+		t.Errorf("before one that is too long: %+v, %v", o, err)
+	}
+	many := append(slices.Repeat([]string{"I look."}, 40), `{"approved":true}`)
+	a = &scripted{ends: []agentcli.Ended{done("A notice.")}, says: many}
+	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.Accepted {
+		t.Errorf("after many: %+v, %v", o, err)
 	}
 	a = &scripted{ends: []agentcli.Ended{done("Fine.")}}
 	o, d, took, err := run(t, a, set)
