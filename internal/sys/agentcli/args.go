@@ -8,9 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// args returns the arguments for a prompt.
-func (p Program) args(q Prompt) []string {
+// args returns the arguments for a prompt of a program with this home. What the
+// prompt says stays as it is.
+func (p Program) args(q Prompt, home string) []string {
 	args := slices.Clone(p.Args)
+	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, "{home}", home)
+	}
 	add := func(more ...string) { args = append(args, more...) }
 	model := func(flag string) {
 		if p.Model != "" {
@@ -19,7 +23,7 @@ func (p Program) args(q Prompt) []string {
 	}
 	switch p.Speaks {
 	case "aider":
-		args = append(args, aiderArgs(q)...)
+		args = append(args, aiderArgs(q, home)...)
 		model("--model")
 	case "amp":
 		if q.Resume {
@@ -74,12 +78,12 @@ func (p Program) args(q Prompt) []string {
 }
 
 // aiderArgs returns those of aider but its model.
-func aiderArgs(q Prompt) []string {
+func aiderArgs(q Prompt, home string) []string {
 	args := []string{
 		"--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input",
 		"--no-suggest-shell-commands", "--no-detect-urls", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update",
 		"--no-show-release-notes", "--analytics-disable", "--map-tokens", "0", // its map is a file in the tree
-		"--chat-history-file", "{home}/aider.history.md", "--input-history-file", "{home}/aider.input.history",
+		"--chat-history-file", home + "/aider.history.md", "--input-history-file", home + "/aider.input.history",
 	}
 	if q.Resume {
 		args = append(args, "--restore-chat-history") // its home has one conversation

@@ -66,10 +66,7 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	defer stop(nil)
 	c := l.Command
 	c.Env = append(slices.Clone(c.Env), l.Program.Env...)
-	c.Args = []string{l.File}
-	for _, a := range l.Program.args(q) {
-		c.Args = append(c.Args, strings.ReplaceAll(a, "{home}", home(c.Env)))
-	}
+	c.Args = append([]string{l.File}, l.Program.args(q, home(c.Env))...)
 	p, err := sandbox.StartProcess(ctx, l.Run, c)
 	if err != nil {
 		return Ended{}, err
