@@ -359,12 +359,7 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 		}
 	}
 	h.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
-		for _, maker := range []string{"anthropic", "openai", "gemini"} {
-			if m, ok := models.Price(maker+"/"+cmp.Or(model, program.Model), u); ok {
-				return m, true
-			}
-		}
-		return models.Price(provider.Strongest(program.Maker), u) // Codex does not say which model it chose
+		return agentPrice(models, program.Maker, cmp.Or(model, program.Model), u)
 	}
 	for _, e := range program.Env { // may hold keys
 		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && len(value) >= minSecret && !isAddress(value) {
@@ -372,6 +367,21 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 		}
 	}
 	return h, nil
+}
+
+// agentPrice returns what tokens of an agent cost: as its maker's usual strong model
+// where none is named, since Codex does not say which one it chose. One that is
+// named and has no price may be dearer than that.
+func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (nexus.Money, bool) {
+	if model == "" {
+		return models.Price(provider.Strongest(maker), u)
+	}
+	for _, maker := range []string{"anthropic", "openai", "gemini"} {
+		if m, ok := models.Price(maker+"/"+model, u); ok {
+			return m, true
+		}
+	}
+	return 0, false
 }
 
 // isAddress reports whether a value says where something is, and holds no secret:
