@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -81,7 +83,7 @@ func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
 		j.plays(map[nexus.Role][]turn{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}, nexus.Coder: {{files: one}}, nexus.Verifier: {{handin: says}}, nexus.Reviewer: {{handin: approved()}}})
 		return j
 	}}
-	for _, c := range append(whole(), red, tampered, aside) {
+	for _, c := range []story{red, tampered, aside} {
 		t.Run(c.name, func(t *testing.T) {
 			j := c.make(t)
 			facts, err := j.work()
@@ -109,6 +111,48 @@ func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
 				}
 				if err := os.Rename(objects+".away", objects); err != nil {
 					t.Error(at, err)
+				}
+			}
+		})
+	}
+}
+
+// TestWorkStopsWhereGitFailsOnce, whatever it was asked for: what git cannot do
+// is never taken for done because all that is asked of it later can be.
+func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	calls := filepath.Join(bin, "calls")
+	fails := func(n int) { // at its n-th call from now, from 1
+		script := fmt.Sprintf("#!/bin/sh\necho >>%s\nif [ $(wc -l <%[1]s) = %d ]; then echo broken >&2; exit 128; fi\nexec %s \"$@\"\n", calls, n, git)
+		gittest.Write(t, bin, map[string]string{"calls": ""})
+		if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range whole() {
+		t.Run(c.name, func(t *testing.T) {
+			j := c.make(t)
+			fails(0)
+			facts, err := j.work()
+			if err != nil {
+				t.Fatal(facts, err)
+			}
+			whole := came(facts, j)
+			text, err := os.ReadFile(calls)
+			if err != nil || len(text) < 10 {
+				t.Fatal(len(text), err)
+			}
+			for n := range len(text) {
+				fails(0)
+				j := c.make(t)
+				fails(n + 1)
+				if facts, err := j.work(); (err == nil || len(facts) > 0) && came(facts, j) != whole {
+					t.Errorf("git fails at call %d of %d: %+v, %v: %s", n+1, len(text), facts, err, j.desk.told())
 				}
 			}
 		})
@@ -160,7 +204,7 @@ func TestWorkStopsWithTheRun(t *testing.T) {
 			for n := range all {
 				j := c.make(t)
 				j.desk.spared = func(bool) error {
-					if n--; n < 0 {
+					if n--; n == -1 {
 						return stops
 					}
 					return nil

@@ -153,7 +153,7 @@ func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Eviden
 	if err == nil && !ok {
 		e, err = w.one(ctx, g, hash)
 	}
-	if err == nil && (e.State == nexus.Pass || e.State == nexus.Fail) {
+	if e.State == nexus.Pass || e.State == nexus.Fail {
 		w.ran[key] = e
 	}
 	return e, err
@@ -180,8 +180,6 @@ func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evid
 // see looks at what fails on the base before anybody works, where the task
 // names something that does, and says so.
 func (w *work) see(ctx context.Context, start string) error {
-	wishes := accept.ReadAll(accept.Texts(w.task.Task))
-	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
 	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" {
 		return nil
 	}
@@ -190,15 +188,16 @@ func (w *work) see(ctx context.Context, start string) error {
 			return err
 		}
 	}
+	wishes := accept.ReadAll(accept.Texts(w.task.Task))
+	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
 	if !red && !wishes.Ask() {
 		return nil
 	}
-	spare, stop := w.desk.Spare(ctx, false)
-	defer stop()
-	f, err := w.sees(spare, wishes)
-	if err != nil && spare.Err() != nil {
-		err = context.Cause(spare)
-	}
+	var f nexus.RedSeen
+	err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		f, err = w.sees(ctx, wishes)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("look at the base of %s: %w", w.a.ID, err)
 	}
