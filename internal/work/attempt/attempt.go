@@ -33,6 +33,8 @@ type work struct {
 	tree   *worktree.Tree
 	ran    map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
 
+	baseTree string // of the commit that it is made from
+
 	again []nexus.Evidence // what the tests said about the base when they ran there once more
 }
 

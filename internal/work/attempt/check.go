@@ -124,7 +124,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 		}
 		tests = append(tests, c.Path)
 	}
-	return "", r.Verdict != nil && repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
+	return "", repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
 }
 
 // forgo takes back what a tester of criteria did to a tree that was green.
@@ -143,20 +143,22 @@ func (w *work) forgo(ctx context.Context, why string) error {
 			return err
 		}
 		for i := range f.Checks {
-			if f.Checks[i].Why == "" {
-				f.Checks[i].Why = why
+			if c := &f.Checks[i]; c.Why == "" && !c.Proved {
+				c.Why = why
 			}
 		}
-		f.Checks = append(f.Checks, w.settled()...)
 		facts = append([]nexus.Fact{f}, facts...)
 	}
 	return w.record(ctx, facts...)
 }
 
-// named returns the checks of open criteria that a submission names, for a tree.
+// named returns the checks of open criteria that a submission names, and those
+// that are settled, for a tree.
 func (w *work) named(handin, tree string) (nexus.ChecksProved, error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
-	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: readChecks(data, w.task.Task, w.unproved())}, err
+	all := append(readChecks(data, w.task.Task, w.unproved()), w.settled()...)
+	slices.SortFunc(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
+	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
 }
 
 // check tries the tests that a tester named for criteria without a check: each
@@ -168,11 +170,9 @@ func (w *work) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range w.settled() { // which are tried on this tree, too
-		c.Proved = false
-		f.Checks = append(f.Checks, c)
+	for i := range f.Checks {
+		f.Checks[i].Proved = false // what was proved before is tried on this tree, too
 	}
-	slices.SortFunc(f.Checks, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
 	if slices.ContainsFunc(f.Checks, func(c nexus.CriterionCheck) bool { return c.Command != "" && c.Why == "" }) {
 		if err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) error { return w.trial(ctx, &f) }); err != nil {
 			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)

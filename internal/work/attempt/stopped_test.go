@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -120,21 +119,9 @@ func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
 // TestWorkStopsWhereGitFailsOnce, whatever it was asked for: what git cannot do
 // is never taken for done because all that is asked of it later can be.
 func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	calls := filepath.Join(bin, "calls")
-	fails := func(n int) { // at its n-th call from now, from 1
-		script := fmt.Sprintf("#!/bin/sh\necho >>%s\nif [ $(wc -l <%[1]s) = %d ]; then echo broken >&2; exit 128; fi\nexec %s \"$@\"\n", calls, n, git)
-		gittest.Write(t, bin, map[string]string{"calls": ""})
-		if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range whole() {
+	fails, calls := gittest.Fails(t)
+	all := whole()
+	for _, c := range []story{all[0], all[1], all[3]} { // what the third asks of git, the second does too
 		t.Run(c.name, func(t *testing.T) {
 			j := c.make(t)
 			fails(0)
@@ -143,16 +130,16 @@ func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
 				t.Fatal(facts, err)
 			}
 			whole := came(facts, j)
-			text, err := os.ReadFile(calls)
-			if err != nil || len(text) < 10 {
-				t.Fatal(len(text), err)
+			all := calls()
+			if all < 10 {
+				t.Fatal(all)
 			}
-			for n := range len(text) {
+			for n := range all {
 				fails(0)
 				j := c.make(t)
 				fails(n + 1)
 				if facts, err := j.work(); (err == nil || len(facts) > 0) && came(facts, j) != whole {
-					t.Errorf("git fails at call %d of %d: %+v, %v: %s", n+1, len(text), facts, err, j.desk.told())
+					t.Errorf("git fails at call %d of %d: %+v, %v: %s", n+1, all, facts, err, j.desk.told())
 				}
 			}
 		})

@@ -292,6 +292,14 @@ func whole() []story {
 			t.Helper()
 			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 		}},
+		{"tests that show a criterion", func(t *testing.T) *job {
+			t.Helper()
+			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
+			j.written(1, map[string]string{"one": "1\n", "new_test.go": "package m\n"})
+			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+			return j
+		}},
 	}
 }
 
