@@ -58,23 +58,19 @@ func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) er
 // It ends when the run lets its workers go: gates cost nothing to run again.
 func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	var evidence []nexus.Evidence
-	err := Sparing(ctx, d, c.Paid, func(ctx context.Context) (err error) {
-		evidence, err = j.pass(ctx, c, d)
+	err := Sparing(ctx, d, c.Paid, func(ctx context.Context) error {
+		r, gates, done, err := j.prepare(ctx, c, d)
+		if evidence = done; err != nil || evidence != nil {
+			return err
+		}
+		v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
+		if evidence = v.Evidence; err != nil {
+			return err
+		}
+		evidence, err = j.measure(ctx, c, gates, evidence, r.Base, d)
 		return err
 	})
 	return evidence, err
-}
-
-func (j *Judge) pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
-	r, gates, evidence, err := j.prepare(ctx, c, d)
-	if err != nil || evidence != nil {
-		return evidence, err
-	}
-	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
-	if err != nil {
-		return v.Evidence, err
-	}
-	return j.measure(ctx, c, gates, v.Evidence, r.Base, d)
 }
 
 // measure adds what the meter says about a tree that the gates judged.

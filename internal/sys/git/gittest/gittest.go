@@ -54,7 +54,11 @@ func Fails(tb testing.TB) (fail func(n int), calls func() int) {
 	log, script := filepath.Join(bin, "log"), filepath.Join(bin, "git")
 	fail = func(n int) {
 		tb.Helper()
-		text := fmt.Sprintf("#!/bin/sh\necho >>'%s'\nif [ $(wc -l <'%[1]s') = %d ]; then echo broken >&2; exit 128; fi\nexec '%s' \"$@\"\n", log, n, git)
+		text := fmt.Sprintf(`#!/bin/sh
+echo >>'%s'
+if [ $(wc -l <'%[1]s') = %d ]; then echo broken >&2; exit 128; fi
+exec '%s' "$@"
+`, log, n, git)
 		Write(tb, bin, map[string]string{"log": "", "git": text})
 		if err := os.Chmod(script, 0o700); err != nil { //nolint:gosec // it is run
 			tb.Fatal(err)
