@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"nexus": main, "mcpclient": mcpClient})
+	testscript.Main(m, map[string]func(){"nexus": main, "mcpclient": mcpClient, "acpclient": acpClient})
 }
 
 // TestScripts tells what users do, one story a file. Each has a home, a state
@@ -124,7 +124,7 @@ func stories(t *testing.T) []string {
 	if !testenv.Raced() {
 		return all
 	}
-	crowded := []string{"agent-jobs", "mcp-run", "mcp-steer", "run-budget-shared", "run-conflict", "steer-interrupt"}
+	crowded := []string{"acp-steer", "agent-jobs", "mcp-run", "mcp-steer", "run-budget-shared", "run-conflict", "steer-interrupt"}
 	if testenv.Nightly() {
 		crowded = append(crowded, "channels", "network-run", "record-parallel", "run", "run-land", "run-personas", "run-scouts", "run-split", "steer-pause-resume")
 	}

@@ -33,6 +33,7 @@ type App struct {
 	Set     map[string]string // settings by their keys, which hold before every file and variable
 	Report  func(Notice)      // hears what people should know; nil: nobody does
 	Actor   string            // who gives the command, where it is not the user; see [App.User]
+	Origin  string            // conversation of a client that its runs belong to; empty for none
 }
 
 // Notice is something that people should know and that stops nothing.

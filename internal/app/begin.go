@@ -30,6 +30,7 @@ func begin(ctx context.Context, a *App, p *Place, c config.Config, o *Order) ([]
 	if o.Run != "" {
 		return nil, nil
 	}
+	o.Goal.Origin = a.Origin
 	begun, err := acceptGoal(ctx, p, c, *o)
 	if err != nil {
 		return nil, err

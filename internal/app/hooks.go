@@ -9,14 +9,16 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // Hooks returns the hooks that hold for a repository whose state is in a
 // directory, and what runs them: nil where there are none.
-func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *hookcmd.Runner, error) {
+func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	c, origins, err := a.Settings()
 	if err != nil {
 		return nil, nil, err
@@ -25,18 +27,28 @@ func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
+	runner, err := a.commands(ctx, dir, state, string(run)+"/hook")
+	return all, runner, err
+}
+
+// commands returns what runs hooks and plugins on a repository.
+func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.Runner, error) {
+	c, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	open, err := sandbox.Find(ctx, sandbox.Off)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	hidden := sync.OnceValue(func() []string {
+	hides := func(dir string) []string {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return nil // a command that cannot see the repository sees none of them
+			return nil // a command that cannot see the directory sees none of them
 		}
 		defer func() { _ = root.Close() }() // only read
 		var paths []string
@@ -44,15 +56,21 @@ func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]
 			paths = append(paths, filepath.Join(dir, filepath.FromSlash(f.Name)))
 		}
 		return paths
-	})
-	return all, &hookcmd.Runner{
-		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerWay(), Hidden: hidden, Mask: a.Mask.Mask,
-		Mark: string(run) + "/hook",
+	}
+	checkout := sync.OnceValue(func() []string { return hides(dir) })
+	return &usercmd.Runner{
+		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerWay(), Mask: a.Mask.Mask, Mark: mark,
+		Hidden: func(of string) []string {
+			if of == dir {
+				return checkout()
+			}
+			return hides(of)
+		},
 	}, nil
 }
 
-// HookItems returns what somebody has to agree to before hooks are run.
-func (a *App) HookItems(dir string) ([]trust.Item, error) {
+// CommandItems returns what somebody has to agree to before hooks and plugins are run.
+func (a *App) CommandItems(dir string) ([]trust.Item, error) {
 	c, origins, err := a.Settings()
 	if err != nil {
 		return nil, err
@@ -72,12 +90,21 @@ func (a *App) HookItems(dir string) ([]trust.Item, error) {
 			items = append(items, *item)
 		}
 	}
+	plugins, err := plugin.All(c, origins)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plugins {
+		if item := p.Item(root); item != nil {
+			items = append(items, *item)
+		}
+	}
 	return items, nil
 }
 
 // refusers returns the hooks that may refuse something of a run, and what runs
 // them. It is an error that one is not trusted: it may be there for a reason.
-func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcmd.Hook, *hookcmd.Runner, error) {
+func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, run)
 	if err != nil {
 		return nil, nil, err

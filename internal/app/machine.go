@@ -68,6 +68,11 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 	if m.Hooks, m.Runner, err = a.refusers(ctx, p, o.Run); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
+	if !o.deliver {
+		if m.Worker.Site.Plugins, err = a.host(ctx, p, o.Run); err != nil {
+			return nil, nil, errors.Join(err, release())
+		}
+	}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := Past(ctx, p.Journal, o.Run)
@@ -165,7 +170,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
+		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

@@ -26,6 +26,7 @@ const (
 	CodeReadOnly        Code = "read_only"
 	CodeSandbox         Code = "sandbox_unavailable"
 	CodeEnvironment     Code = "environment_unavailable"
+	CodePlugin          Code = "plugin_failed"
 	CodeModelUnknown    Code = "model_unknown"
 	CodeNoProvider      Code = "provider_missing"
 	CodeNoKey           Code = "key_missing"

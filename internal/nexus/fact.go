@@ -269,12 +269,12 @@ type (
 		Round   int       `json:"round,omitzero"`   // 0: it starts from the best tree so far
 		Fresh   bool      `json:"fresh,omitzero"`   // it starts from the tip, whatever there is
 	}
-	// RoutesSought intends to ask a model how hard tasks are.
+	// RoutesSought intends to ask plugins and a model how hard tasks are.
 	RoutesSought struct {
 		Attempt AttemptID `json:"attempt"` // "route.1": the session that says it
 		Tasks   []TaskID  `json:"tasks"`
 	}
-	// RoutesTold says what it answered. A task that it does not name is left
+	// RoutesTold says what they answered. A task that it does not name is left
 	// to the next strategy.
 	RoutesTold struct {
 		Attempt AttemptID `json:"attempt"`
@@ -496,7 +496,8 @@ type Reader struct {
 	Parts    int       `json:"parts,omitzero"`
 	Reviewed bool      `json:"reviewed"`
 	Approved bool      `json:"approved"`
-	Why      string    `json:"why,omitzero"` // why it did not review
+	Why      string    `json:"why,omitzero"`    // why it did not review
+	Plugin   string    `json:"plugin,omitzero"` // who it is, where it is no model; there is no session then
 }
 
 // Judgement says whether a tool call might be made, by which rule and why, and
@@ -627,9 +628,18 @@ type (
 		Why     string    `json:"why"`
 		Session SessionID `json:"session,omitzero"` // whose call it was
 	}
+	// QuotaHeld says that no new session begins with an account until a time,
+	// because a window is nearly used up. Sessions under way continue.
+	QuotaHeld struct {
+		Account string    `json:"account"` // name of the agent
+		Window  string    `json:"window"`
+		Used    int       `json:"used"` // percent
+		Until   time.Time `json:"until"`
+	}
 	// QuotaReset says that the time has come, and that it may be asked again.
 	QuotaReset struct {
 		Account string `json:"account"`
+		Held    bool   `json:"held,omitzero"` // it was held, not used up
 	}
 	// ModelSwitched says that a session continues with another model of its tier.
 	ModelSwitched struct {

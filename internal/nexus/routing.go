@@ -11,6 +11,9 @@ const (
 	Expert  Complexity = "expert"
 )
 
+// Complexities returns all four, easiest first.
+func Complexities() []Complexity { return []Complexity{Simple, Medium, Complex, Expert} }
+
 // Known reports whether c is one of the four.
 func (c Complexity) Known() bool {
 	return c == Simple || c == Medium || c == Complex || c == Expert
@@ -38,9 +41,13 @@ type Past struct {
 	Money      Money      `json:"money,omitzero"` // of all tries together
 }
 
-// Route is what a model said about a task.
+// Route is what a model or a plugin said about a task.
 type Route struct {
 	Task       TaskID     `json:"task"`
 	Complexity Complexity `json:"complexity"`
 	Why        string     `json:"why,omitzero"`
+
+	Plugin   string   `json:"plugin,omitzero"`   // who said it; empty: a model
+	Tier     Tier     `json:"tier,omitzero"`     // where the plugin would begin; zero leaves it to the complexity
+	Strategy Strategy `json:"strategy,omitzero"` // the plugin's; zero leaves it to the task
 }

@@ -10,7 +10,7 @@ import (
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
-		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
+		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
@@ -18,7 +18,7 @@ func zeros() []Fact {
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
-		SessionEnded{}, AgentOpened{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentRenewed{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 	)
@@ -82,6 +82,7 @@ func (RunRecovered) fact() string        { return "run.recovered" }
 func (StartSought) fact() string         { return "start.sought" }
 func (StartJudged) fact() string         { return "start.judged" }
 func (HookRan) fact() string             { return "hook.ran" }
+func (PluginAnswered) fact() string      { return "plugin.answered" }
 func (RunPaused) fact() string           { return "run.paused" }
 func (RunResumed) fact() string          { return "run.resumed" }
 func (RunReopened) fact() string         { return "run.reopened" }
@@ -151,11 +152,14 @@ func (ToolsAnswered) fact() string       { return "tools.answered" }
 func (SessionCompacted) fact() string    { return "session.compacted" }
 func (SessionEnded) fact() string        { return "session.ended" }
 func (AgentOpened) fact() string         { return "agent.opened" }
+func (AgentLimited) fact() string        { return "agent.limited" }
+func (AgentRenewed) fact() string        { return "agent.renewed" }
 func (AgentEnded) fact() string          { return "agent.ended" }
 func (BudgetReserved) fact() string      { return "budget.reserved" }
 func (BudgetSpent) fact() string         { return "budget.spent" }
 func (CallDelayed) fact() string         { return "call.delayed" }
 func (QuotaHit) fact() string            { return "quota.hit" }
+func (QuotaHeld) fact() string           { return "quota.held" }
 func (QuotaReset) fact() string          { return "quota.reset" }
 func (ModelSwitched) fact() string       { return "model.switched" }
 func (BudgetShared) fact() string        { return "budget.shared" }

@@ -17,11 +17,12 @@ import (
 // seen on a screen, and what has parts in several places.
 func liteTags() []string { return []string{"ui", "layout", "cli", "integration", "polyglot"} }
 
-// ChooseStrategy returns the strategy of a task of the complexity, and why. What the
-// plan says wins, then what the run says. Of itself it takes the strict one
+// ChooseStrategy returns the strategy of a task as it is routed, and why. What the
+// plan says wins, then what the run says, then what a plugin proposed. Of itself it takes the strict one
 // where a fault would be expensive: for what is complex, and for what touches
 // security or a public API, and none for what only renames.
-func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
+func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (chosen nexus.Strategy, why string) {
+	c := routed.Complexity
 	risk := route.Risk(t)
 	rename, renames := RenamesOf(t)
 	switch {
@@ -33,6 +34,8 @@ func ChooseStrategy(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen n
 		return r.Strategy, "the run says so"
 	case r.Untested:
 		return nexus.TestAfter, "the repository has no test yet"
+	case routed.Strategy != "" && routed.Strategy != nexus.NoTest:
+		return routed.Strategy, "the " + routed.By + " says so"
 	case renames:
 		return nexus.NoTest, fmt.Sprintf("it renames %s to %s, and tests are needed only if the change does more", rename.From, rename.To)
 	case risk != "":

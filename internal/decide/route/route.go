@@ -13,6 +13,7 @@ package route
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -23,18 +24,30 @@ const (
 	Adaptive = "adaptive" // what is cheapest by the result of earlier runs
 	Model    = "model"    // what a model said about it
 	Keyword  = "keyword"  // what its words say
+	Plugin   = "plugin"   // what a plugin said about it
 	Budget   = "budget"   // not a strategy: money runs out, and what has not begun begins lower
 )
 
-// Orders returns the strategies that may be in [nexus.Routing].
+// Orders returns the strategies that people put into an order. [WithPlugins] adds
+// one more.
 func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
+
+// WithPlugins returns an order in which plugins are asked before anything but
+// what the plan says, which is a person's or the planner's word.
+func WithPlugins(order []string) []string {
+	at := 0
+	if len(order) > 0 && order[0] == Manual {
+		at = 1
+	}
+	return slices.Insert(slices.Clone(order), at, Plugin)
+}
 
 // tierFunc answers for a task, or reports false when it has nothing to say. By and
 // Task of the answer are filled in by [Choose].
 type tierFunc func(t nexus.Task) (nexus.TaskRouted, bool)
 
-// Choose asks the strategies of a routing in their order. Told is what a model
-// said about the task, nil when none was asked or it said nothing.
+// Choose asks the strategies of a routing in their order. Told is what a model or
+// a plugin said about the task, nil when none was asked or it said nothing.
 func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
 	for _, name := range r.Order {
 		if f, ok := strategy(name, r, told)(t); ok {
@@ -45,11 +58,20 @@ func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
 	return fill(f, Keyword, r, t)
 }
 
-// NeedsModel reports whether a model is asked about a task: whether its turn
-// comes before another strategy answers.
-func NeedsModel(r nexus.Routing, t nexus.Task) bool {
+// Asks reports whether a model or a plugin is asked about a task: whether the
+// turn of either comes before another strategy answers.
+func Asks(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Plugin) || needs(r, t, Model) }
+
+// NeedsPlugin reports whether plugins are asked about a task.
+func NeedsPlugin(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Plugin) }
+
+// NeedsModel reports whether a model is asked about a task where no plugin said
+// anything about it.
+func NeedsModel(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Model) }
+
+func needs(r nexus.Routing, t nexus.Task, asked string) bool {
 	for _, name := range r.Order {
-		if name == Model {
+		if name == asked {
 			return true
 		}
 		if _, ok := strategy(name, r, nil)(t); ok {
@@ -65,7 +87,10 @@ func strategy(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 		return manual(r)
 	case Adaptive:
 		return adaptive(r)
-	case Model:
+	case Model, Plugin:
+		if told != nil && (told.Plugin != "") != (name == Plugin) {
+			told = nil
+		}
 		return saidBy(told)
 	default:
 		return keyword
@@ -75,7 +100,7 @@ func strategy(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 // fill completes an answer: the tier follows from the complexity unless the
 // strategy chose one.
 func fill(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
-	f.Task, f.By = t.ID, by
+	f.Task, f.By = t.ID, cmp.Or(f.By, by)
 	f.Tier = cmp.Or(f.Tier, tierOf(r, f.Complexity))
 	return f
 }
@@ -115,12 +140,16 @@ func manual(r nexus.Routing) tierFunc {
 	}
 }
 
-// saidBy takes what a model said.
+// saidBy takes what a model or a plugin said.
 func saidBy(told *nexus.Route) tierFunc {
 	return func(nexus.Task) (nexus.TaskRouted, bool) {
 		if told == nil || !told.Complexity.Known() {
 			return nexus.TaskRouted{}, false
 		}
-		return nexus.TaskRouted{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}, true
+		f := nexus.TaskRouted{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}
+		if told.Plugin != "" {
+			f.By, f.Tier, f.Strategy = Plugin+" "+told.Plugin, told.Tier, told.Strategy
+		}
+		return f, true
 	}
 }

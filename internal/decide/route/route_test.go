@@ -115,6 +115,7 @@ func TestNeedsModel(t *testing.T) {
 		{nexus.Routing{Order: order}, nexus.Task{Tier: nexus.Fast}, false},
 		{nexus.Routing{Order: []string{route.Keyword, route.Model}}, nexus.Task{}, false},
 		{nexus.Routing{}, nexus.Task{}, false},
+		{nexus.Routing{Order: route.WithPlugins(order)}, nexus.Task{}, true},
 	} {
 		if got := route.NeedsModel(c.r, c.task); got != c.want {
 			t.Errorf("%v of %+v: %v", c.r.Order, c.task, got)
@@ -136,4 +137,37 @@ func TestAlwaysAnswers(t *testing.T) {
 			t.Fatal(d)
 		}
 	})
+}
+
+// TestPlugins lets a plugin propose, after the plan and before all others. Who is
+// asked whether is told apart: what a plugin said is not a model's word.
+func TestPlugins(t *testing.T) {
+	order := route.WithPlugins([]string{route.Manual, route.Model, route.Keyword})
+	r := nexus.Routing{Order: order, Tiers: map[nexus.Complexity]nexus.Tier{nexus.Medium: nexus.Strong}}
+	said := &nexus.Route{Complexity: nexus.Medium, Why: "so", Plugin: "p", Strategy: nexus.TDDSimple}
+	for name, c := range map[string]struct {
+		task nexus.Task
+		told *nexus.Route
+		want nexus.TaskRouted
+	}{
+		"the tier follows": {nexus.Task{}, said, nexus.TaskRouted{Complexity: nexus.Medium, Tier: nexus.Strong, By: "plugin p", Why: "so", Strategy: nexus.TDDSimple}},
+		"its own tier": {
+			nexus.Task{},
+			&nexus.Route{Complexity: nexus.Medium, Tier: nexus.Fast, Plugin: "p", Why: "so"},
+			nexus.TaskRouted{Complexity: nexus.Medium, Tier: nexus.Fast, By: "plugin p", Why: "so"},
+		},
+		"the plan wins":   {nexus.Task{Tier: nexus.Balanced}, said, nexus.TaskRouted{Complexity: nexus.Simple, Tier: nexus.Balanced, By: route.Manual, Why: "the plan says balanced"}},
+		"nothing is said": {nexus.Task{}, nil, nexus.TaskRouted{Complexity: nexus.Simple, Tier: nexus.Fast, By: route.Keyword, Why: "no keyword says otherwise"}},
+		"a model's word":  {nexus.Task{}, &nexus.Route{Complexity: nexus.Expert, Why: "so"}, nexus.TaskRouted{Complexity: nexus.Expert, Tier: nexus.Strong, By: route.Model, Why: "so"}},
+	} {
+		if d := cmp.Diff(c.want, route.Choose(r, c.task, c.told)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if route.Asks(r, nexus.Task{Tier: nexus.Fast}) || !route.NeedsPlugin(r, nexus.Task{}) || route.NeedsPlugin(nexus.Routing{Order: []string{route.Model}}, nexus.Task{}) {
+		t.Error("the wrong ones are asked")
+	}
+	if d := cmp.Diff([]string{route.Plugin, route.Keyword}, route.WithPlugins([]string{route.Keyword})); d != "" {
+		t.Error(d)
+	}
 }

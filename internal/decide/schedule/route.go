@@ -15,9 +15,9 @@ func unrouted(s *state.State, t *state.Task) bool {
 	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && len(t.Attempts) == 0
 }
 
-// routes says where work on each task begins. A model is asked once for all
-// tasks that need one to say it, and what it does not say in time is left to
-// the next strategy.
+// routes says where work on each task begins. Plugins and a model are asked once
+// for all tasks that need one to say it, and what they do not say in time is left
+// to the next strategy.
 func routes(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	var ask, waiting []nexus.TaskID
@@ -27,7 +27,7 @@ func routes(s *state.State) []nexus.Fact {
 			continue
 		}
 		told, asked := s.Asked(t.ID)
-		switch needs := route.NeedsModel(s.Goal.Routing, t.Task); {
+		switch needs := route.Asks(s.Goal.Routing, t.Task); {
 		case needs && asked && waits:
 			waiting = append(waiting, t.ID)
 		case needs && !asked:
@@ -35,7 +35,7 @@ func routes(s *state.State) []nexus.Fact {
 		default:
 			f := route.Choose(s.Goal.Routing, t.Task, told)
 			f.Tier = open(s, f.Tier)
-			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f.Complexity)
+			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f)
 			fs = append(fs, f)
 		}
 	}

@@ -225,7 +225,7 @@ func choices() map[string]bool {
 							for _, untested := range []bool{false, true} {
 								task := nexus.Task{Title: title, Tags: tags, Kind: kind, Strategy: plan}
 								r := nexus.Routing{Strategy: run, Untested: untested}
-								chosen, why := repair.ChooseStrategy(r, task, c)
+								chosen, why := repair.ChooseStrategy(r, task, nexus.TaskRouted{Complexity: c})
 								all[choice(r, task, c, chosen, why)] = true
 							}
 						}

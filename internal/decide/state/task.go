@@ -53,6 +53,21 @@ type Refusal struct {
 	Why      string
 }
 
+// Change returns the two commits between which a task's change lies: what landed,
+// or else what its last attempt that changed something came to. Both are empty
+// where nothing was changed.
+func (t *Task) Change() (from, to string) {
+	if t.Landed != nil {
+		return t.Landed.Parent, t.Landed.Commit
+	}
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Snapshot.Commit != "" {
+			return a.Base, a.Snapshot.Commit
+		}
+	}
+	return "", ""
+}
+
 // Current returns the last attempt, nil before the first.
 func (t *Task) Current() *Attempt {
 	if len(t.Attempts) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/acpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -59,7 +60,8 @@ func root(a *console.Console) *cobra.Command {
 	}
 	group("work", "Work:", slices.Concat(startcmd.Commands(a), check.Commands(a), quarantine.Commands(a)))
 	group("watch", "Steer and watch:", runscmd.Commands(a))
-	group("look", "Look inside:", slices.Concat(inspect.Commands(a), mcpcmd.Commands(a, execute), bench.Commands(a)))
+	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
+	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))
 	help := inspect.Help(a)
 	help.GroupID = "look"
 	root.SetHelpCommand(help)

@@ -1,7 +1,7 @@
-// Package hook runs the hooks that observe: commands that are told what
-// happened in the runs of a repository, after it happened.
+// Package hook tells hooks that observe, and plugins that report, what happened
+// in the runs of a repository, after it happened.
 //
-// Each hook follows the journal by itself, from a cursor in a file, so the
+// Each of them follows the journal by itself, from a cursor in a file, so the
 // journal is the queue: a slow hook holds up nobody, and nothing but the event
 // that it is told is in memory. The cursor moves when a command has ended, so
 // a process that is killed repeats one event at most, and loses none. One
@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
@@ -40,11 +41,20 @@ type Journal interface {
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 }
 
-// Observers are the hooks of a repository that observe.
+// Observer is a hook or a plugin that is told what happens.
+type Observer struct {
+	Name string // of its cursor
+	Who  string // for people: hook notify
+	Is   func(nexus.HookPoint) bool
+	// Tell tells it an event. It returns what went wrong, empty for nothing, or an
+	// error where its time was over before.
+	Tell func(context.Context, hookcmd.Event) (why string, err error)
+}
+
+// Observers are those of a repository.
 type Observers struct {
 	Journal Journal
-	Hooks   []hookcmd.Hook
-	Run     func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error)
+	All     []Observer
 	Dir     string // of the cursors
 	Say     func(format string, args ...any)
 	Grace   time.Duration
@@ -87,7 +97,7 @@ func (o Observers) begin(ctx context.Context, run nexus.RunID) error {
 		return disk.Fail("make a directory", err)
 	}
 	var last int64
-	for _, h := range o.Hooks {
+	for _, h := range o.All {
 		if _, ok := readCursor(o.path(h)); ok {
 			continue
 		}
@@ -111,8 +121,8 @@ func (o Observers) begin(ctx context.Context, run nexus.RunID) error {
 // serve lets every hook follow until life ends, and catch up until last does.
 func (o Observers) serve(life, last context.Context) error {
 	var all sync.WaitGroup
-	failed := make(chan error, len(o.Hooks))
-	for _, h := range o.Hooks {
+	failed := make(chan error, len(o.All))
+	for _, h := range o.All {
 		all.Go(func() { failed <- o.follow(life, last, h) })
 	}
 	all.Wait()
@@ -125,9 +135,9 @@ func (o Observers) serve(life, last context.Context) error {
 }
 
 // follow tells a hook what happens.
-func (o Observers) follow(life, last context.Context, h hookcmd.Hook) error {
+func (o Observers) follow(life, last context.Context, h Observer) error {
 	after, _ := readCursor(o.path(h))
-	d := &delivery{o: o, hook: h, after: after, runs: map[nexus.RunID]*state.State{}}
+	d := &delivery{o: o, who: h, after: after, runs: map[nexus.RunID]*state.State{}}
 	for e, err := range o.Journal.Follow(life, "", after) {
 		if err == nil {
 			err = d.take(last, e)
@@ -150,13 +160,39 @@ func (o Observers) follow(life, last context.Context, h hookcmd.Hook) error {
 	return o.move(h, d.after)
 }
 
-// delivery is what one hook is told, by one goroutine.
+// delivery is what one observer is told, by one goroutine.
 type delivery struct {
 	o     Observers
-	hook  hookcmd.Hook
+	who   Observer
 	after int64                        // last event that it was told, or that is none of its points
 	runs  map[nexus.RunID]*state.State // nil: its events do not fit together
 	told  string                       // what was said last of how it ended
+}
+
+// Hook returns a hook as an observer; run runs it.
+func Hook(h hookcmd.Hook, run func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error)) Observer {
+	return Observer{Name: h.Name, Who: "hook " + h.Name, Is: h.Is, Tell: func(ctx context.Context, e hookcmd.Event) (string, error) {
+		o, err := run(ctx, h, e)
+		switch {
+		case err != nil || o.State == nexus.HookOK:
+			return "", err
+		case o.State == nexus.HookRefused:
+			return "it exited with 2, but nothing can be refused here: " + o.Why, nil
+		default:
+			return string(o.State) + ": " + o.Why, nil
+		}
+	}}
+}
+
+// Reporter returns a plugin as an observer of every point that is not asked
+// before it happens.
+func Reporter(r *plugin.Reporter) Observer {
+	return Observer{
+		Name: "plugin." + r.Plugin.Name, // no hook has a dot in its name
+		Who:  "plugin " + r.Plugin.Name,
+		Is:   func(p nexus.HookPoint) bool { return !p.Refuses() },
+		Tell: r.Tell,
+	}
 }
 
 // take tells the hook an event where it is one of its points.
@@ -171,14 +207,14 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	said := false
 	if s != nil {
 		for _, event := range eventsOf(s, e) {
-			if !d.hook.Is(event.Point) {
+			if !d.who.Is(event.Point) {
 				continue
 			}
-			o, err := d.o.Run(ctx, d.hook, event)
+			why, err := d.who.Tell(ctx, event)
 			if err != nil {
 				return nil //nolint:nilerr // its time is over, and the cursor stays
 			}
-			d.tell(event, o)
+			d.tell(event, why)
 			said = true
 		}
 	}
@@ -189,7 +225,7 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	if !said {
 		return nil
 	}
-	return d.o.move(d.hook, e.Seq)
+	return d.o.move(d.who, e.Seq)
 }
 
 // state returns what is true of a run after an event of it.
@@ -213,20 +249,12 @@ func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, erro
 	return s, nil
 }
 
-// tell says how a hook ended that did not end well, once for the same.
-func (d *delivery) tell(e hookcmd.Event, o hookcmd.Outcome) {
-	if o.State == nexus.HookOK {
-		d.told = ""
-		return
+// tell says what went wrong, once for the same.
+func (d *delivery) tell(e hookcmd.Event, why string) {
+	if why != "" && why != d.told {
+		d.o.Say("%s at %s: %s", d.who.Who, e.Point, why)
 	}
-	text := string(o.State) + ": " + o.Why
-	if o.State == nexus.HookRefused {
-		text = "it exited with 2, but nothing can be refused here: " + o.Why
-	}
-	if text != d.told {
-		d.o.Say("hook %s at %s: %s", d.hook.Name, e.Point, text)
-	}
-	d.told = text
+	d.told = why
 }
 
 // cursor is the content of a hook's file.
@@ -234,9 +262,9 @@ type cursor struct {
 	After int64 `json:"after"` // last event of the journal that it need not be told any more
 }
 
-func (o Observers) path(h hookcmd.Hook) string { return filepath.Join(o.Dir, h.Name+".json") }
+func (o Observers) path(h Observer) string { return filepath.Join(o.Dir, h.Name+".json") }
 
-func (o Observers) move(h hookcmd.Hook, after int64) error {
+func (o Observers) move(h Observer, after int64) error {
 	data, err := json.Marshal(cursor{after})
 	if err != nil {
 		return err

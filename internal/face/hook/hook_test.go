@@ -42,9 +42,8 @@ func TestObservers(t *testing.T) {
 	die := false
 	o := Observers{
 		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute,
-		Hooks: []hookcmd.Hook{{Name: "h", Hook: config.Hook{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}},
-		Say:   func(format string, args ...any) { told = append(told, "said: "+fmt.Sprintf(format, args...)) },
-		Run: func(_ context.Context, _ hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) {
+		Say: func(format string, args ...any) { told = append(told, "said: "+fmt.Sprintf(format, args...)) },
+		All: []Observer{Hook(hookcmd.Hook{Name: "h", Hook: config.Hook{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}, func(_ context.Context, _ hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) {
 			told = append(told, fmt.Sprintf("%s %s %s %d %s", e.Point, e.Task, e.Title, e.Percent, e.Reason))
 			if die && e.Point == nexus.HookBudget {
 				return hookcmd.Outcome{}, dead
@@ -53,7 +52,7 @@ func TestObservers(t *testing.T) {
 				return hookcmd.Outcome{State: nexus.HookFailed, Why: "exit code 1"}, nil
 			}
 			return hookcmd.Outcome{State: nexus.HookOK}, nil
-		},
+		})},
 	}
 	during := func(facts ...nexus.Fact) {
 		t.Helper()
@@ -66,11 +65,11 @@ func TestObservers(t *testing.T) {
 	}
 	during(nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: task}, nexus.PlanApproved{})
 	// It dies with the event half told; a process without hooks goes on.
-	at, _ := readCursor(o.path(o.Hooks[0]))
+	at, _ := readCursor(o.path(o.All[0]))
 	die = true
 	stopped, kill := context.WithCancelCause(t.Context())
 	defer kill(nil)
-	d := &delivery{o: o, hook: o.Hooks[0], after: at, runs: nil}
+	d := &delivery{o: o, who: o.All[0], after: at, runs: nil}
 	d.runs = map[nexus.RunID]*state.State{}
 	put(nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75})
 	for e, err := range j.Events(t.Context(), "", at) {
@@ -116,11 +115,10 @@ func TestANewHookIsToldNothingOld(t *testing.T) {
 	told := 0
 	o := Observers{
 		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute, Say: func(string, ...any) {},
-		Hooks: []hookcmd.Hook{{Name: "h", Hook: config.Hook{On: []string{"run.end"}}}},
-		Run: func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error) {
+		All: []Observer{Hook(hookcmd.Hook{Name: "h", Hook: config.Hook{On: []string{"run.end"}}}, func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error) {
 			told++
 			return hookcmd.Outcome{State: nexus.HookOK}, nil
-		},
+		})},
 	}
 	stop, err := o.Start(t.Context(), "old")
 	if err != nil {

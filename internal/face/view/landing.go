@@ -24,7 +24,7 @@ func describeLanding(f nexus.Fact) string {
 	}
 }
 
-// describeHook says what hooks were asked, and how they ended.
+// describeHook says what hooks and plugins were asked, and what became of it.
 func describeHook(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.StartSought:
@@ -36,6 +36,9 @@ func describeHook(f nexus.Fact) string {
 		return Because("work does not start", f.Why)
 	case nexus.HookRan:
 		return Because(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
+	case nexus.PluginAnswered:
+		ended := fmt.Sprintf("%s after %s", f.State, Duration(f.Duration))
+		return Because(fmt.Sprintf("plugin %s (%s)%s: %s", f.Plugin, f.Kind, f.State.Means(), ended), f.Why+f.About)
 	default:
 		return ""
 	}

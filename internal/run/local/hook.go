@@ -34,7 +34,7 @@ func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook
 func (m *Machine) spare(ctx context.Context, h hookcmd.Hook, e hookcmd.Event, d worker.Desk) (hookcmd.Outcome, error) {
 	ctx, stop := d.Spare(ctx, false)
 	defer stop()
-	return m.Runner.Run(ctx, h, e)
+	return h.Run(ctx, m.Runner, e)
 }
 
 // event returns what hooks are told about the run as it is now.

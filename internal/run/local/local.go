@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
@@ -33,7 +34,7 @@ type Machine struct {
 	Regression Regression // what of earlier runs is tried again
 
 	Hooks  []hookcmd.Hook  // that may refuse
-	Runner *hookcmd.Runner // of the hooks; nil where there are none
+	Runner *usercmd.Runner // of the hooks; nil where there are none
 }
 
 // Now implements [run.World].

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -27,33 +28,59 @@ const judging = 15 * time.Second
 // errJudging is why the context of such a call ends.
 var errJudging = errors.New("no answer in time")
 
-// route asks a model how hard tasks are. Whatever goes wrong with that is an
+// route asks plugins where work on tasks begins, and a model how hard those are
+// that none said anything about.
+func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	proposed, err := m.propose(ctx, f, v, d)
+	if err != nil {
+		return nil, err
+	}
+	rest := f
+	rest.Tasks = nil
+	for _, t := range v.Tasks {
+		said := slices.ContainsFunc(proposed, func(r nexus.Route) bool { return r.Task == t.ID })
+		if slices.Contains(f.Tasks, t.ID) && !said && (route.NeedsModel(v.Goal.Routing, t) || !route.NeedsPlugin(v.Goal.Routing, t)) {
+			rest.Tasks = append(rest.Tasks, t.ID)
+		}
+	}
+	if len(rest.Tasks) == 0 {
+		return []nexus.Fact{nexus.RoutesTold{Attempt: f.Attempt, Routes: proposed}}, nil
+	}
+	told, err := m.rate(ctx, rest, v, d)
+	if err != nil {
+		return nil, err
+	}
+	told.Routes = append(proposed, told.Routes...)
+	return []nexus.Fact{told}, nil
+}
+
+// rate asks a model how hard tasks are. Whatever goes wrong with that is an
 // answer as well: that there is none. Only an end of the run, a refused
 // budget and a fault of the journal are errors.
-func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func (m *Machine) rate(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) (nexus.RoutesTold, error) {
 	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
 	kept := m.kept(v, f.Tasks)
 	if routes, ok := recall(kept, f.Tasks); ok && !p.begun() {
-		return []nexus.Fact{nexus.RoutesTold{Attempt: f.Attempt, Routes: routes}}, nil
+		return nexus.RoutesTold{Attempt: f.Attempt, Routes: routes}, nil
 	}
+	told := nexus.RoutesTold{Attempt: f.Attempt}
 	tree, err := m.Worker.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
 	if err != nil {
-		return nil, fmt.Errorf("make a worktree to judge tasks in: %w", err)
+		return told, fmt.Errorf("make a worktree to judge tasks in: %w", err)
 	}
 	p.tree = tree
-	told := nexus.RoutesTold{Attempt: f.Attempt}
 	timed, cancel := context.WithTimeoutCause(ctx, judging, errJudging)
 	defer cancel()
 	told.Routes, err = p.judge(timed, f.Tasks, kept)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil || stops(err):
-		return nil, err
+		return told, err
 	default:
 		told.Why = err.Error()
 	}
-	return []nexus.Fact{told}, tree.Remove(ctx)
+	return told, tree.Remove(ctx)
 }
 
 // stops reports whether an error concerns more than this one question.

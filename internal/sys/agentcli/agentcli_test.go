@@ -47,22 +47,76 @@ func TestHome(t *testing.T) {
 		t.Errorf("the home is %v", info.Mode())
 	}
 	renewed := write(t, filepath.Join(own, ".claude/.credentials.json"), `{"token":"sk-ant-oat01-renewed-here"}`, 0o600)
-	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(renewed, later, later); err != nil {
-		t.Fatal(err)
-	}
 	secrets, err = p.Home(own, user)
 	if data, _ := os.ReadFile(renewed); err != nil || !strings.Contains(string(data), "renewed") || !slices.Contains(secrets, "sk-ant-oat01-renewed-here") {
 		t.Errorf("%s %q %v", data, secrets, err)
 	}
-	if err := os.Chtimes(from, later.Add(time.Hour), later.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	write(t, from, `{"a":{"token":"sk-ant-oat01-another-one"}}`, 0o600)
 	if _, err := p.Home(own, user); err != nil {
 		t.Fatal(err)
 	}
-	if data, _ := os.ReadFile(renewed); strings.Contains(string(data), "renewed") {
+	if data, _ := os.ReadFile(renewed); !strings.Contains(string(data), "another-one") {
 		t.Error("a new login of the user does not count")
+	}
+}
+
+// TestSettings holds what programs find set in their homes, which no flag sets.
+func TestSettings(t *testing.T) {
+	for name, want := range map[string]string{
+		"amp": "disabled", "codex": "plugins = false", "gemini": `"selectedType":"oauth-personal"`, "claude": "", "opencode": "",
+	} {
+		i := slices.IndexFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == name })
+		for _, p := range []agentcli.Program{agentcli.Known()[i], agentcli.Known()[i].Speaking("acp")} {
+			own := filepath.Join(t.TempDir(), "home")
+			if _, err := p.Home(own, t.TempDir()); err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			_ = filepath.WalkDir(own, func(path string, d os.DirEntry, err error) error {
+				if data, _ := os.ReadFile(path); err == nil && !d.IsDir() && strings.Contains(string(data), want) {
+					found = append(found, path)
+				}
+				return err
+			})
+			if settings := want != "" && (name != "amp" || p.Speaks == "amp"); settings != (len(found) == 1) {
+				t.Errorf("%s, which speaks %s: %q", name, p.Speaks, found)
+			}
+		}
+	}
+}
+
+// TestArgs holds how programs are started and how they go on with a conversation.
+func TestArgs(t *testing.T) {
+	for _, c := range []struct{ format, first, again string }{
+		{"aider", "--message-file /dev/stdin", "--restore-chat-history"},
+		{"amp", "--no-archive-after-execute -x --stream-json", "threads continue ID -x --stream-json"},
+		{"claude", "--session-id ID", "--resume ID"},
+		{"codex", "exec --json", "exec resume --json"},
+		{"copilot", "--session-id ID", "--resume ID"},
+		{"gemini", "--session-id ID", "-r latest"},
+		{"goose", "-n ID", "-n ID -r"},
+		{"opencode", "run --format json --auto", "-s ID"},
+		{"text", "it in HOME", "it in HOME"},
+	} {
+		for _, resume := range []bool{false, true} {
+			l := launch(t, `printf '%s\n' "$*" >args; read -r line`, time.Minute)
+			l.Program = agentcli.Program{Name: c.format, Speaks: c.format}
+			if c.format == "text" {
+				l.Program.Args = []string{"{prompt}", "in", "{home}"}
+			}
+			l.Command.Env = append(l.Command.Env, "HOME=HOME")
+			var heard []stream.Kind
+			q := prompt(&heard)
+			q.Text, q.ID, q.Resume = "it", "ID", resume
+			if _, err := l.Prompt(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(filepath.Join(l.Command.Dir, "args"))
+			want := map[bool]string{false: c.first, true: c.again}[resume]
+			if err != nil || !strings.Contains(string(data), want) || strings.Contains(string(data), "{") {
+				t.Errorf("%s: %q, %v; want %q", c.format, data, err, want)
+			}
+		}
 	}
 }
 

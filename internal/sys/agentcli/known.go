@@ -66,9 +66,9 @@ func (p Program) Speaking(protocol string) Program {
 	// of their own.
 	switch p.Name {
 	case "claude":
-		p.Command = "claude-agent-acp"
+		p.Command, p.Mode = "claude-agent-acp", "default" // in its own choice, a model decides what is permitted
 	case "codex":
-		p.Command = "codex-acp"
+		p.Command, p.Mode = "codex-acp", "agent-full-access" // in others it puts commands into a sandbox of its own, which ours does not allow
 	case "gemini":
 		p.Args = []string{"--acp"}
 	case "opencode": // asks for nothing by itself

@@ -36,7 +36,9 @@ type Config struct {
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
 	Allowed    []string            // what clients of nexus mcp may do without asking a person for each call
+	Editors    []string            // the same for clients of nexus acp
 	Hooks      map[string]Hook     // commands that are run at points of a run
+	Plugins    map[string]Plugin   // programs that answer questions
 	Preset     string              // fills in what nobody set; see [Presets]
 	Languages  map[string]Language // language servers
 	Network    Network
@@ -59,7 +61,7 @@ type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
 	Effort string // how hard its models are asked to think
-	Agent  string // agent program that does its sessions; empty: a model does
+	Agent  string // agent programs that do its sessions, and models that do while none can, separated by commas; empty: a model does
 	Policy Policy
 }
 
@@ -130,7 +132,7 @@ type Precheck struct {
 func checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 

@@ -426,7 +426,7 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "7", `"7"`
 		case k.Name == "channels.auto.answers":
 			value, want = "ambiguity", `["ambiguity"]`
-		case k.Name == "mcp.serve.allow":
+		case k.Name == "mcp.serve.allow", k.Name == "acp.serve.allow":
 			value, want = "run,land", `["run", "land"]`
 		case k.Name == "channels.order":
 			value, want = "web,file", `["web", "file"]`
@@ -434,6 +434,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
+		case k.Name == "plugins.*.kinds":
+			value, want = "router,context", `["router", "context"]`
 		case k.Name == "review.personas":
 			value, want = "tests,security", `["tests", "security"]`
 		case strings.HasPrefix(k.Type, "list"):

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,9 +24,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
 const (
@@ -67,7 +66,7 @@ func (h Hook) check() string {
 		return "it has no command"
 	case len(h.On) == 0:
 		return "it has no points at which it is run (on)"
-	case !h.Own && slices.ContainsFunc(h.Env, func(v string) bool { return strings.Contains(v, "${") }):
+	case h.declared().Borrows():
 		return "it names a variable of yours, which only your own configuration may do"
 	}
 	return ""
@@ -99,10 +98,7 @@ func (h Hook) Limit() time.Duration { return cmp.Or(h.Timeout, usual) }
 
 // Item is what somebody has to agree to before it is run; nil: nothing.
 func (h Hook) Item(root *os.Root) *trust.Item {
-	if h.Own && !h.Free() {
-		return nil
-	}
-	text := struct {
+	return h.declared().Item("hook:"+h.Name, struct {
 		On      []string          `json:"on"`
 		Command []string          `json:"command"`
 		Env     []string          `json:"env,omitempty"`
@@ -110,12 +106,12 @@ func (h Hook) Item(root *os.Root) *trust.Item {
 		Network []string          `json:"network,omitempty"`
 		Sandbox string            `json:"sandbox"`
 		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
-	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), trust.Files(root, "", h.Command)}
-	data, err := json.MarshalIndent(text, "", "  ")
-	if err != nil {
-		return nil // plain values can be encoded
-	}
-	return &trust.Item{Name: "hook:" + h.Name, Text: string(data) + "\n"}
+	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), trust.Files(root, "", h.Command)})
+}
+
+// declared is the hook's command.
+func (h Hook) declared() usercmd.Command {
+	return usercmd.Command{Args: h.Command, Env: h.Env, Network: h.Network, Own: h.Own, Free: h.Free()}
 }
 
 // Outcome is how a hook ended.
@@ -128,42 +124,25 @@ type Outcome struct {
 	Stderr string
 }
 
-// Runner runs hooks on one repository. It may be used by many goroutines.
-type Runner struct {
-	Box    *sandbox.Box
-	Open   *sandbox.Box // off, for hooks outside of the sandbox
-	Dir    string       // the repository
-	State  string       // directory of the repository's state
-	Env    func(string) string
-	Book   *trust.Book
-	Way    func(names []string) (*egress.Way, error) // a way out to what the user named
-	Hidden func() []string                           // files of the repository that hold secrets; nil: none
-	Mask   func([]byte) []byte                       // takes keys out of what it says; nil: nothing does
-	Mark   string                                    // names the owner to [sandbox.Sweep]
-}
-
 // Trusted says how a hook stands.
-func (r *Runner) Trusted(h Hook) (trust.State, error) {
-	root, err := os.OpenRoot(r.Dir)
+func (h Hook) Trusted(r *usercmd.Runner) (trust.State, error) { return r.Trusted(h.Item) }
+
+// Found reports whether there is a program where the hook would run. It is not
+// run.
+func (h Hook) Found(ctx context.Context, r *usercmd.Runner) (bool, error) {
+	box, c, err := h.command(r, Event{})
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	defer func() { _ = root.Close() }() // only read
-	item := h.Item(root)
-	if item == nil {
-		return trust.Trusted, nil
-	}
-	judged, err := r.Book.Judge(r.Dir, []trust.Item{*item})
-	if err != nil {
-		return "", err
-	}
-	return judged[0].State, nil
+	c.Args, c.Stdin, c.Proxy, c.Timeout = []string{"sh", "-c", `command -v "$1"`, "sh", h.Command[0]}, nil, nil, usual
+	result, err := box.Run(ctx, c)
+	return result.Exit == 0, err
 }
 
 // Run runs a hook with an event, and returns when it and everything that it
 // started is dead. An error means that ctx ended before.
-func (r *Runner) Run(ctx context.Context, h Hook, e Event) (Outcome, error) {
-	state, err := r.Trusted(h)
+func (h Hook) Run(ctx context.Context, r *usercmd.Runner, e Event) (Outcome, error) {
+	state, err := h.Trusted(r)
 	switch {
 	case err != nil:
 		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
@@ -171,7 +150,7 @@ func (r *Runner) Run(ctx context.Context, h Hook, e Event) (Outcome, error) {
 		why := fmt.Sprintf("it is not trusted (%s); read it with nexus trust, then trust it with nexus trust --yes", state)
 		return Outcome{State: nexus.HookUntrusted, Exit: -1, Why: why}, nil
 	}
-	box, c, err := r.command(h, e)
+	box, c, err := h.command(r, e)
 	if err != nil {
 		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
 	}
@@ -179,57 +158,32 @@ func (r *Runner) Run(ctx context.Context, h Hook, e Event) (Outcome, error) {
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	return r.outcome(h, result, err), nil
+	return h.outcome(r, result, err), nil
 }
 
 // command returns what is run, and in which box.
-func (r *Runner) command(h Hook, e Event) (*sandbox.Box, sandbox.Command, error) {
-	own := filepath.Join(r.State, "hooks", h.Name)
-	if err := os.MkdirAll(own, 0o700); err != nil {
-		return nil, sandbox.Command{}, err
-	}
+func (h Hook) command(r *usercmd.Runner, e Event) (*sandbox.Box, sandbox.Command, error) {
 	e.Version, e.Hook, e.Dir = Version, h.Name, r.Dir
 	data, err := json.Marshal(e)
 	if err != nil {
 		return nil, sandbox.Command{}, err
 	}
-	vars := h.Env
-	if h.Own {
-		if vars, err = config.Fill(vars, r.Env); err != nil {
-			return nil, sandbox.Command{}, err
-		}
-	}
-	c := sandbox.Command{
-		Args: h.Command, Dir: r.Dir, Stdin: bytes.NewReader(append(data, '\n')), Timeout: h.Limit(), Mark: r.Mark,
-		Env: sandbox.Env(slices.Concat(e.environ(own), vars)...),
-	}
-	if h.Free() {
-		c.Env = append(c.Env, "HOME="+r.Env("HOME"))
-		return r.Open, c, nil
-	}
-	c.Readable, c.Writable = []string{r.Dir}, []string{own}
+	var trees []string
 	if e.Tree != "" {
-		c.Readable = append(c.Readable, e.Tree)
+		trees = append(trees, e.Tree)
 	}
-	if r.Hidden != nil {
-		c.Hidden = r.Hidden()
-	}
-	if len(h.Network) > 0 {
-		way, err := r.Way(h.Network)
-		if err != nil {
-			return nil, c, err
-		}
-		c.Proxy, c.Env = way.Serve, way.Env(c.Env, r.Box.Hides())
-	}
-	return r.Box, c, nil
+	own := r.Own("hooks", h.Name)
+	box, c, err := r.Prepare(h.declared(), own, e.environ(own), trees...)
+	c.Stdin, c.Timeout = bytes.NewReader(append(data, '\n')), h.Limit()
+	return box, c, err
 }
 
 // killedBy is added to the number of a signal in the exit code of what it ended.
 const killedBy = 128
 
 // outcome says what the end of a command means.
-func (r *Runner) outcome(h Hook, result sandbox.Result, err error) Outcome {
-	o := Outcome{Exit: result.Exit, Took: result.Duration, Stdout: r.text(result.Stdout), Stderr: r.text(result.Stderr)}
+func (h Hook) outcome(r *usercmd.Runner, result sandbox.Result, err error) Outcome {
+	o := Outcome{Exit: result.Exit, Took: result.Duration, Stdout: r.Text(result.Stdout), Stderr: r.Text(result.Stderr)}
 	said := strings.TrimSpace(o.Stderr)
 	reason := func(otherwise string) string {
 		if said == "" {
@@ -256,11 +210,4 @@ func (r *Runner) outcome(h Hook, result sandbox.Result, err error) Outcome {
 		o.State, o.Why = nexus.HookFailed, fmt.Sprintf("exit code %d: %s", result.Exit, reason("it said nothing"))
 	}
 	return o
-}
-
-func (r *Runner) text(data []byte) string {
-	if r.Mask != nil {
-		data = r.Mask(data)
-	}
-	return strings.ToValidUTF8(string(data), "?")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden file")
@@ -65,14 +66,14 @@ func TestSamples(t *testing.T) {
 }
 
 // runner runs hooks on a repository without a sandbox.
-func runner(t *testing.T) *hookcmd.Runner {
+func runner(t *testing.T) *usercmd.Runner {
 	t.Helper()
 	box, err := sandbox.Find(t.Context(), sandbox.Off)
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := func(name string) string { return map[string]string{"TOKEN": "a-word"}[name] }
-	return &hookcmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.At(t.TempDir()), Mark: "test/hook"}
+	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.At(t.TempDir()), Mark: "test/hook"}
 }
 
 // TestOutcomes says what each end of a command means.
@@ -98,7 +99,7 @@ func TestOutcomes(t *testing.T) {
 		if want.state == nexus.HookTimeout {
 			h.Timeout = 200 * time.Millisecond
 		}
-		o, err := r.Run(t.Context(), h, hookcmd.Sample(nexus.HookTaskDone, time.Time{}))
+		o, err := h.Run(t.Context(), r, hookcmd.Sample(nexus.HookTaskDone, time.Time{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,12 +108,12 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	missing := hookcmd.Hook{Name: "h", Own: true, Hook: config.Hook{On: []string{"run.land"}, Command: []string{"no-such-program"}}}
-	if o, err := r.Run(t.Context(), missing, hookcmd.Event{}); err != nil || o.State != nexus.HookNotRun || o.State.Lets() {
+	if o, err := missing.Run(t.Context(), r, hookcmd.Event{}); err != nil || o.State != nexus.HookNotRun || o.State.Lets() {
 		t.Errorf("%+v, %v", o, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if _, err := r.Run(ctx, missing, hookcmd.Event{}); err == nil {
+	if _, err := missing.Run(ctx, r, hookcmd.Event{}); err == nil {
 		t.Error("it ran though nobody waits for it")
 	}
 }
@@ -134,7 +135,7 @@ func TestTrust(t *testing.T) {
 	} {
 		state := func(want nexus.HookState) {
 			t.Helper()
-			if o, err := r.Run(t.Context(), h, hookcmd.Event{}); err != nil || o.State != want {
+			if o, err := h.Run(t.Context(), r, hookcmd.Event{}); err != nil || o.State != want {
 				t.Errorf("%s: %+v, %v, want %s", h.Name, o, err, want)
 			}
 		}

@@ -62,7 +62,7 @@ type Command struct {
 	Over     string
 	Writable []string // further directories that it may write to
 	Readable []string // further paths that it may read; inside a writable one they are read-only
-	Hidden   []string // paths below Dir that it cannot open, where the box says what is seen; see [Box.Hides]
+	Hidden   []string // paths below Dir and Readable that it cannot open, where the box says what is seen; see [Box.Hides]
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader

@@ -112,7 +112,8 @@ func (b *Box) views(c Command) []jail.Mount {
 	}
 	for _, p := range c.Hidden {
 		// What is gone, or a link leads to, is nothing to cover there.
-		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && within(c.Dir, p) && real(c.Dir, p) {
+		seen := slices.ContainsFunc(append([]string{c.Dir}, c.Readable...), func(dir string) bool { return within(dir, p) && real(dir, p) })
+		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && seen {
 			how[p] = jail.Cover
 		}
 	}

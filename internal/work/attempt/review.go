@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -28,12 +29,47 @@ func (w *work) review(ctx context.Context) error {
 		if given, err = w.hold(ctx, seats, earlier); err != nil {
 			return err
 		}
-		given = review.Settle(given, earlier, w.seen(ctx, earlier))
+		objections, err := w.objections(ctx, diff)
+		if err != nil {
+			return err
+		}
+		given = review.Settle(review.Object(given, objections), earlier, w.seen(ctx, earlier))
 	}
 	given = review.Agree(given, bounds.Taken(w.a.Last().Evidence))
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
 	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
 	return w.record(ctx, given)
+}
+
+// objections asks the plugins that review what is wrong with the change.
+func (w *work) objections(ctx context.Context, diff string) ([]review.Opinion, error) {
+	site := w.Worker.Site
+	var all []review.Opinion
+	for _, p := range site.Plugins.Of(nexus.PluginReviewer) {
+		changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
+		if err != nil {
+			return nil, err
+		}
+		var files []string
+		for _, c := range changed {
+			files = append(files, c.Path)
+		}
+		out := &plugin.ReviewerOutput{}
+		answered, err := site.AskPlugin(ctx, p, nexus.PluginReviewer, []worker.PluginQuestion{{
+			Question: plugin.Question{Input: plugin.ReviewerInput{
+				Goal: w.view.Goal.Goal.Text, Task: plugin.TaskOf(w.task.Task), Attempt: w.a.ID, Tree: w.tree.Dir, Files: files, Diff: diff,
+			}, Output: out},
+			Of:    nexus.PluginAnswered{Task: w.task.ID, Attempt: w.a.ID},
+			About: func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
+		}}, w.desk, w.record, w.tree.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if answered[0] {
+			all = append(all, review.Objected(p.Name, *out, change.Texts(ctx, w.Worker.Trees.Git(), w.tree.Dir, w.a.Base)))
+		}
+	}
+	return all, nil
 }
 
 // reviews returns what was said about the attempt so far.

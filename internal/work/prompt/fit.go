@@ -32,7 +32,7 @@ type Part struct {
 	Text   string `json:"text"`            // with its heading; empty where it was left out
 	Tokens int64  `json:"tokens"`          // about
 	Of     int64  `json:"of,omitempty"`    // about as many tokens as it has in full; 0: it was not cut
-	Why    string `json:"why,omitempty"`   // why it was cut
+	Why    string `json:"why,omitempty"`   // why it was cut, or is not there yet
 }
 
 // Fit puts sections together, in their order, within a number of tokens. What

@@ -13,13 +13,16 @@ import (
 
 // opening returns what a new conversation begins with: the system prompt, and
 // the first message with what is said about where it is.
-func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model) (system, first string, err error) {
+func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model, d Desk) (system, first string, err error) {
 	e, err := s.environment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
 		return "", "", err
 	}
 	here, err := s.here(ctx, t, role, m)
 	if err != nil {
+		return "", "", err
+	}
+	if here.Told, err = s.informed(ctx, t, d); err != nil {
 		return "", "", err
 	}
 	if e.Shell {

@@ -59,6 +59,9 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 		}
 	}
 	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e), Here: here.Parts()}
+	for _, p := range s.informs(t) {
+		o.Here = append(o.Here, prompt.Part{Title: prompt.TitleOf(p.Name), Why: "asked when the conversation begins"})
+	}
 	for _, parts := range [][]prompt.Part{o.System, o.Here} {
 		for i := range parts {
 			parts[i].Text = s.Site.masked(parts[i].Text)

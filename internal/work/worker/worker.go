@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
@@ -106,6 +107,8 @@ type Site struct {
 	State string                        // directory of the repository's state
 	Mask  func([]byte) []byte           // takes keys out of what agents and reports see; may be nil
 	Learn func(value string)            // makes Mask know another; may be nil
+
+	Plugins *plugin.Host // that are asked; nil: none
 }
 
 // Judge lets gates judge trees, and the trees that these were made from.
@@ -141,9 +144,11 @@ type Sessions struct {
 	// author, made, and says why; nil picks as for every other role. One that
 	// failed at it is only picked where there is no other but the author.
 	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
-	// External returns the agent program of another maker that does the sessions of
-	// a role at a tier; pin is the model that the task names. Nil: none does any.
-	External func(role nexus.Role, tier nexus.Tier, pin string) *ExternalAgent
+	// External returns the agent programs of other makers that do the sessions of
+	// a role at a tier, best first, and the models that do while none of them
+	// can; pin is the model that the task names. Nil: none does any.
+	External func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
+	Windows  *Windows          // what those told of the limits of their accounts; nil says it each time
 	Readers  *Readers          // who reads whose work, as far as it was said; nil says it each time
 	Personas []review.Persona  // who reads a change; none: one for everything
 	Checks   string            // when testers write checks for criteria without one: auto, always, off; empty is off

@@ -341,7 +341,7 @@ func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box
 	return r, s, err
 }
 
-// cacheOf returns where what the gates of a directory build is kept.
+// cacheOf returns where what the gates of a directory, or of what a state is of, build is kept.
 func cacheOf(a *console.Console, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))

@@ -2,8 +2,6 @@ package check
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -90,6 +88,22 @@ func export(ctx context.Context, from git.Repo, tree string, user git.Repo, at s
 	return x, err
 }
 
+// runner returns what runs gates and other commands on the tree.
+func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cache string, settings config.Config) (gate.Runner, error) {
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	if err != nil {
+		return gate.Runner{}, err
+	}
+	r, err := runner(a, box, x.dir, filepath.Join(cache, "tree"), settings)
+	if err != nil {
+		return r, err
+	}
+	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
+	grant, err := app.GrantIn(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
+	r.Net = grant.Gate
+	return r, err
+}
+
 // wrote returns the files that are no longer as the tree has them.
 func (x exact) wrote(ctx context.Context) ([]string, error) {
 	out, err := x.repo.Run(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules")
@@ -137,8 +151,7 @@ func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape stri
 		return err
 	}
 	defer p.Close()
-	sum := sha256.Sum256([]byte(p.State))
-	cache := filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
+	cache := cacheOf(a, p.State)
 	x, err := checkout(ctx, p, cache, f.tree)
 	if err != nil {
 		return err
@@ -155,20 +168,10 @@ func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	if f.list {
 		return listGates(a, gates, off)
 	}
-	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	r, err := x.runner(ctx, a, p, cache, settings)
 	if err != nil {
 		return err
 	}
-	r, err := runner(a, box, x.dir, filepath.Join(cache, "tree"), settings)
-	if err != nil {
-		return err
-	}
-	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
-	grant, err := app.GrantIn(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
-	if err != nil {
-		return err
-	}
-	r.Net = grant.Gate
 	old, err := pastRecords(ctx, p, x.hash)
 	if err != nil {
 		return err

@@ -38,8 +38,10 @@ type Console struct {
 // Host is a program that has commands run in its own process. It hears what is
 // not in their output; a nil function hears nothing.
 type Host struct {
-	Began func(nexus.RunID) // the run that the command conducts, once it holds it
-	Drawn func(string)      // the result as people read it, where it is printed as JSON
+	Began   func(nexus.RunID) // the run that the command conducts, once it holds it
+	Drawn   func(string)      // the result as people read it, where it is printed as JSON
+	Watched bool              // somebody sees how a run goes by way of it, and answers what it asks
+	Person  bool              // a person reads what is drawn; else a program does
 }
 
 // New returns a console whose notices are messages for people.

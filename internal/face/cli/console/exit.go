@@ -135,6 +135,7 @@ func Kinds() []Kind {
 		{nexus.CodeDiskFull, CodeFailed, "The disk is full; nothing that was recorded is lost."},
 		{nexus.CodeReadOnly, CodeFailed, "The state directory is not writable."},
 		{nexus.CodeSandbox, CodeFailed, "No sandbox works on this machine, so no agent was started."},
+		{nexus.CodePlugin, CodeFailed, "A plugin that is required cannot answer; the message says which, and why. nexus plugins test NAME shows more."},
 		{nexus.CodeEnvironment, CodeFailed, "The dependencies of the project cannot be installed, so nothing can be judged; the message shows the command and what it printed."},
 		{nexus.CodeModelUnknown, CodeUsage, "No provider has a model of that name."},
 		{nexus.CodeNoProvider, CodeUsage, "No provider is set up."},

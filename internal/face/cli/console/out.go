@@ -92,7 +92,9 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 		return err
 	}
 	if a.Host.Drawn != nil && text != nil {
-		a.Host.Drawn(a.Mask.Text(text(a.Style(a.Out))))
+		style := a.Style(a.Out)
+		style.Plain = style.Plain && !a.Host.Person
+		a.Host.Drawn(a.Mask.Text(text(style)))
 	}
 	return a.Print(b.String())
 }

@@ -285,6 +285,12 @@ func (l *look) confined(ctx context.Context) {
 	if !l.Light && l.wants("mcp") {
 		l.add(checkServers(ctx, l.app, box)...)
 	}
+	if !l.Light && !l.Run && l.place != nil && l.wants("hooks") {
+		l.add(checkHooks(ctx, l.app, l.place)...)
+	}
+	if !l.Light && !l.Run && l.place != nil && l.wants("plugins") {
+		l.add(checkPlugins(ctx, l.app, l.place)...)
+	}
 }
 
 // models looks whether models can be asked.

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
 // listedHook is one hook in the answer of `hooks list --json`.
@@ -58,7 +59,7 @@ func hooksCommand(a *console.Console) *cobra.Command {
 }
 
 // withHooks opens the repository and hands over its hooks.
-func withHooks(ctx context.Context, a *console.Console, do func([]hookcmd.Hook, *hookcmd.Runner) error) error {
+func withHooks(ctx context.Context, a *console.Console, do func([]hookcmd.Hook, *usercmd.Runner) error) error {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
@@ -72,10 +73,10 @@ func withHooks(ctx context.Context, a *console.Console, do func([]hookcmd.Hook, 
 }
 
 func listHooks(ctx context.Context, a *console.Console) error {
-	return withHooks(ctx, a, func(all []hookcmd.Hook, r *hookcmd.Runner) error {
+	return withHooks(ctx, a, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
-			state, err := r.Trusted(h)
+			state, err := h.Trusted(r)
 			if err != nil {
 				return err
 			}
@@ -106,7 +107,7 @@ func drawHooks(s view.Style, all []listedHook) string {
 
 // testHooks runs the hook of a name, or those of a point.
 func testHooks(ctx context.Context, a *console.Console, name, file string) error {
-	return withHooks(ctx, a, func(all []hookcmd.Hook, r *hookcmd.Runner) error {
+	return withHooks(ctx, a, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		point := nexus.HookPoint(name)
 		chosen := hookcmd.At(all, point)
 		if i := slices.IndexFunc(all, func(h hookcmd.Hook) bool { return h.Name == name }); i >= 0 {
@@ -127,7 +128,7 @@ func testHooks(ctx context.Context, a *console.Console, name, file string) error
 		}
 		var results []testedHook
 		for _, h := range chosen {
-			o, err := r.Run(ctx, h, event)
+			o, err := h.Run(ctx, r, event)
 			if err != nil {
 				return err
 			}

@@ -82,11 +82,11 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := a.HookItems(dir)
+	commands, err := a.CommandItems(dir)
 	if err != nil {
 		return nil, err
 	}
-	items = slices.Concat(items, offered, hooks)
+	items = slices.Concat(items, offered, commands)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err

@@ -3,30 +3,27 @@ package mcpcmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
-
-// maxShown is the most of a text of the client that is in a question, in bytes.
-const maxShown = 1500
 
 // asks returns what a person has to agree to before a call, and why it is
 // refused where nobody can be asked, or without a question. The configuration is
 // read for each call, so that the user can take back what it allows.
 func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question string, otherwise error) {
-	settings, _, err := s.a.Settings()
+	settings, _, err := s.Console.Settings()
 	if err != nil {
 		return "", err
 	}
@@ -39,12 +36,11 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 	if err != nil {
 		return "", err
 	}
-	dir, err := s.a.WorkDir()
+	asks, err := s.Asks(c.Client, "")
 	if err != nil {
 		return "", err
 	}
-	question = fmt.Sprintf("%s asks Nexus, in %s, to %s", c.Client, view.Clean(app.Top(dir)), what)
-	return question, s.refusal(t.name, missing, dear)
+	return asks + what, s.refusal(t.name, missing, dear)
 }
 
 // needs returns what a call needs consent for.
@@ -70,8 +66,7 @@ func raises(c config.Config, in map[string]any) bool {
 func (s *server) refusal(name string, missing []string, dear bool) error {
 	hint := ""
 	if len(missing) > 0 {
-		file := filepath.Join(s.a.Home("XDG_CONFIG_HOME", ".config"), "nexus", "config.toml")
-		hint = "The user can allow it beforehand in " + file + `: mcp.serve.allow = ["` + strings.Join(missing, `", "`) + `"]. `
+		hint = s.Beforehand("mcp.serve.allow", missing) + " "
 	}
 	if dear {
 		hint += "The budget is above the user's budget.run: ask for less, or let the user raise that."
@@ -86,7 +81,7 @@ func (s *server) refusal(name string, missing []string, dear bool) error {
 func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, settings config.Config) (string, error) {
 	in := func(name string) string {
 		v, _ := c.Input[name].(string)
-		return shown(v)
+		return host.Shown(v)
 	}
 	switch t.name {
 	case "answer":
@@ -101,15 +96,9 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 			return fmt.Sprintf("say yes for you, in run %s.\nQuestion %s: %s", run, in("id"), asked)
 		})
 	}
-	cost := fmt.Sprintf("It may spend up to $%.2f", settings.Limits.RunMoney.Float())
+	cost := host.Price{Most: settings.Limits.RunMoney, Model: in("model"), Land: c.Input["land"] == true, Target: in("target")}
 	if dollars, given := c.Input["budget"].(float64); given {
-		cost = fmt.Sprintf("It may spend up to $%.2f", dollars)
-	}
-	if model := in("model"); model != "" {
-		cost += ", with the model " + model
-	}
-	if c.Input["land"] == true {
-		cost += ", and moves " + cmp.Or(in("target"), "your branch") + " to the result"
+		cost.Most = nexus.Dollars(dollars)
 	}
 	what := ""
 	switch t.name {
@@ -125,16 +114,20 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	default:
 		what = "work on this goal: " + in("goal")
 		if p, given := c.Input["plan"].(map[string]any); given {
-			what = "carry out this plan: " + outline(p, in("goal"))
+			outlined, err := outline(p, in("goal"), settings.Limits.Size)
+			if err != nil {
+				return "", err
+			}
+			what = "carry out this plan: " + outlined
 		}
 	}
-	return what + "\n" + cost + ".", nil
+	return what + "\n" + cost.String(), nil
 }
 
 // about fills in which run and which question a call is about, empty where it
 // is about a criterion.
 func (s *server) about(ctx context.Context, run, id string, text func(run, asked string) string) (what string, err error) {
-	err = s.a.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
+	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
 		q := st.Question(id)
 		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
 			what = text(string(r.ID), "")
@@ -143,33 +136,19 @@ func (s *server) about(ctx context.Context, run, id string, text func(run, asked
 		if q == nil {
 			return app.NotFound("question", id, "status lists those of run "+string(r.ID)+".")
 		}
-		what = text(string(r.ID), shown(q.Text))
+		what = text(string(r.ID), host.Shown(q.Text))
 		return nil
 	})
 	return what, err
 }
 
-// outline lists the tasks of a plan that a client sends. What is no plan is
-// refused later.
-func outline(p map[string]any, goal string) string {
-	own, _ := p["goal"].(string)
-	text := cmp.Or(goal, shown(own))
-	tasks, _ := p["tasks"].([]any)
-	for _, one := range tasks {
-		task, _ := one.(map[string]any)
-		id, _ := task["id"].(string)
-		title, _ := task["title"].(string)
-		text += "\n- " + shown(id) + " " + shown(title)
-		criteria, _ := task["criteria"].([]any)
-		for _, one := range criteria {
-			criterion, _ := one.(map[string]any)
-			if check, _ := criterion["check"].(string); check != "" {
-				text += "\n  checked by: " + shown(check)
-			}
-		}
+// outline is what a person has to know of a plan that a client sends. One that
+// would be refused is refused before anybody is asked.
+func outline(p map[string]any, goal string, most nexus.Size) (string, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "", err
 	}
-	return legible.Cut(text, 2*maxShown) + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task"))
+	sent, err := plan.Load(data, most)
+	return host.Outline(cmp.Or(goal, sent.Goal), sent.Tasks), err
 }
-
-// shown makes a text of the client harmless, on one line of bounded length.
-func shown(text string) string { return legible.Cut(view.Clean(text), maxShown) }

@@ -19,13 +19,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
-
-// Execute runs a command line on a console that no other has used.
-type Execute func(ctx context.Context, a *console.Console, args []string) error
 
 // served is what `mcp --http` prints with --json.
 type served struct {
@@ -35,7 +33,7 @@ type served struct {
 }
 
 // Commands returns the commands.
-func Commands(a *console.Console, execute Execute) []*cobra.Command {
+func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	var http bool
 	var listen, file string
 	const use = "mcp [--http] [--listen ADDRESS:PORT] [--token-file FILE] [--json]"
@@ -46,7 +44,7 @@ func Commands(a *console.Console, execute Execute) []*cobra.Command {
 				Hint: "Without --http, standard input and output carry the protocol.",
 			}
 		}
-		s := &server{a: a, execute: execute, life: ctx}
+		s := &server{Host: host.Host{Console: a, Execute: execute}, life: ctx}
 		offered, err := mcpserver.New(s.offer())
 		if err != nil {
 			return err
@@ -74,17 +72,17 @@ func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	if s.a.Person() {
-		s.a.Say("waiting for a client of the Model Context Protocol on standard input; docs/mcp-server.md shows how to set one up")
+	if s.Console.Person() {
+		s.Console.Say("waiting for a client of the Model Context Protocol on standard input; docs/mcp-server.md shows how to set one up")
 	}
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
-	defer context.AfterFunc(ctx, func() { s.jobs.drain(); end(context.Cause(ctx)) })()
-	offered.Stdio(serving, s.a.In, s.a.Out)
-	if n := s.jobs.running(); n > 0 && ctx.Err() == nil {
-		s.a.Say("the client has gone; what it started continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
+	defer context.AfterFunc(ctx, func() { s.jobs.Drain(); end(context.Cause(ctx)) })()
+	offered.Stdio(serving, s.Console.In, s.Console.Out)
+	if n := s.jobs.Running(); n > 0 && ctx.Err() == nil {
+		s.Console.Say("the client has gone; what it started continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
 	}
-	s.jobs.drain()
+	s.jobs.Drain()
 }
 
 // web serves clients over HTTP until it is interrupted.
@@ -93,16 +91,16 @@ func (s *server) web(ctx context.Context, offered *mcpserver.Server, address, fi
 	if err != nil {
 		return err
 	}
-	w, err := offered.Listen(ctx, address, token, s.a.Now)
+	w, err := offered.Listen(ctx, address, token, s.Console.Now)
 	if err != nil {
 		return err
 	}
 	told := served{URL: w.URL(), Token: token}
 	if file != "" {
-		s.a.Mask.Learn(token)
+		s.Console.Mask.Learn(token)
 		told.Token, told.TokenFile = "", file
 	}
-	if err := s.a.Answer(told, func(view.Style) string {
+	if err := s.Console.Answer(told, func(view.Style) string {
 		if file != "" {
 			return fmt.Sprintf("serving at %s; the token is in %s\n", told.URL, view.Clean(file))
 		}
@@ -112,9 +110,9 @@ func (s *server) web(ctx context.Context, offered *mcpserver.Server, address, fi
 	}
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
-	defer context.AfterFunc(ctx, func() { s.jobs.drain(); end(context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() { s.jobs.Drain(); end(context.Cause(ctx)) })()
 	err = w.Serve(serving)
-	s.jobs.drain()
+	s.jobs.Drain()
 	return err
 }
 

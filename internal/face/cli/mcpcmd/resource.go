@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
@@ -32,7 +33,7 @@ func (s *server) read(ctx context.Context, uri string) ([]byte, error) {
 	if !ok {
 		return nil, mcpserver.ErrNone
 	}
-	r := s.run(ctx, order{args: args})
+	r := s.run(ctx, host.Order{Args: args})
 	if !r.Failed {
 		return r.Data, nil
 	}

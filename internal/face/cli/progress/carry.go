@@ -18,7 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -29,7 +31,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	if err != nil {
 		return err
 	}
-	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err)) {
+	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err) && !a.Host.Watched) {
 		alerts.Denied = nexus.ReactStop // nobody is there who could resume
 	}
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
@@ -154,7 +156,7 @@ type watcher struct {
 	set   config.Channels // how people are asked
 
 	shown *screen
-	end   func() // of the hooks that observe; nil where there are none
+	end   func() // of those that observe; nil where there are none
 }
 
 // watch fills in what the console knows of an order, and returns what watches
@@ -164,7 +166,7 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 	if o.Headless {
 		w.set.Order = nil // no question waits
 	}
-	o.Person, o.Watched = a.Person(), a.Live(a.Err)
+	o.Person, o.Watched = a.Person(), a.Live(a.Err) || a.Host.Watched
 	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
 		w.in = a.In
@@ -187,7 +189,8 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	w.end = end
 }
 
-// observe starts the hooks that observe, where there are any.
+// observe starts the hooks that observe and the plugins that report, where there
+// are any.
 func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err error) {
 	all, runner, err := w.a.Hooks(ctx, w.place.Repo.Work, w.place.State, id)
 	if err != nil {
@@ -195,23 +198,60 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	}
 	o := hook.Observers{Journal: w.place.Journal, Dir: filepath.Join(w.place.State, "hooks"), Say: w.shown.say, Grace: hook.Grace}
 	for _, h := range all {
-		switch state, err := runner.Trusted(h); {
+		switch state, err := h.Trusted(runner); {
 		case err != nil:
 			return nil, err
 		case state != trust.Trusted:
 			w.a.Say("hook %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", h.Name, state)
 		case h.Observes():
-			o.Hooks = append(o.Hooks, h)
+			o.All = append(o.All, hook.Hook(h, func(ctx context.Context, h hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) {
+				return h.Run(ctx, runner, e)
+			}))
 		}
 	}
-	if len(o.Hooks) == 0 {
+	reporters, err := w.reporters(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range reporters {
+		o.All = append(o.All, hook.Reporter(r))
+	}
+	if len(o.All) == 0 {
 		return func() {}, nil
 	}
-	o.Run = runner.Run
-	return o.Start(ctx, id)
+	stop, err := o.Start(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		stop()
+		for _, r := range reporters {
+			r.Close()
+		}
+	}, nil
 }
 
-// close ends the hooks that observe, once they were told what happened.
+// reporters returns the plugins that report and that somebody agreed to. Who
+// builds what does the work says which are left out.
+func (w *watcher) reporters(ctx context.Context, id nexus.RunID) ([]*plugin.Reporter, error) {
+	all, runner, err := w.a.Plugins(ctx, w.place.Repo.Work, w.place.State, id)
+	if err != nil {
+		return nil, err
+	}
+	var reporters []*plugin.Reporter
+	for _, p := range plugin.Of(all, nexus.PluginReporter) {
+		state, err := p.Trusted(runner)
+		if err != nil {
+			return nil, err
+		}
+		if state == trust.Trusted {
+			reporters = append(reporters, &plugin.Reporter{Plugin: p, Runner: runner})
+		}
+	}
+	return reporters, nil
+}
+
+// close ends those that observe, once they were told what happened.
 func (w *watcher) close() {
 	if w.end != nil {
 		w.end()

@@ -80,10 +80,10 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 		return "", "", app.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
 	case t != nil && of != portion{}:
 		a = written(t)
-	case t != nil && t.Landed != nil:
-		return t.Landed.Parent, t.Landed.Commit, nil
 	case t != nil:
-		a = changed(t)
+		if from, to = t.Change(); to != "" {
+			return from, to, nil
+		}
 	}
 	switch {
 	case a == nil:
@@ -102,17 +102,6 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 		return a.Last().Base, a.Last().At(), nil
 	}
 	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus show " + name + "."}
-}
-
-// changed returns the last attempt at a task that has a snapshot, nil without
-// one.
-func changed(t *state.Task) *state.Attempt {
-	for _, a := range slices.Backward(t.Attempts) {
-		if a.Snapshot.Commit != "" {
-			return a
-		}
-	}
-	return nil
 }
 
 // written returns the attempt that a task's rounds are counted in: the last

@@ -46,7 +46,7 @@ func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	if why, hint := unlandable(s, r); why != "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
-	wish := nexus.Request{Verb: nexus.VerbLand, ID: target, By: a.Env("USER")}
+	wish := nexus.Request{Verb: nexus.VerbLand, ID: target, By: a.User()}
 	if r.Holder != nil || !app.Undelivered(s) {
 		return ask(ctx, a, p, r, wish)
 	}

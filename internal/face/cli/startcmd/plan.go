@@ -26,7 +26,7 @@ func planCommand(a *console.Console) *cobra.Command {
 			if err := recall(ctx, a, &o, run, args); err != nil {
 				return err
 			}
-		} else if err := read(a, &o, src, args); err != nil {
+		} else if err := read(ctx, a, &o, src, args); err != nil {
 			return err
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {

@@ -135,7 +135,7 @@ func (v sent) title(i int) string {
 func (p section) cut() string {
 	switch {
 	case p.Of == 0:
-		return ""
+		return p.Why // it is not there yet
 	case p.Text == "":
 		return fmt.Sprintf("left out, %s tokens: %s", view.Number(p.Of), p.Why)
 	default:

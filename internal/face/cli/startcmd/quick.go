@@ -16,16 +16,19 @@ import (
 
 func quickCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
-	var file, check string
-	c := a.Command("quick TASK | -f FILE [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
+	var src source
+	var check string
+	c := a.Command("quick TASK | -f FILE | --finding NAME [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if err := read(a, &o, source{file: file}, args); err != nil {
+		if err := read(ctx, a, &o, src, args); err != nil {
 			return err
 		}
 		o.Goal.Mode = nexus.Quick
-		o.Plan = single(o.Goal.Text, check)
+		if o.Plan == nil {
+			o.Plan = single(o.Goal.Text, check)
+		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
@@ -44,9 +47,12 @@ func quickCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
-	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
+	f.StringVarP(&src.file, "file", "f", "", "read the task from `FILE`; - is standard input")
+	findingFlag(c, &src)
+	c.MarkFlagsMutuallyExclusive("file", "finding")
 	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; the default is a command that the task says fails, or else the gate test")
+	c.MarkFlagsMutuallyExclusive("check", "finding")
 	a.SettingFlags(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)

@@ -2,6 +2,7 @@ package startcmd
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -21,11 +24,12 @@ func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
-	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
+	const use = "run GOAL | -f FILE | --plan FILE | --finding NAME [flags]"
+	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if err := read(a, &o, src, args); err != nil {
+		if err := read(ctx, a, &o, src, args); err != nil {
 			return err
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
@@ -36,6 +40,11 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if !o.Headless {
+			if err := inspect.AskTrust(ctx, a); err != nil {
+				return err
+			}
+		}
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}
@@ -49,6 +58,8 @@ func runCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
+	findingFlag(c, &src)
+	c.MarkFlagsMutuallyExclusive("file", "plan", "finding")
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	preferFlags(f, &o.Goal)
@@ -59,12 +70,39 @@ func runCommand(a *console.Console) *cobra.Command {
 }
 
 // source is where a goal or plan is read from.
-type source struct{ file, plan string }
+type source struct{ file, plan, finding string }
 
 func sourceFlags(c *cobra.Command, src *source) {
 	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal from `FILE`; - is standard input")
 	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` (JSON, see docs/plan.md)")
 	c.MarkFlagsMutuallyExclusive("file", "plan")
+}
+
+func findingFlag(c *cobra.Command, src *source) {
+	c.Flags().StringVar(&src.finding, "finding", "", "work on the finding `PLUGIN/ID` that nexus discover lists")
+}
+
+// find fills in the goal and the plan from what a plugin found.
+func find(ctx context.Context, a *console.Console, o *progress.Order, name string) error {
+	f, err := check.Finding(ctx, a, name)
+	if err != nil {
+		return err
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(f.Plan(settings.Limits.Size.Minutes))
+	if err != nil {
+		return err
+	}
+	found, err := load(a, data)
+	if err != nil {
+		return err
+	}
+	found.Tasks[0].Criteria[0].Red = true // its check fails now: no file can say so
+	o.Plan, o.Goal.Text = &found, f.Title
+	return nil
 }
 
 // load reads a plan whose tasks are as large as the settings allow.
@@ -77,10 +115,17 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 }
 
 // read fills in the goal, and the plan if there is one.
-func read(a *console.Console, o *progress.Order, src source, args []string) error {
+func read(ctx context.Context, a *console.Console, o *progress.Order, src source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	o.Goal.Mode = nexus.Evolution
 	switch {
+	case src.finding != "" && text != "":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --finding were given", Hint: "Give one of them."}
+	case src.finding != "":
+		if err := find(ctx, a, o, src.finding); err != nil {
+			return err
+		}
+		text = o.Goal.Text
 	case src.plan != "":
 		data, err := slurp(a, src.plan)
 		if err != nil {

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/jsonline"
 )
 
 // FuzzLines holds what is read before the SDK does: what gets through is whole
@@ -22,7 +23,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		refused := 0
-		m := &messages{r: bufio.NewReaderSize(bytes.NewReader(data), 16), refuse: func(int64, string) { refused++ }}
+		m := &messages{r: jsonline.NewReader(bytes.NewReader(data), maxMessage), refuse: func(int64, string) { refused++ }}
 		got, err := io.ReadAll(m)
 		if err != nil {
 			t.Fatal(err)

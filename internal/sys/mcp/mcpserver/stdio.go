@@ -1,8 +1,6 @@
 package mcpserver
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,13 +9,15 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/jsonline"
 )
 
 // Stdio serves one client, a line for each message, until it has gone or ctx
 // ends.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) {
 	w := &writer{to: out}
-	r := &messages{r: bufio.NewReaderSize(in, 64<<10), refuse: w.refuse}
+	r := &messages{r: jsonline.NewReader(in, maxMessage), refuse: w.refuse}
 	_ = s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(r), Writer: w, MaxLineLength: maxMessage + 1}) // says in which way it has gone
 }
 
@@ -49,7 +49,7 @@ func (w *writer) refuse(code int64, text string) {
 // messages gives on the lines that are messages, and refuses the others, on
 // which the SDK would hang up.
 type messages struct {
-	r      *bufio.Reader
+	r      *jsonline.Reader
 	refuse func(code int64, text string)
 	rest   []byte // of the message that is being read
 	err    error
@@ -61,13 +61,12 @@ func (m *messages) Read(p []byte) (int, error) {
 		if m.err != nil {
 			return 0, m.err
 		}
-		var line []byte
-		var long bool
-		line, long, m.err = m.line()
-		switch line = bytes.TrimSpace(line); {
-		case long:
-			m.refuse(jsonrpc.CodeInvalidRequest, "the message is too long")
-		case len(line) == 0:
+		line, err := m.r.Next()
+		switch {
+		case errors.Is(err, jsonline.ErrLong):
+			m.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+		case err != nil:
+			m.err = err
 		case !json.Valid(line):
 			m.refuse(jsonrpc.CodeParseError, "the line is not JSON")
 		case !message(line):
@@ -79,21 +78,6 @@ func (m *messages) Read(p []byte) (int, error) {
 	n := copy(p, m.rest)
 	m.rest = m.rest[n:]
 	return n, nil
-}
-
-// line reads one line. Of one that is too long, nothing is kept.
-func (m *messages) line() (line []byte, long bool, err error) {
-	for {
-		part, err := m.r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxMessage; long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
-		}
-	}
 }
 
 // message reports whether a line is one message. A list of several is none: the

@@ -1,0 +1,200 @@
+// Package acpcmd serves Nexus to editors, as an agent of the Agent Client Protocol.
+//
+// A session is a conversation that has runs: what a person says becomes the goal of
+// one, the plan and the tasks are shown as they go, and what needs a person is
+// asked. A command line in this process does the work, as for nexus mcp; what is
+// shown comes from the run's events.
+package acpcmd
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+	const short = "serve Nexus to an editor, as an agent of the Agent Client Protocol"
+	c := a.Command("acp", short, func(ctx context.Context, _ []string) error {
+		serve(ctx, host.Host{Console: a, Execute: execute})
+		return nil
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	return []*cobra.Command{c}
+}
+
+// login is how a person makes Nexus ready.
+const login = "Nexus uses API keys and agents that are installed here. Run: nexus doctor, nexus config key set PROVIDER"
+
+// serve serves the client that started this process.
+func serve(ctx context.Context, h host.Host) {
+	// A client that dies while something is written to it must not end the runs.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	if h.Console.Person() {
+		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/acp-server.md shows how to set one up")
+	}
+	s := acpserver.Server{Login: login, Gone: func(prompts int) {
+		h.Console.Say("the client has gone; what it started stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))
+	}}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		s.Version = info.Main.Version
+	}
+	s.Serve(ctx, &agent{h}, h.Console.In, h.Console.Out)
+}
+
+// agent is what clients talk to.
+type agent struct{ host.Host }
+
+// at returns the environment of a directory.
+func (g *agent) at(dir string) app.App {
+	at := g.Console.App
+	at.Dir = cmp.Or(dir, at.Dir)
+	return at
+}
+
+// Ready implements [acpserver.Agent].
+func (g *agent) Ready(context.Context) error {
+	at := g.at("")
+	settings, _, err := at.Settings()
+	if err != nil {
+		return err
+	}
+	return at.Ready(settings, app.Order{})
+}
+
+// Open implements [acpserver.Agent].
+func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.Opening) (acpserver.Session, error) {
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no directory " + view.Quote(o.Dir), Hint: "Open a directory of a git repository.",
+		}
+	}
+	at := g.at(o.Dir)
+	p, err := at.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	settings, _, err := at.Settings()
+	if err != nil {
+		return nil, err
+	}
+	least := cmp.Or(settings.Limits.Approval, nexus.ApproveNone)
+	s := &session{agent: g, c: c, dir: o.Dir, top: p.Repo.Work, mode: runMode, tier: anyTier, approval: least, least: least}
+	if o.Fresh {
+		return s, nil
+	}
+	all, err := runsOf(ctx, p, c.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) == 0:
+		return nil, app.NotFound("session", c.ID, "session/list names those of this repository; one in which nothing was done is not kept.")
+	}
+	return s, s.recall(ctx, p, all, o.Silent)
+}
+
+// Sessions implements [acpserver.Agent].
+func (g *agent) Sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
+	at := g.at(dir)
+	p, err := at.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	runs, err := p.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []acpserver.Info
+	known := map[string]int{}
+	for _, r := range slices.Backward(runs) { // the latest first
+		goal, ok := goalOf(ctx, p, r.ID)
+		if !ok {
+			continue
+		}
+		id := cmp.Or(goal.Goal.Origin, string(r.ID))
+		first := g.Console.Mask.Text(title(goal.Goal.Text))
+		if i, again := known[id]; again {
+			all[i].Title = first // of the first goal
+			continue
+		}
+		known[id] = len(all)
+		all = append(all, acpserver.Info{ID: id, Dir: p.Repo.Work, Title: first, Updated: r.Last.UTC().Format(time.RFC3339)})
+	}
+	return all, nil
+}
+
+// title is a goal in a few words.
+func title(goal string) string { return legible.Cut(view.FirstLine(goal), 100) }
+
+// runsOf returns the runs of a session, the latest last: those that it started, or
+// the one that has its name.
+func runsOf(ctx context.Context, p *app.Place, id string) ([]journal.Run, error) {
+	runs, err := p.Runs(ctx)
+	return slices.DeleteFunc(runs, func(r journal.Run) bool {
+		if string(r.ID) == id {
+			return false
+		}
+		goal, ok := goalOf(ctx, p, r.ID)
+		return !ok || goal.Goal.Origin != id
+	}), err
+}
+
+// goalOf returns what a run began with.
+func goalOf(ctx context.Context, p *app.Place, id nexus.RunID) (nexus.GoalAccepted, bool) {
+	for e, err := range p.Journal.Events(ctx, id, 0) {
+		if err != nil {
+			return nexus.GoalAccepted{}, false
+		}
+		if goal, ok := e.Fact.(nexus.GoalAccepted); ok {
+			return goal, true
+		}
+	}
+	return nexus.GoalAccepted{}, false
+}
+
+// clone is where the commits of a repository's runs are.
+func clone(p *app.Place) string { return filepath.Join(p.State, "repo.git") }
+
+// stand returns what there is to tell about a run now.
+func (g *agent) stand(ctx context.Context, p *app.Place, id nexus.RunID) (view.Run, error) {
+	r, err := p.Run(ctx, string(id))
+	if err != nil {
+		return view.Run{}, err
+	}
+	s, err := p.Replay(ctx, id)
+	if err != nil {
+		return view.Run{}, err
+	}
+	return g.tell(r, s), nil
+}
+
+// tell returns what there is to tell about a run. What a person has answered is not
+// asked any more, also while nobody conducts the run who could take note of it.
+func (g *agent) tell(r journal.Run, s *state.State) view.Run {
+	v := g.Console.Tell(r, s)
+	v.Asks = slices.DeleteFunc(v.Asks, func(q view.Ask) bool {
+		return slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbAnswer && r.ID == q.ID })
+	})
+	return v
+}

@@ -1,0 +1,118 @@
+package acpcmd
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+)
+
+var (
+	// errLater says that a person answers a question with the next prompt.
+	errLater = errors.New("the answer comes with the next message")
+	// errSettled says that a question needs no answer any more.
+	errSettled = errors.New("the question needs no answer any more")
+)
+
+// laterID is the answer that the next prompt has the answer.
+const laterID = "nexus-later"
+
+// question asks a person what the run asks now, and stops to ask what needs no answer
+// any more.
+func (t *tracker) question(v view.Run) {
+	for id, end := range t.asked {
+		if !slices.ContainsFunc(v.Asks, func(q view.Ask) bool { return q.ID == id }) {
+			end(errSettled)
+			delete(t.asked, id)
+		}
+	}
+	for _, q := range v.Asks {
+		if t.asked[q.ID] != nil || t.state.Question(q.ID).Left {
+			continue
+		}
+		var ctx context.Context
+		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
+		t.asks.Go(func() {
+			if later, err := t.s.ask(ctx, v.ID, q); err == nil && later && t.later != nil {
+				t.later()
+			}
+		})
+	}
+}
+
+// ask asks a person a question of a run, and answers it. Later is true where the
+// person, or the client, does not answer now: the run had better not wait for it.
+func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask) (later bool, err error) {
+	permission := people.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
+	if s.c.Forms() && !permission {
+		reply, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
+		if reply.Declined && len(q.Choices) == 0 {
+			reply.Text = q.Fallback // who asks has said how it continues without an answer
+		}
+		if err != nil || reply.Text == "" {
+			return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
+		}
+		return false, s.answer(ctx, run, q.ID, reply.Text)
+	}
+	text := s.agent.Console.Mask.Text(q.ID + of(q.Task) + ": " + view.Clean(q.Text))
+	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}
+	if permission {
+		call.Kind = "execute"
+	}
+	s.c.Show(call, false)
+	answer, err := s.c.Permit(ctx, call, answersTo(q))
+	if call.Status = acpserver.CallDone; answer == "" || answer == "no" || answer == laterID {
+		call.Status = acpserver.CallFailed
+	}
+	s.c.Show(call, true)
+	if err != nil || answer == "" || answer == laterID {
+		return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
+	}
+	return false, s.answer(ctx, run, q.ID, answer)
+}
+
+// of names the task that a question comes from.
+func of(t nexus.TaskID) string {
+	if t == "" {
+		return ""
+	}
+	return " of " + string(t)
+}
+
+// answersTo returns what a person can answer with a choice.
+func answersTo(q view.Ask) []acpserver.Answer {
+	var all []acpserver.Answer
+	for _, c := range q.Choices {
+		kind, name := "allow_once", c
+		switch c {
+		case "yes":
+			name = "Yes"
+		case "no":
+			kind, name = "reject_once", "No"
+		case "skip":
+			kind = "reject_once"
+		}
+		all = append(all, acpserver.Answer{ID: c, Name: name, Kind: kind})
+	}
+	if len(q.Choices) > 0 {
+		return all
+	}
+	if q.Fallback != "" {
+		all = append(all, acpserver.Answer{ID: q.Fallback, Name: "Continue with: " + view.Clean(q.Fallback), Kind: "allow_once"})
+	}
+	return append(all, acpserver.Answer{ID: laterID, Name: "Stop here; I answer in my next message", Kind: "reject_once"})
+}
+
+// answer answers a question for a person who did.
+func (s *session) answer(ctx context.Context, run nexus.RunID, id, text string) error {
+	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
+	if r.Failure != nil {
+		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		return failed(r)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package acpcmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+const (
+	// maxFiles is how many files of a change are shown.
+	maxFiles = 30
+	// maxFile is how large a file may be that is shown, and maxShown how large all
+	// files of a change may be together, in bytes.
+	maxFile  = 128 << 10
+	maxShown = 512 << 10
+)
+
+// change reads what a task changed, as far as it can be shown.
+func (t *tracker) change(ctx context.Context, task *state.Task) {
+	from, to := task.Change()
+	if to == "" {
+		return
+	}
+	repo := git.Repo{Dir: clone(t.place)}
+	files, err := repo.Changed(ctx, from, to)
+	if err != nil {
+		return // /diff says why
+	}
+	c := t.of(task.ID)
+	c.diffs, c.left = nil, ""
+	var left []string
+	size := 0
+	for _, f := range files {
+		d, ok := acpserver.Diff{}, len(c.diffs) < maxFiles && size < maxShown
+		if ok {
+			d, ok = t.file(ctx, repo, from, to, f)
+		}
+		if !ok {
+			left = append(left, view.Clean(f.Path))
+			continue
+		}
+		c.diffs, size = append(c.diffs, d), size+len(d.New)
+	}
+	if len(left) > 0 {
+		c.left = fmt.Sprintf("\nalso changed: %s", strings.Join(left[:min(len(left), maxFiles)], ", "))
+		if len(left) > maxFiles {
+			c.left += " and " + view.Count(len(left)-maxFiles, "more file")
+		}
+	}
+}
+
+// file returns the change of a file, unless it is no text that can be shown.
+func (t *tracker) file(ctx context.Context, repo git.Repo, from, to string, f git.Change) (acpserver.Diff, bool) {
+	read := func(commit string) (string, bool) {
+		text, cut, err := repo.RunTo(ctx, maxFile, "cat-file", "blob", commit+":"+f.Path)
+		return t.mask(text), err == nil && !cut && utf8.ValidString(text) && !strings.Contains(text, "\x00")
+	}
+	old, now, ok := "", "", true
+	if f.Status != "A" {
+		old, ok = read(from)
+	}
+	if f.Status != "D" && ok {
+		now, ok = read(to)
+	}
+	before := &old
+	if f.Status == "A" {
+		before = nil
+	}
+	return acpserver.NewDiff(filepath.Join(t.s.top, filepath.FromSlash(f.Path)), before, now), ok
+}
+
+// firstLine returns the first line that a change has changed, from 1.
+func firstLine(d acpserver.Diff) int {
+	if d.Old == nil {
+		return 1
+	}
+	line := 1
+	for i := 0; i < len(d.New) && i < len(*d.Old) && d.New[i] == (*d.Old)[i]; i++ {
+		if d.New[i] == '\n' {
+			line++
+		}
+	}
+	return line
+}

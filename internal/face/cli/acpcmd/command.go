@@ -1,0 +1,150 @@
+package acpcmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+)
+
+// command is what a person can type behind a slash.
+type command struct {
+	name, about, hint string
+	beside            bool // it looks at a run or steers it, also while a prompt is worked on
+	do                action
+}
+
+// action is what a command does with what is typed behind it.
+type action func(ctx context.Context, s *session, rest string) (acpserver.Stop, error)
+
+// commands returns all of them.
+func commands() []command {
+	const optional = " (default: the run of this session)"
+	return []command{
+		{name: "run", about: "Work on a goal; without one, start the plan that was made last", hint: "goal", do: runTyped},
+		{name: "plan", about: "Make a plan with an estimate of time and money, and start nothing", hint: "goal", do: planTyped},
+		{name: "quick", about: "Do one small task without a plan", hint: "task", do: quickTyped},
+		{name: "resume", about: "Continue a run that is paused, interrupted, or waited for you", hint: "run" + optional, do: resumeTyped},
+		{name: "land", about: "Move your branch to what the run landed, merging if needed", do: landTyped},
+		looking("status", "Show how the run stands", "", "status --json -- RUN"),
+		looking("tasks", "List the tasks of the run with their state and costs", "", "show --json -- RUN"),
+		looking("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "show --json --run=RUN -- WORD"),
+		looking("diff", "Show what a task changed, landed or not", "task", "diff --json --run=RUN -- WORD"),
+		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "", "evidence --json -- RUN"),
+		looking("cost", "Show what the run cost", "", "cost --json -- RUN"),
+		looking("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
+		looking("pause", "Pause every agent of the run at its next turn", "", "pause --json --run=RUN"),
+		looking("stop", "End the run for good; what landed stays", "", "stop --json --run=RUN"),
+		looking("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
+		looking("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
+		looking("reject", "Say no to a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
+	}
+}
+
+// typed finds the command that a text begins with.
+func typed(text string) (c command, rest string, ok bool) {
+	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	name, slash := strings.CutPrefix(name, "/")
+	if line, more, cut := strings.Cut(name, "\n"); cut {
+		name, rest = line, more+" "+rest
+	}
+	for _, c := range commands() {
+		if slash && c.name == name {
+			return c, strings.TrimSpace(rest), true
+		}
+	}
+	return command{}, "", false
+}
+
+func planTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	if rest == "" {
+		return "", lacks("plan", "goal")
+	}
+	return s.onlyPlan(ctx, rest)
+}
+
+func quickTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	if rest == "" {
+		return "", lacks("quick", "task")
+	}
+	return s.quick(ctx, rest)
+}
+
+func resumeTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	return s.resume(ctx, rest)
+}
+
+func landTyped(ctx context.Context, s *session, _ string) (acpserver.Stop, error) { return s.land(ctx) }
+
+// lacks says that a command needs more than was typed.
+func lacks(name, hint string) error {
+	typed := "/" + name + " " + strings.ToUpper(hint)
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "/" + name + " needs more", Hint: "Type " + typed + "."}
+}
+
+// runTyped works on a goal, or on the plan that was made last.
+func runTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	if rest != "" {
+		return s.goal(ctx, rest)
+	}
+	s.mu.Lock()
+	p := s.plan
+	s.mu.Unlock()
+	if p == nil {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no plan to start", Hint: "Say what you want behind /run."}
+	}
+	return s.start(ctx, *p)
+}
+
+// looking returns a command that shows what a command line prints. In the line, RUN
+// stands for the session's run, WORD for the first word that was typed, and REST for
+// all that follows it.
+func looking(name, about, hint, line string) command {
+	c := command{name: name, about: about, hint: hint, beside: true}
+	c.do = func(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+		args, err := s.line(name, hint, line, rest)
+		if err != nil {
+			return "", err
+		}
+		r := s.agent.Run(ctx, s.order(false, args...))
+		if r.Failure != nil {
+			return "", failed(r)
+		}
+		language := "text"
+		if name == "diff" {
+			language = name
+		}
+		s.say("%s", in(language, r.Text))
+		return acpserver.Done, nil
+	}
+	return c
+}
+
+// line fills in a command line. A value is never taken for a flag: those of flags
+// are behind their "=", and words behind "--".
+func (s *session) line(name, hint, line, typed string) ([]string, error) {
+	s.mu.Lock()
+	run := s.run
+	s.mu.Unlock()
+	if run == "" {
+		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done."}
+	}
+	word, rest, _ := strings.Cut(typed, " ")
+	rest = strings.TrimSpace(rest)
+	if strings.Contains(line, "WORD") && word == "" || strings.Contains(line, "REST") && rest == "" {
+		return nil, lacks(name, hint)
+	}
+	args := strings.Fields(line)
+	for i, a := range args {
+		switch {
+		case a == "WORD":
+			args[i] = word
+		case a == "REST":
+			args[i] = rest
+		case strings.HasSuffix(a, "RUN"):
+			args[i] = strings.TrimSuffix(a, "RUN") + string(run)
+		}
+	}
+	return args, nil
+}

@@ -1,0 +1,88 @@
+package acpcmd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+func TestTyped(t *testing.T) {
+	for in, want := range map[string]string{
+		"/status": "status|", " /tell T1 a b ": "tell|T1 a b", "/run\nall of it": "run|all of it", "/run a\nb": "run|a\nb",
+		"/statusx": "", "status": "", "/": "", "/fix 12": "", "/etc/passwd is odd": "", "": "",
+	} {
+		c, rest, ok := typed(in)
+		if got := c.name + "|" + rest; ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q %t", in, got, ok)
+		}
+	}
+}
+
+// TestBeside holds that what spends or lands does not go on beside a prompt.
+func TestBeside(t *testing.T) {
+	for _, c := range commands() {
+		if c.beside == slices.Contains(append(config.EditorConsents(), "resume"), c.name) {
+			t.Errorf("%s: %t", c.name, c.beside)
+		}
+	}
+}
+
+// TestApproval offers no level that is laxer than the configured one.
+func TestApproval(t *testing.T) {
+	for least, want := range map[nexus.Approval]string{"none": "none destructive commits all", "commits": "commits all", "all": "all"} {
+		s := &session{least: least, approval: least}
+		var got []string
+		for _, c := range s.Options()[1].Choices {
+			got = append(got, c.Value)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s", least, got)
+		}
+	}
+}
+
+func TestFirstLine(t *testing.T) {
+	old := "a\nb\nc\n"
+	for now, want := range map[string]int{"x": 1, "a\nx": 2, "a\nb\nc\nd\n": 4, old: 4} {
+		if got := firstLine(acpserver.Diff{Old: &old, New: now}); got != want {
+			t.Errorf("%q: %d", now, got)
+		}
+	}
+}
+
+// FuzzTyped reads what a person types as a command line: what they type is behind
+// "--", or behind the "=" of a flag, and nothing of it is taken for a flag.
+func FuzzTyped(f *testing.F) {
+	for _, seed := range []string{"/diff T1", "/tell T1 --now", "/answer q1 ", "/show --raw", "/land x", "/stop --all", "/status -C /"} {
+		f.Add(seed)
+	}
+	lines := map[string]string{
+		"show": "show --json --run=RUN -- WORD", "diff": "diff --json --run=RUN -- WORD", "tell": "tell --json --run=RUN -- WORD REST",
+		"answer": "answer --json --run=RUN -- WORD REST", "status": "status --json -- RUN", "stop": "stop --json --run=RUN",
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, rest, ok := typed(text)
+		line := lines[c.name]
+		if !ok || line == "" {
+			return
+		}
+		s := &session{run: "251125-120000-abc"}
+		args, err := s.line(c.name, c.hint, line, rest)
+		if err != nil {
+			return
+		}
+		if len(args) != len(strings.Fields(line)) {
+			t.Fatalf("%q: %q", text, args)
+		}
+		for i, want := range strings.Fields(line) {
+			fixed := strings.ReplaceAll(want, "RUN", string(s.run))
+			if words := want == "WORD" || want == "REST"; !words && args[i] != fixed || words && !slices.Contains(args[:i], "--") {
+				t.Errorf("%q: %q", text, args)
+			}
+		}
+	})
+}

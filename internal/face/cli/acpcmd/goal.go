@@ -1,0 +1,398 @@
+package acpcmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// The answers to what a person is asked before something is spent or landed.
+const (
+	yes     = "yes"
+	always  = "always"
+	andLand = "land"
+	no      = "no"
+)
+
+// errNobody says that a person did not answer for as long as questions wait.
+var errNobody = errors.New("nobody answered")
+
+// settings reads the configuration, for each prompt, so that the user can take back
+// what it allows.
+func (s *session) settings() (config.Config, error) {
+	at := s.agent.at(s.dir)
+	c, _, err := at.Settings()
+	return c, err
+}
+
+// prepare reads the configuration, and says what keeps work on an order from
+// starting, before anybody is asked to agree to it.
+func (s *session) prepare(o app.Order) (config.Config, error) {
+	at := s.agent.at(s.dir)
+	c, err := s.settings()
+	if err != nil {
+		return c, err
+	}
+	return c, errors.Join(at.Ready(c, o), app.Agreed(s.top, at.Trust()))
+}
+
+// allowed reports whether the user agreed to something beforehand. What a person
+// wants to see before it is done is never agreed to beforehand.
+func (s *session) allowed(c config.Config, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(c.Editors, name) && !s.approval.Holds(nexus.ApproveAll)
+}
+
+// consent asks a person to agree to something that costs or lands, which is shown,
+// and returns the answer: empty where the person gives none.
+func (s *session) consent(ctx context.Context, title, what string, answers ...acpserver.Answer) (string, error) {
+	s.mu.Lock()
+	s.asked++
+	call := acpserver.Call{ID: fmt.Sprintf("consent-%d", s.asked), Title: title, Kind: "think", Status: acpserver.CallPending}
+	s.mu.Unlock()
+	call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(what))}
+	s.c.Show(call, false)
+	wait, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if c, err := s.settings(); err == nil && c.Patience > 0 {
+		defer time.AfterFunc(c.Patience, func() { end(errNobody) }).Stop()
+	}
+	answer, err := s.c.Permit(wait, call, append(answers, acpserver.Answer{ID: no, Name: "No", Kind: "reject_once"}))
+	call.Status = acpserver.CallDone
+	if answer == "" || answer == no {
+		call.Status = acpserver.CallFailed
+	}
+	call.Content = nil // as it was
+	s.c.Show(call, true)
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if errors.Is(err, errNobody) {
+		s.say("Nothing was done: nobody answered.")
+		return "", nil
+	}
+	if err != nil { // the client cannot ask
+		return "", &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: "you have to agree first, and the client could not ask you: " + err.Error() + "; nothing was done",
+			Hint: s.agent.Beforehand("acp.serve.allow", []string{"run"}),
+		}
+	}
+	if answer == "" || answer == no {
+		s.say("Nothing was done: you did not agree.")
+		return "", nil
+	}
+	return answer, nil
+}
+
+func once(name string) acpserver.Answer {
+	return acpserver.Answer{ID: yes, Name: name, Kind: "allow_once"}
+}
+
+// goal makes a plan for a goal, and works on it once a person agrees to it.
+func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error) {
+	c, err := s.prepare(app.Order{})
+	if err != nil {
+		return "", err
+	}
+	if s.allowed(c, "run") {
+		o := s.order(false, append([]string{"run", "--json", "--file=-"}, s.flags("tier", "approval")...)...)
+		o.Stdin = text
+		return s.conduct(ctx, o)
+	}
+	p, stop, err := s.makePlan(ctx, c, text)
+	if p == nil || err != nil {
+		return stop, err
+	}
+	return s.start(ctx, *p)
+}
+
+// onlyPlan makes a plan and shows it.
+func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, error) {
+	c, err := s.prepare(app.Order{})
+	if err != nil {
+		return "", err
+	}
+	p, stop, err := s.makePlan(ctx, c, text)
+	if p == nil || err != nil {
+		return stop, err
+	}
+	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	return acpserver.Done, nil
+}
+
+// made is a plan with how it is shown.
+type made struct {
+	nexus.Plan
+
+	drawn string
+	spent nexus.Money // on making it
+}
+
+// makePlan makes a plan for a goal, once a person agrees to that. It returns nil
+// where there is none.
+func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*made, acpserver.Stop, error) {
+	s.mu.Lock()
+	agreed := s.planning
+	s.mu.Unlock()
+	if !agreed && !s.allowed(c, "plan") {
+		what := "Make a plan for: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+			" You see the plan and its price before work starts."
+		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
+			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
+		if answer == "" || err != nil {
+			return nil, acpserver.Done, err
+		}
+		agreed = true
+		s.mu.Lock()
+		s.planning = answer == always
+		s.mu.Unlock()
+	}
+	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, s.flags("tier")...)...)
+	o.Stdin = text
+	work, drain := context.WithCancelCause(ctx)
+	defer drain(nil)
+	t := s.track(work)
+	t.later = func() { drain(errLater) }
+	o.Began, o.Watched = t.begin, true
+	r := s.agent.Run(work, o)
+	t.finish(ctx)
+	if ctx.Err() == nil && work.Err() != nil { // the planner's question is answered later
+		s.report(t.view())
+		return nil, acpserver.Done, nil
+	}
+	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
+		return nil, stop, err
+	}
+	p := &made{drawn: r.Text, spent: t.spent()}
+	if err := json.Unmarshal(r.Data, &p.Plan); err != nil {
+		return nil, "", fmt.Errorf("read the plan: %w", err)
+	}
+	s.mu.Lock()
+	s.plan = p
+	s.mu.Unlock()
+	s.c.Plan(entries(p.Tasks))
+	return p, "", nil
+}
+
+// planned shows the plan that a run made which was continued.
+func (s *session) planned(of *state.State) {
+	p := &made{Plan: app.PlanOf(of), spent: of.Ledger.Spent()}
+	s.mu.Lock()
+	s.plan = p
+	s.mu.Unlock()
+	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(p.Goal, p.Tasks)))
+}
+
+// entries are the tasks of a plan that nobody works on.
+func entries(tasks []nexus.Task) []acpserver.Entry {
+	needed := map[nexus.TaskID]bool{}
+	for _, t := range tasks {
+		for _, id := range t.Needs {
+			needed[id] = true
+		}
+	}
+	all := []acpserver.Entry{}
+	for _, t := range tasks {
+		what := string(t.ID) + ": " + view.Clean(t.Title)
+		all = append(all, acpserver.Entry{Content: what, Priority: priority(needed[t.ID]), Status: "pending"})
+	}
+	return all
+}
+
+// priority is high for what other tasks wait for.
+func priority(needed bool) string {
+	if needed {
+		return "high"
+	}
+	return "medium"
+}
+
+// start works on a plan once a person agrees to it.
+func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
+	c, err := s.prepare(app.Order{Plan: &p.Plan})
+	if err != nil {
+		return "", err
+	}
+	most := max(c.Limits.RunMoney-p.spent, 0) // what the plan cost counts
+	args := []string{"run", "--json", "--plan=-", "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)}
+	agreed := false
+	if !s.allowed(c, "run") {
+		price := host.Price{Most: most}
+		what := "Carry out this plan: " + host.Outline(p.Goal, p.Tasks) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
+			" The result is a branch of its own; your files stay as they are."
+		lands := acpserver.Answer{ID: andLand, Name: "Start, and move " + s.target(ctx) + " to the result at the end", Kind: "allow_once"}
+		title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
+		answer, err := s.consent(ctx, title, what, once("Start"), lands)
+		if answer == "" || err != nil {
+			if err == nil {
+				s.say("Say what should be different, or type `/run` to start this plan.")
+			}
+			return acpserver.Done, err
+		}
+		agreed, args = true, append(args, "--yes")
+		if answer == andLand {
+			args = append(args, "--land")
+		}
+	}
+	data, err := json.Marshal(p.Plan)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	s.plan = nil
+	s.mu.Unlock()
+	o := s.order(agreed, append(args, s.flags("tier", "approval")...)...)
+	if o.Stdin = string(data); slices.Contains(args, "--land") {
+		delete(o.Set, "land")
+	}
+	return s.conduct(ctx, o)
+}
+
+// target names the branch that a run may move.
+func (s *session) target(ctx context.Context) string {
+	c, err := s.settings()
+	if err != nil || c.Target != "" {
+		return cmp.Or(view.Clean(c.Target), "your branch")
+	}
+	at := s.agent.at(s.dir)
+	p, err := at.Open(ctx, app.Reads)
+	if err != nil {
+		return "your branch"
+	}
+	defer p.Close()
+	_, branch, _ := p.Repo.Head(ctx) // without one, the run says what to do
+	return cmp.Or(view.Clean(branch), "your branch")
+}
+
+// quick does one task, once a person agrees to it.
+func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error) {
+	c, err := s.prepare(app.Order{Plan: &nexus.Plan{}})
+	if err != nil {
+		return "", err
+	}
+	args, agreed := append([]string{"quick", "--json", "--file=-"}, s.flags("tier", "approval")...), false
+	if !s.allowed(c, "quick") {
+		what := "Do this task: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+			" The result is a branch of its own; your files stay as they are."
+		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
+		if answer == "" || err != nil {
+			return acpserver.Done, err
+		}
+		agreed, args = true, append(args, "--yes")
+	}
+	o := s.order(agreed, args...)
+	o.Stdin = text
+	return s.conduct(ctx, o)
+}
+
+// resume continues a run of the session, once a person agrees to it.
+func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, error) {
+	s.mu.Lock()
+	name = cmp.Or(name, string(s.run))
+	s.mu.Unlock()
+	if name == "" {
+		return "", &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
+		}
+	}
+	c, err := s.prepare(app.Order{Run: nexus.RunID(name)})
+	if err != nil {
+		return "", err
+	}
+	v, err := s.look(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	for _, q := range v.Asks { // what it waits for would end it again
+		later, err := s.ask(ctx, v.ID, q)
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return "", errors.Join(err, context.Cause(ctx))
+		case later:
+			s.say("Nothing was done: %s waits for your answer.", q.ID)
+			return acpserver.Done, nil
+		}
+	}
+	agreed := false
+	if !s.allowed(c, "resume") {
+		left := max(v.Money.Limit-v.Money.Spent, 0)
+		what := fmt.Sprintf("Continue run %s: %s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
+			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + host.Price{Most: left}.String()
+		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", left.Float()), what, once("Continue"))
+		if answer == "" || err != nil {
+			return acpserver.Done, err
+		}
+		agreed = true
+	}
+	args := append([]string{"resume", "--json"}, s.flags("approval")...)
+	return s.conduct(ctx, s.order(agreed, append(args, "--", string(v.ID))...))
+}
+
+// look returns how a run stands.
+func (s *session) look(ctx context.Context, name string) (view.Run, error) {
+	at := s.agent.at(s.dir)
+	p, err := at.Open(ctx, app.Reads)
+	if err != nil {
+		return view.Run{}, err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, name)
+	if err != nil {
+		return view.Run{}, err
+	}
+	return s.agent.stand(ctx, p, r.ID)
+}
+
+// land moves a branch to what the session's run landed, once a person agrees to it.
+func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
+	args, err := s.line("land", "", "land --json -- RUN", "")
+	if err != nil {
+		return "", err
+	}
+	c, err := s.settings()
+	if err != nil {
+		return "", err
+	}
+	v, err := s.look(ctx, args[len(args)-1])
+	if err != nil {
+		return "", err
+	}
+	if v.Counts.Landed == 0 {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why.",
+		}
+	}
+	agreed := false
+	if !s.allowed(c, "land") {
+		what := fmt.Sprintf("Move %s to the result of run %s: %s\n\n%s landed, at %s. New commits are merged and checked again.",
+			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, host.Shown(v.Goal), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit))
+		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))
+		if answer == "" || err != nil {
+			return acpserver.Done, err
+		}
+		agreed = true
+	}
+	o := s.order(agreed, args...)
+	o.Told = func(text string) { s.c.Think(text + "\n\n") }
+	r := s.agent.Run(ctx, o)
+	if r.Failure != nil {
+		return "", failed(r)
+	}
+	s.say("%s", strings.TrimSpace(r.Text+"\n"+r.Ended()))
+	return acpserver.Done, nil
+}

@@ -1,0 +1,63 @@
+package acpcmd
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// recall takes up a session with its runs, and tells what happened in them, unless
+// the client knows it.
+func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, silent bool) error {
+	s.plan, s.spent = nil, map[nexus.RunID]nexus.Money{}
+	said := ""
+	for i, r := range runs {
+		t := s.track(ctx)
+		t.place, t.state = p, state.New(r.ID)
+		if err := t.past(ctx); err != nil {
+			return err
+		}
+		v := s.agent.tell(r, t.state)
+		s.spent[r.ID] = v.Money.Spent
+		s.take(v, t.state)
+		if silent {
+			continue
+		}
+		if said != v.Goal { // the plan and the work on it have the same goal
+			s.c.Repeat(s.agent.Console.Mask.Text(v.Goal))
+			said = v.Goal
+		}
+		if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
+			if i == len(runs)-1 { // else the work on it follows, or another goal
+				t.tell(v)
+				s.planned(t.state)
+			}
+			continue
+		}
+		t.tell(v)
+		s.answered(t.state)
+		s.report(v)
+	}
+	return nil
+}
+
+// take notes what a run leaves to do: a plan that nobody started, or the run itself.
+func (s *session) take(v view.Run, of *state.State) {
+	s.run, s.plan = v.ID, nil
+	if plan := app.PlanOf(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
+		s.plan = &made{Plan: plan, spent: v.Money.Spent}
+	}
+}
+
+// answered repeats what was asked and answered.
+func (s *session) answered(of *state.State) {
+	for _, q := range of.Questions {
+		if q.By != "" {
+			s.say("**%s** %s\n\n%s: %s", q.ID, view.Clean(q.Text), view.Clean(q.By), view.Clean(q.Answer))
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package acpcmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+)
+
+// The modes of a session: what becomes of what a person says.
+const (
+	runMode   = "run"   // a plan that the person agrees to, and work on it
+	planMode  = "plan"  // a plan
+	quickMode = "quick" // one task
+)
+
+// anyTier leaves the tier to the router.
+const anyTier = "auto"
+
+// session is a conversation with a client.
+type session struct {
+	agent *agent
+	c     *acpserver.Client
+	dir   string         // where the client works
+	top   string         // of its repository
+	least nexus.Approval // what the configuration wants people to agree to
+
+	mu             sync.Mutex // guards what follows
+	mode, tier     string
+	approval       nexus.Approval
+	planning       bool                        // a person agreed to every plan that is made in it
+	plan           *made                       // the last that was made, and not started
+	run            nexus.RunID                 // the last that worked on something; empty before
+	spent          map[nexus.RunID]nexus.Money // by its runs
+	filled, window int64                       // of the context that was used last, in tokens
+	asked          int                         // times a person was asked
+}
+
+// Opened implements [acpserver.Session].
+func (s *session) Opened() {
+	var all []acpserver.Command
+	for _, c := range commands() {
+		all = append(all, acpserver.Command{Name: c.name, About: c.about, Hint: c.hint})
+	}
+	s.c.Commands(all)
+}
+
+// Options implements [acpserver.Session].
+func (s *session) Options() []acpserver.Option {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const waits = "what waits until you agree to it"
+	approval := acpserver.Option{ID: "approval", Name: "Approval", About: waits, Value: string(s.approval)}
+	for _, a := range []acpserver.Choice{
+		{Value: string(nexus.ApproveNone), Name: "Nothing", About: "commands that the policy asks about are refused"},
+		{Value: string(nexus.ApproveDestructive), Name: "Commands that may destroy", About: "commands of agents that the policy asks about"},
+		{Value: string(nexus.ApproveCommits), Name: "Commits, too", About: "and publishing what landed"},
+		{Value: string(nexus.ApproveAll), Name: "Everything", About: "and every command of an agent"},
+	} {
+		if nexus.Approval(a.Value).Holds(s.least) { // nothing that the configuration wants less than
+			approval.Choices = append(approval.Choices, a)
+		}
+	}
+	return []acpserver.Option{
+		{ID: acpserver.ModeOption, Name: "Mode", Category: "mode", Value: s.mode, Choices: []acpserver.Choice{
+			{Value: runMode, Name: "Run", About: "plan, show you the plan and its price, then code, check and review"},
+			{Value: planMode, Name: "Plan only", About: "make a plan with an estimate; /run starts it"},
+			{Value: quickMode, Name: "Quick", About: "one small task without a plan, with the same checks and review"},
+		}},
+		approval,
+		{ID: "tier", Name: "Tier", About: "tier that tasks start at", Category: "thought_level", Value: s.tier, Choices: []acpserver.Choice{
+			{Value: anyTier, Name: "Auto", About: "by how hard a task looks"},
+			{Value: string(nexus.Fast), Name: "Fast"},
+			{Value: string(nexus.Balanced), Name: "Balanced"},
+			{Value: string(nexus.Strong), Name: "Strong"},
+		}},
+	}
+}
+
+// Set implements [acpserver.Session].
+func (s *session) Set(option, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch option {
+	case acpserver.ModeOption:
+		s.mode = value
+	case "approval":
+		s.approval = nexus.Approval(value)
+	case "tier":
+		s.tier = value
+	}
+	return nil
+}
+
+// flags are those that the options of the session stand for.
+func (s *session) flags(all ...string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var flags []string
+	if slices.Contains(all, "tier") && s.tier != anyTier {
+		flags = append(flags, "--tier="+s.tier)
+	}
+	if slices.Contains(all, "approval") && s.approval != s.least {
+		flags = append(flags, "--approval="+string(s.approval))
+	}
+	return flags
+}
+
+// Prompt implements [acpserver.Session].
+func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, error) {
+	if strings.TrimSpace(text) == "" {
+		const hint = "Say what you want, in one or more sentences."
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
+	}
+	if c, rest, ok := typed(text); ok {
+		return c.do(ctx, s, rest)
+	}
+	if id, ok := s.awaited(ctx); ok {
+		return s.reply(ctx, id, text)
+	}
+	s.mu.Lock()
+	mode, first := s.mode, s.run == "" && s.plan == nil
+	s.mu.Unlock()
+	if first {
+		s.c.Entitle(s.agent.Console.Mask.Text(title(text)))
+	}
+	switch mode {
+	case planMode:
+		return s.onlyPlan(ctx, text)
+	case quickMode:
+		return s.quick(ctx, text)
+	default:
+		return s.goal(ctx, text)
+	}
+}
+
+// Beside implements [acpserver.Session].
+func (s *session) Beside(text string) bool {
+	c, _, ok := typed(text)
+	return ok && c.beside
+}
+
+// awaited returns the question that a text answers: one that a run of the session
+// left open, which any text can answer, and that nobody works on.
+func (s *session) awaited(ctx context.Context) (id string, ok bool) {
+	s.mu.Lock()
+	run := s.run
+	s.mu.Unlock()
+	at := s.agent.at(s.dir)
+	p, err := at.Open(ctx, app.Reads)
+	if err != nil || run == "" {
+		return "", false
+	}
+	defer p.Close()
+	v, err := s.agent.stand(ctx, p, run)
+	if err != nil || v.Held != nil {
+		return "", false
+	}
+	for _, q := range v.Asks {
+		if len(q.Choices) == 0 {
+			return q.ID, true
+		}
+	}
+	return "", false
+}
+
+// reply answers a question of the last run, and continues the run.
+func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, error) {
+	s.mu.Lock()
+	run := s.run
+	s.mu.Unlock()
+	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
+	if r.Failure != nil {
+		return "", failed(r)
+	}
+	return s.resume(ctx, "")
+}
+
+// order is a command line of the session. By a person says that a person agreed to
+// it when it was shown.
+func (s *session) order(byPerson bool, args ...string) host.Order {
+	user := s.agent.Console.User()
+	o := host.Order{Args: args, Dir: s.dir, Origin: s.c.ID, Person: true, Actor: "acp:" + s.c.Name + " (for " + user + ")"}
+	if byPerson {
+		o.Actor = user + " (asked by acp:" + s.c.Name + ")"
+	}
+	o.Set = map[string]string{"land": "false"} // what a configuration lands by itself, nobody agreed to here
+	return o
+}
+
+// failed is why a command could not do what it was asked for.
+func failed(r host.Result) error {
+	return &nexus.Error{Code: r.Failure.Code, Message: r.Failure.Message, Hint: r.Failure.Hint}
+}
+
+// say says something that is no Markdown.
+func (s *session) say(format string, args ...any) {
+	s.c.Say(s.agent.Console.Mask.Text(fmt.Sprintf(format, args...)) + "\n\n")
+}
+
+// fenced shows a text as it is.
+func fenced(text string) string { return in("text", text) }
+
+// in shows a text of a language as it is.
+func in(language, text string) string {
+	text = view.CleanText(strings.Trim(text, "\n"))
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + text + "\n" + fence
+}

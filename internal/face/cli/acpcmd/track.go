@@ -1,0 +1,452 @@
+package acpcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// maxSaid is how many lines of what happened to a task are shown with it.
+const maxSaid = 30
+
+// usualWindow is how many tokens a context is taken to have where the model's is
+// unknown, as that of another maker's agent.
+const usualWindow = 200_000
+
+// tracker shows a run to the client as its events come: the plan, a tool call for
+// each task, what it costs, and what a person is asked. One goroutine at a time
+// sees events; begin and finish are called by the one that conducts the run.
+type tracker struct {
+	s       *session
+	ctx     context.Context //nolint:containedctx // of the prompt: when it ends, nobody is asked any more
+	prices  *provider.Models
+	place   *app.Place // nil before the run is held
+	failed  error      // why the run cannot be shown
+	end     context.CancelCauseFunc
+	over    bool // nobody conducts the run any more
+	follows sync.WaitGroup
+	asks    sync.WaitGroup
+
+	state  *state.State
+	lines  view.Lines
+	calls  map[nexus.TaskID]*call
+	plan   []byte                             // as it was shown
+	paid   nexus.Money                        // as it was shown
+	models map[string]string                  // by reservation
+	asked  map[string]context.CancelCauseFunc // questions that somebody is asked
+	silent bool                               // nothing is shown before it ends: the session is loaded
+
+	later func() // a person does not answer now; nil: that stops nothing
+}
+
+// call is the tool call of a task.
+type call struct {
+	said  []string
+	diffs []acpserver.Diff
+	left  string // what of its change is not shown
+	shown []byte
+}
+
+// track returns what shows the run that a prompt is about to conduct.
+func (s *session) track(ctx context.Context) *tracker {
+	t := &tracker{s: s, ctx: ctx, calls: map[nexus.TaskID]*call{}, models: map[string]string{}, asked: map[string]context.CancelCauseFunc{}}
+	if c, err := s.settings(); err == nil {
+		t.prices, _ = provider.NewModels(c, s.agent.Console.Env, s.agent.Console.Now) // without, contexts are taken to be as usual
+	}
+	return t
+}
+
+// begin follows the run once this process holds it.
+func (t *tracker) begin(id nexus.RunID) {
+	at := t.s.agent.at(t.s.dir)
+	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
+	if t.failed = err; err != nil {
+		return
+	}
+	t.place, t.state = p, state.New(id)
+	t.s.mu.Lock()
+	t.s.run = id
+	t.s.mu.Unlock()
+	var follow context.Context
+	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
+	if t.failed = t.past(follow); t.failed != nil {
+		return
+	}
+	t.follows.Go(func() {
+		for e, err := range p.Journal.Follow(follow, id, t.state.Seq) {
+			if err != nil || !t.see(follow, e) {
+				return
+			}
+		}
+	})
+}
+
+// past takes in what happened before: what was asked then is asked no more.
+func (t *tracker) past(ctx context.Context) error {
+	t.silent = true
+	defer func() { t.silent = false }()
+	for e, err := range t.place.Journal.Events(ctx, t.state.Run, 0) {
+		if err != nil || !t.see(ctx, e) {
+			return err
+		}
+	}
+	for _, task := range t.state.Tasks {
+		t.change(ctx, task)
+	}
+	return nil
+}
+
+// finish shows what is left to see, once the command has ended.
+func (t *tracker) finish(ctx context.Context) {
+	if t.place == nil {
+		return
+	}
+	t.end(nil)
+	t.follows.Wait()
+	for _, end := range t.asked {
+		end(errSettled)
+	}
+	t.asks.Wait()
+	t.over = true
+	ctx = context.WithoutCancel(ctx)
+	for e, err := range t.place.Journal.Events(ctx, t.state.Run, t.state.Seq) {
+		if err != nil || !t.see(ctx, e) {
+			break
+		}
+	}
+	t.tell(t.view())
+	t.place.Close()
+}
+
+// view is what there is to tell about the run now.
+func (t *tracker) view() view.Run {
+	return t.s.agent.tell(journal.Run{ID: t.state.Run, Holder: t.holder()}, t.state)
+}
+
+// holder is who conducts the run: this process, until the prompt is done with it.
+func (t *tracker) holder() *nexus.Process {
+	if t.end == nil || t.over {
+		return nil
+	}
+	return &t.state.Process
+}
+
+// spent is what the run cost.
+func (t *tracker) spent() nexus.Money {
+	if t.state == nil {
+		return 0
+	}
+	return t.state.Ledger.Spent()
+}
+
+// unless returns why a prompt ends without a result.
+func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, error) {
+	switch {
+	case ctx.Err() != nil:
+		return acpserver.Cancelled, nil //nolint:nilerr // that it was cancelled is the answer
+	case r.Failure != nil && r.Failure.Code == nexus.CodeForbidden:
+		t.s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		return acpserver.Refused, nil
+	case r.Failure != nil:
+		return "", failed(r)
+	}
+	return "", t.failed
+}
+
+// conduct has a command conduct a run, shows it, and reports.
+func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, error) {
+	work, drain := context.WithCancelCause(ctx)
+	defer drain(nil)
+	t := s.track(work)
+	t.later = func() { drain(errLater) }
+	o.Began, o.Watched = t.begin, true
+	told := context.AfterFunc(work, func() {
+		s.c.Think("Stopping: nothing new starts, and what a model is about to answer is kept.\n\n")
+	})
+	r := s.agent.Run(work, o)
+	told()
+	t.finish(ctx)
+	if t.state == nil || t.state.Seq == 0 {
+		stop, err := t.unless(ctx, r)
+		return cmp.Or(stop, acpserver.Done), err
+	}
+	if r.Failure != nil {
+		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+	}
+	v := t.view()
+	if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
+		s.planned(t.state)
+		return acpserver.Done, nil
+	}
+	s.report(v)
+	switch {
+	case ctx.Err() != nil:
+		return acpserver.Cancelled, nil
+	case v.Status == nexus.StatusLimit:
+		return acpserver.Limited, nil
+	}
+	return acpserver.Done, nil
+}
+
+// report says what came of a run: what landed, what did not and why, and what can be
+// done now.
+func (s *session) report(v view.Run) {
+	text := fenced(view.Report(view.Style{}, v, false))
+	for _, q := range v.Asks {
+		text += "\n\n**" + q.ID + "** " + view.Clean(q.Text)
+		switch {
+		case len(q.Choices) == 0:
+			text += "\n\nYour next message is the answer."
+		default:
+			text += "\n\n`/resume` asks you, and continues."
+		}
+	}
+	switch {
+	case len(v.Asks) > 0:
+	case !v.Status.Ended():
+		text += "\n\nNothing is lost. `/resume` continues the run."
+	case v.Status == nexus.StatusLimit || v.Counts.Active+v.Counts.Pending > 0:
+		text += "\n\n`/resume` continues the run; a limit has to be raised before, in your configuration."
+	}
+	if v.Branch != "" && v.Moved == "" {
+		text += fmt.Sprintf("\n\nThe result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
+	}
+	s.say("%s", text)
+}
+
+// see takes in an event and shows what it changed. It returns false where no more can
+// be shown.
+func (t *tracker) see(ctx context.Context, e nexus.Event) bool {
+	if e.Seq <= t.state.Seq {
+		return true
+	}
+	if t.state.Apply(e) != nil {
+		return false
+	}
+	t.hear(ctx, e)
+	if !t.silent && tells(e.Fact) {
+		v := t.view()
+		t.tell(v)
+		if !t.over {
+			t.question(v) //nolint:contextcheck // a person is asked for as long as the prompt lasts
+		}
+	}
+	return true
+}
+
+// tells reports whether a fact may change what is shown.
+func tells(f nexus.Fact) bool {
+	switch f.(type) {
+	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.BudgetReserved, nexus.GateStarted:
+		return false
+	default:
+		return true
+	}
+}
+
+// hear takes note of what an event says besides what is true then.
+func (t *tracker) hear(ctx context.Context, e nexus.Event) {
+	switch f := e.Fact.(type) {
+	case nexus.BudgetReserved:
+		t.models[f.ID] = f.Model
+	case nexus.BudgetSpent:
+		t.fill(t.models[f.ID], f.Usage)
+		delete(t.models, f.ID)
+	case nexus.VerdictGiven, nexus.TrainLanded, nexus.AttemptEnded, nexus.TaskParked:
+		for _, task := range t.state.Tasks {
+			if !t.silent && view.Concerns(f, task.ID) {
+				t.change(context.WithoutCancel(ctx), task) // it is shown also where the run ends meanwhile
+			}
+		}
+	default:
+	}
+	text := t.lines.Draw(view.Style{}, e)
+	if text == "" || known(e.Fact) {
+		return
+	}
+	for _, task := range t.state.Tasks {
+		if view.Concerns(e.Fact, task.ID) {
+			c := t.of(task.ID)
+			c.said = append(c.said, text)
+			c.said = c.said[max(0, len(c.said)-maxSaid):]
+			return
+		}
+	}
+	if !t.silent {
+		t.s.c.Think(t.mask(text) + "\n\n")
+	}
+}
+
+// known reports whether a fact is shown in another way, or is no news for the one who
+// is shown it.
+func known(f nexus.Fact) bool {
+	switch f.(type) {
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.PlanProposed, nexus.TaskPlanned, nexus.QuestionAsked, nexus.QuestionAnswered,
+		nexus.QuestionLeft, nexus.RequestMade, nexus.RequestSettled, nexus.RunEnded, nexus.ResultPublished, nexus.RunReopened, nexus.RunRecovered:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *tracker) mask(text string) string { return t.s.agent.Console.Mask.Text(text) }
+
+// of returns the tool call of a task.
+func (t *tracker) of(id nexus.TaskID) *call {
+	if t.calls[id] == nil {
+		t.calls[id] = &call{}
+	}
+	return t.calls[id]
+}
+
+// fill notes how full the context was that a call used.
+func (t *tracker) fill(model string, u nexus.Usage) {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	t.s.filled, t.s.window = u.Prompt(), usualWindow
+	if t.prices != nil && t.prices.Context(model) > 0 {
+		t.s.window = t.prices.Context(model)
+	}
+}
+
+// tell shows what is different from what was shown.
+func (t *tracker) tell(v view.Run) {
+	t.gauge(v)
+	if len(v.Tasks) == 0 || len(v.Tasks) < t.state.Proposed {
+		return // the plan is not there yet
+	}
+	needed := map[nexus.TaskID]bool{}
+	for _, task := range v.Tasks {
+		for _, id := range task.Needs {
+			needed[id] = true
+		}
+	}
+	var all []acpserver.Entry
+	for _, task := range v.Tasks {
+		if e, ok := entry(task, needed[task.ID]); ok {
+			all = append(all, e)
+		}
+	}
+	if plan, err := json.Marshal(all); err == nil && !bytes.Equal(plan, t.plan) {
+		t.plan = plan
+		t.s.c.Plan(all)
+	}
+	if v.Mode == nexus.Draft {
+		return // nobody works on them
+	}
+	for _, task := range v.Tasks {
+		t.show(v, task)
+	}
+}
+
+// gauge shows what the session cost.
+func (t *tracker) gauge(v view.Run) {
+	if v.Money.Spent == t.paid {
+		return
+	}
+	t.paid = v.Money.Spent
+	t.s.gauge(v.ID, v.Money.Spent)
+}
+
+// gauge shows what the session cost, one of whose runs cost that.
+func (s *session) gauge(run nexus.RunID, spent nexus.Money) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spent == nil {
+		s.spent = map[nexus.RunID]nexus.Money{}
+	}
+	s.spent[run] = spent
+	var all nexus.Money
+	for _, one := range s.spent {
+		all += one
+	}
+	s.c.Gauge(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Float())
+}
+
+// entry returns a task as a part of the plan. One that was split is none: its parts
+// are.
+func entry(t view.Task, needed bool) (acpserver.Entry, bool) {
+	e := acpserver.Entry{Content: string(t.ID) + ": " + view.Clean(t.Title), Priority: priority(needed), Status: "pending"}
+	switch t.Status {
+	case nexus.Landed:
+		e.Status = "completed"
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		e.Status = "in_progress"
+	case nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Blocked:
+		e.Content += " (" + string(t.Status) + ")" // the protocol has no word for it
+	case nexus.Split:
+		return e, false
+	default:
+	}
+	return e, true
+}
+
+// show shows a task as a tool call.
+func (t *tracker) show(v view.Run, task view.Task) {
+	c := t.of(task.ID)
+	one := acpserver.Call{ID: string(v.ID) + "/" + string(task.ID), Kind: "edit", Status: acpserver.CallPending}
+	one.Title = t.mask(string(task.ID) + ": " + view.Clean(task.Title))
+	switch task.Status {
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		if v.Held != nil { // else it stands still, and can be continued
+			one.Status = acpserver.CallWorking
+		}
+	case nexus.Landed, nexus.Split:
+		one.Status = acpserver.CallDone
+	case nexus.Parked, nexus.Failed, nexus.Skipped:
+		one.Status = acpserver.CallFailed
+	case nexus.Blocked:
+		if v.Status.Ended() {
+			one.Status = acpserver.CallFailed
+		}
+	default:
+	}
+	text := strings.Join(c.said, "\n")
+	if task.Why != "" && !strings.Contains(text, view.Clean(task.Why)) {
+		text += fmt.Sprintf("\n%s: %s", task.Status, view.Clean(task.Why))
+	}
+	if text += c.left; strings.TrimSpace(text) != "" {
+		one.Content = append(one.Content, acpserver.Block(fenced(t.mask(text))))
+	}
+	for _, d := range c.diffs {
+		one.Content, one.Places = append(one.Content, d), append(one.Places, acpserver.At{Path: d.Path, Line: firstLine(d)})
+	}
+	if len(c.diffs) == 0 {
+		for _, file := range t.planned(task.ID) {
+			one.Places = append(one.Places, acpserver.At{Path: filepath.Join(t.s.top, filepath.FromSlash(file))})
+		}
+	}
+	shown, err := json.Marshal(one)
+	if err != nil || bytes.Equal(shown, c.shown) {
+		return
+	}
+	t.s.c.Show(one, c.shown != nil)
+	c.shown = shown
+}
+
+// planned returns the files that a task is planned to touch.
+func (t *tracker) planned(id nexus.TaskID) []string {
+	var all []string
+	if task := t.state.Task(id); task != nil {
+		for _, file := range task.Files {
+			if filepath.IsLocal(file) && !strings.ContainsAny(file, "*?[") {
+				all = append(all, file)
+			}
+		}
+	}
+	return all
+}

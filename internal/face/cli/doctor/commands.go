@@ -1,0 +1,121 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
+)
+
+// untrusted is what to do about a command that nobody agreed to.
+const untrusted = "Read what it would run with nexus trust, then trust it with nexus trust --yes."
+
+// checkHooks says which hooks there are, and which cannot run: nobody agreed to
+// them as they are, or there is no such program. They are not run.
+func checkHooks(ctx context.Context, a *console.Console, p *app.Place) []Check {
+	state, done, err := scratch()
+	if err != nil {
+		return []Check{checked("temporary files", "", err)}
+	}
+	defer done()
+	all, r, err := a.Hooks(ctx, p.Repo.Work, state, "doctor")
+	if err != nil {
+		return []Check{checked("hooks", "", err)}
+	}
+	var checks []Check
+	for _, h := range all {
+		c := Check{Name: "hooks " + h.Name, State: Fine, Detail: "at " + strings.Join(h.On, ", ")}
+		state, err := h.Trusted(r)
+		if err == nil && state == trust.Trusted {
+			err = runnable(ctx, r, h)
+		}
+		missing, none := errors.AsType[*nexus.Error](err)
+		switch blocks := h.MayRefuse(); {
+		case err == nil && state == trust.Trusted:
+		case err == nil:
+			c.State, c.Detail, c.Hint = Notice, fmt.Sprintf("it is not trusted (%s), and not run", state), untrusted
+			if blocks {
+				why := fmt.Sprintf("hook:%s is not trusted here (%s)", h.Name, state)
+				c.State, c.err = Blocker, &nexus.Error{Code: nexus.CodeUntrusted, Message: why, Hint: untrusted}
+			}
+		case none && missing.Code == nexus.CodeNotFound:
+			c.State, c.Detail, c.Hint = Notice, missing.Message, missing.Hint
+			if blocks {
+				c.State, c.Detail = Blocker, missing.Message+": what cannot be run refuses"
+			}
+		default:
+			return append(checks, checked(c.Name, "", err))
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// scratch makes a directory that stands for that of the repository's state, which
+// a look does not write to.
+func scratch() (dir string, done func(), err error) {
+	dir, err = os.MkdirTemp("", "nexus-doctor-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err // a temporary directory
+}
+
+// runnable says why there is no program to run for a hook, where the hook would run.
+func runnable(ctx context.Context, r *usercmd.Runner, h hookcmd.Hook) error {
+	found, err := h.Found(ctx, r)
+	if err != nil || found {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no program %q where it runs", legible.Cut(h.Command[0], 80)),
+		Hint: "Install it, correct hooks." + h.Name + ".command, or remove the hook.",
+	}
+}
+
+// checkPlugins greets each plugin that somebody agreed to, and says about the
+// others why they are not used.
+func checkPlugins(ctx context.Context, a *console.Console, p *app.Place) []Check {
+	state, done, err := scratch()
+	if err != nil {
+		return []Check{checked("temporary files", "", err)}
+	}
+	defer done()
+	all, r, err := a.Plugins(ctx, p.Repo.Work, state, "doctor")
+	if err != nil {
+		return []Check{checked("plugins", "", err)}
+	}
+	var checks []Check
+	for _, one := range all {
+		c := Check{Name: "plugins " + one.Name, State: Fine}
+		s, err := one.Open(ctx, r)
+		failed, plain := errors.AsType[*plugin.Error](err)
+		switch {
+		case err == nil:
+			c.Detail = fmt.Sprintf("%s %s, %s", s.Hello.Name, s.Hello.Version, strings.Join(slices.Clone(one.Kinds), ", "))
+			s.Close()
+		case plain:
+			c.State, c.Detail = Notice, legible.Show(fmt.Sprintf("%s: %s", failed.State, failed.Why))
+			c.Hint = "A run works without it. Try it with nexus plugins test " + one.Name + "."
+			if failed.State == nexus.PluginUntrusted {
+				c.Hint = untrusted
+			}
+			if one.Required {
+				e := plugin.Required(failed)
+				c.State, c.err, c.Detail = Blocker, e, c.Detail+"; it is required"
+			}
+		default:
+			return append(checks, checked(c.Name, "", err))
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}

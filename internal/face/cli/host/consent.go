@@ -1,0 +1,72 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// maxShown is the most of a text of a client that is in a question, in bytes.
+const maxShown = 1500
+
+// Shown makes a text of a client harmless, on one line of bounded length.
+func Shown(text string) string { return legible.Cut(view.Clean(text), maxShown) }
+
+// Price says what work may cost, and what else it takes.
+type Price struct {
+	Most   nexus.Money
+	Model  string // instead of the configured ones; empty: those
+	Land   bool   // it moves a branch at the end
+	Target string // that branch; empty: the one that is checked out
+}
+
+// String implements [fmt.Stringer].
+func (p Price) String() string {
+	text := fmt.Sprintf("It may spend up to $%.2f", p.Most.Float())
+	if p.Model != "" {
+		text += ", with the model " + Shown(p.Model)
+	}
+	if p.Land {
+		text += ", and moves " + cmp.Or(Shown(p.Target), "your branch") + " to the result"
+	}
+	return text + "."
+}
+
+// Outline lists the tasks of a plan that comes from a client, and the commands
+// that it has them checked by.
+func Outline(goal string, tasks []nexus.Task) string {
+	text := Shown(goal)
+	for _, t := range tasks {
+		text += "\n- " + Shown(string(t.ID)) + " " + Shown(t.Title)
+		for _, c := range t.Criteria {
+			if c.Check != "" {
+				text += "\n  checked by: " + Shown(c.Check)
+			}
+		}
+	}
+	return legible.Cut(text, 2*maxShown) + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task"))
+}
+
+// Asks returns who asks for something, and where.
+func (h Host) Asks(client, dir string) (string, error) {
+	at := h.Console.App
+	at.Dir = cmp.Or(dir, at.Dir)
+	top, err := at.WorkDir()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.Clean(app.Top(top))), nil
+}
+
+// Beforehand says how a person agrees to something beforehand: in which file, by
+// which key of the configuration.
+func (h Host) Beforehand(key string, names []string) string {
+	file := filepath.Join(h.Console.Home("XDG_CONFIG_HOME", ".config"), "nexus", "config.toml")
+	return "The user can allow it beforehand in " + file + ": " + key + ` = ["` + strings.Join(names, `", "`) + `"].`
+}

@@ -1,0 +1,144 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
+)
+
+// listedPlugin is one plugin in the answer of `plugins list --json`.
+type listedPlugin struct {
+	Name     string      `json:"name"`
+	Kinds    []string    `json:"kinds"`
+	Command  []string    `json:"command"`
+	Timeout  string      `json:"timeout"`
+	Sandbox  bool        `json:"sandbox"`
+	Required bool        `json:"required"`
+	Own      bool        `json:"own"` // it is yours, not the project's
+	Trust    trust.State `json:"trust"`
+}
+
+// testedPlugin is the answer of `plugins test --json`.
+type testedPlugin struct {
+	Plugin string               `json:"plugin"`
+	OK     bool                 `json:"ok"`
+	Tests  []plugin.Conformance `json:"tests"`
+}
+
+func pluginsCommand(a *console.Console) *cobra.Command {
+	const lists = "list plugins, what they are asked, and whether they are trusted"
+	list := a.Command("list [--json]", lists, func(ctx context.Context, _ []string) error {
+		return listPlugins(ctx, a)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	list.Args = console.Takes(0, 0)
+	a.JSONFlag(list)
+	const tests = "ask a plugin sample questions, and check what it answers"
+	test := a.Command("test NAME [--json]", tests, func(ctx context.Context, args []string) error {
+		return testPlugin(ctx, a, args[0])
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	test.Args = console.Takes(1, 1)
+	a.JSONFlag(test)
+	return a.Parent("plugins", "show and try programs that answer questions", list, test)
+}
+
+// withPlugins opens the repository and hands over its plugins.
+func withPlugins(ctx context.Context, a *console.Console, do func([]plugin.Plugin, *usercmd.Runner) error) error {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, "test")
+	if err != nil {
+		return err
+	}
+	return do(all, runner)
+}
+
+func listPlugins(ctx context.Context, a *console.Console) error {
+	return withPlugins(ctx, a, func(all []plugin.Plugin, r *usercmd.Runner) error {
+		list := make([]listedPlugin, len(all))
+		for i, p := range all {
+			state, err := p.Trusted(r)
+			if err != nil {
+				return err
+			}
+			list[i] = listedPlugin{p.Name, p.Kinds, p.Argv(), p.Limit().String(), !p.Free(), p.Required, p.Own, state}
+		}
+		return a.Answer(list, func(s view.Style) string { return drawPlugins(s, list) })
+	})
+}
+
+func drawPlugins(s view.Style, all []listedPlugin) string {
+	if len(all) == 0 {
+		return "there are no plugins; docs/plugins.md says how to add one\n"
+	}
+	var b strings.Builder
+	for _, p := range all {
+		state := s.Good(string(p.Trust))
+		if p.Trust != trust.Trusted {
+			state = s.Warn(string(p.Trust)) + ", not run: see nexus trust"
+		}
+		figures := []string{"in the sandbox", p.Timeout}
+		if !p.Sandbox {
+			figures[0] = s.Warn("outside of the sandbox")
+		}
+		if p.Required {
+			figures = append(figures, "required")
+		}
+		command, how := view.Clean(strings.Join(p.Command, " ")), strings.Join(append(figures, state), ", ")
+		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.Clean(p.Name), strings.Join(p.Kinds, ", "), command, how)
+	}
+	return b.String()
+}
+
+// testPlugin holds a plugin to the protocol.
+func testPlugin(ctx context.Context, a *console.Console, name string) error {
+	return withPlugins(ctx, a, func(all []plugin.Plugin, r *usercmd.Runner) error {
+		i := slices.IndexFunc(all, func(p plugin.Plugin) bool { return p.Name == name })
+		if i < 0 {
+			return app.NotFound("plugin", name, "nexus plugins list shows them.")
+		}
+		tests, err := all[i].Conform(ctx, r, a.Now())
+		if err != nil {
+			return err
+		}
+		t := testedPlugin{name, !slices.ContainsFunc(tests, func(c plugin.Conformance) bool { return !c.OK }), tests}
+		if err := a.Answer(t, func(s view.Style) string { return drawTestedPlugin(s, t) }); err != nil {
+			return err
+		}
+		if !t.OK {
+			return console.ExitError(console.CodeFailed)
+		}
+		return nil
+	})
+}
+
+func drawTestedPlugin(s view.Style, t testedPlugin) string {
+	var b strings.Builder
+	for _, c := range t.Tests {
+		state := s.Bad("failed")
+		if c.OK {
+			state = s.Good("ok    ")
+		}
+		fmt.Fprintf(&b, "%s %s", state, c.Name)
+		if c.Detail != "" {
+			fmt.Fprintf(&b, ": %s", view.Clean(c.Detail))
+		}
+		b.WriteString("\n")
+		if len(c.Answer) > 0 {
+			fmt.Fprintf(&b, "       %s\n", view.Clean(string(c.Answer)))
+		}
+	}
+	return b.String()
+}

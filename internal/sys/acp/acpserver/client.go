@@ -1,0 +1,192 @@
+package acpserver
+
+import (
+	"context"
+	"slices"
+)
+
+// Client is the client of one session. Any goroutine may use it.
+type Client struct {
+	ID   string // of the session
+	Name string // what the client calls itself, made harmless; never empty
+
+	link  *link
+	forms bool
+}
+
+// Text is a text in a message or a tool call.
+func Text(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+
+func (c *Client) update(kind string, rest map[string]any) {
+	rest["sessionUpdate"] = kind
+	c.link.notify("session/update", map[string]any{"sessionId": c.ID, "update": rest}, true)
+}
+
+// Say says something to the person, in Markdown.
+func (c *Client) Say(text string) {
+	c.update("agent_message_chunk", map[string]any{"content": Text(text)})
+}
+
+// Think says how the work goes on.
+func (c *Client) Think(text string) {
+	c.update("agent_thought_chunk", map[string]any{"content": Text(text)})
+}
+
+// Repeat says what the person said, in a session that is loaded.
+func (c *Client) Repeat(text string) {
+	c.update("user_message_chunk", map[string]any{"content": Text(text)})
+}
+
+// Entry is a part of a plan.
+type Entry struct {
+	Content  string `json:"content"`
+	Priority string `json:"priority"` // high, medium or low
+	Status   string `json:"status"`   // pending, in_progress or completed
+}
+
+// Plan shows a plan, in place of the one that was shown.
+func (c *Client) Plan(all []Entry) { c.update("plan", map[string]any{"entries": all}) }
+
+// The states of a tool call.
+const (
+	CallPending = "pending"
+	CallWorking = "in_progress"
+	CallDone    = "completed"
+	CallFailed  = "failed"
+)
+
+// Call is a tool call as it is shown.
+type Call struct {
+	ID      string `json:"toolCallId"`
+	Title   string `json:"title"`
+	Kind    string `json:"kind"` // edit, execute, think, ...
+	Status  string `json:"status"`
+	Content []any  `json:"content,omitempty"` // of [Block] and [Diff]
+	Places  []At   `json:"locations,omitempty"`
+}
+
+// At is a place in a file.
+type At struct {
+	Path string `json:"path"` // absolute
+	Line int    `json:"line,omitzero"`
+}
+
+// Block is a text in a tool call.
+func Block(text string) any { return map[string]any{"type": "content", "content": Text(text)} }
+
+// Diff is a change of a file. Old is nil where the file is new.
+type Diff struct {
+	Type string  `json:"type"` // set by [NewDiff]
+	Path string  `json:"path"` // absolute
+	Old  *string `json:"oldText,omitempty"`
+	New  string  `json:"newText"`
+}
+
+// NewDiff returns the change of a file.
+func NewDiff(path string, before *string, now string) Diff { return Diff{"diff", path, before, now} }
+
+// Show shows a tool call, or what it is now.
+func (c *Client) Show(call Call, again bool) {
+	all := map[string]any{"toolCallId": call.ID, "title": call.Title, "kind": call.Kind, "status": call.Status}
+	if len(call.Content) > 0 {
+		all["content"] = call.Content
+	}
+	if len(call.Places) > 0 {
+		all["locations"] = call.Places
+	}
+	if again {
+		c.update("tool_call_update", all)
+		return
+	}
+	c.update("tool_call", all)
+}
+
+// Gauge shows what was spent, in dollars, and how full a context is, in tokens.
+func (c *Client) Gauge(used, size int64, dollars float64) {
+	c.update("usage_update", map[string]any{
+		"used": used, "size": size, "cost": map[string]any{"amount": dollars, "currency": "USD"},
+	})
+}
+
+// Command is what a person can type behind a slash.
+type Command struct {
+	Name, About string
+	Hint        string // what follows it; empty for nothing
+}
+
+// Commands shows what can be typed.
+func (c *Client) Commands(all []Command) {
+	list := []any{}
+	for _, one := range all {
+		m := map[string]any{"name": one.Name, "description": one.About}
+		if one.Hint != "" {
+			m["input"] = map[string]any{"hint": one.Hint}
+		}
+		list = append(list, m)
+	}
+	c.update("available_commands_update", map[string]any{"availableCommands": list})
+}
+
+// Entitle names the session.
+func (c *Client) Entitle(title string) {
+	c.update("session_info_update", map[string]any{"title": title})
+}
+
+// Answer is one that a person can give to [Client.Permit].
+type Answer struct {
+	ID   string `json:"optionId"`
+	Name string `json:"name"`
+	Kind string `json:"kind"` // allow_once, allow_always, reject_once or reject_always
+}
+
+// Permit asks a person for permission, for what a tool call shows, and returns the
+// answer's ID: empty where the person gave none. What is no answer is none.
+func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (string, error) {
+	var r struct {
+		Outcome struct {
+			Outcome string `json:"outcome"`
+			ID      string `json:"optionId"`
+		} `json:"outcome"`
+	}
+	params := map[string]any{"sessionId": c.ID, "toolCall": call, "options": answers}
+	if err := c.link.ask(ctx, "session/request_permission", params, &r); err != nil {
+		return "", err
+	}
+	known := slices.ContainsFunc(answers, func(a Answer) bool { return a.ID == r.Outcome.ID })
+	if r.Outcome.Outcome != "selected" || !known {
+		return "", nil
+	}
+	return r.Outcome.ID, nil
+}
+
+// Forms reports whether the client can show a form: see [Client.Elicit].
+func (c *Client) Forms() bool { return c.forms }
+
+// Reply is how a person left a form.
+type Reply struct {
+	Text     string // empty: none was given
+	Declined bool   // the person does not want to answer
+}
+
+// Elicit asks a person for a text, one of the choices where there are any.
+func (c *Client) Elicit(ctx context.Context, question string, choices []string) (Reply, error) {
+	field := map[string]any{"type": "string", "title": "Answer"}
+	if len(choices) > 0 {
+		field["enum"] = choices
+	}
+	var r struct {
+		Action  string `json:"action"`
+		Content struct {
+			Answer string `json:"answer"`
+		} `json:"content"`
+	}
+	err := c.link.ask(ctx, "elicitation/create", map[string]any{
+		"sessionId": c.ID, "mode": "form", "message": question,
+		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}},
+	}, &r)
+	text := r.Content.Answer
+	if err != nil || r.Action != "accept" || len(choices) > 0 && !slices.Contains(choices, text) {
+		return Reply{Declined: r.Action == "decline"}, err
+	}
+	return Reply{Text: text}, nil
+}

@@ -1,0 +1,86 @@
+package acpserver
+
+import (
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// block is a part of a prompt.
+type block struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Name     string `json:"name"`
+	URI      string `json:"uri"`
+	Resource struct {
+		URI  string  `json:"uri"`
+		Text *string `json:"text"`
+	} `json:"resource"`
+}
+
+// textOf returns what a prompt says, in one text. Files that it names are named as
+// they are below dir; what the client sends of them is quoted after that.
+func textOf(data json.RawMessage, dir string) (string, error) {
+	var all []block
+	if err := json.Unmarshal(data, &all); err != nil {
+		return "", &fault{Code: codeParams, Message: "prompt is not a list of content"}
+	}
+	var text, quoted strings.Builder
+	for _, b := range all {
+		switch b.Type {
+		case "text":
+			text.WriteString(b.Text)
+		case "resource_link":
+			text.WriteString(local(b.URI, dir))
+		case "resource":
+			name := local(b.Resource.URI, dir)
+			text.WriteString(name)
+			if b.Resource.Text != nil {
+				fence := strings.Repeat("`", max(3, longest(*b.Resource.Text)+1))
+				quoted.WriteString("\n\n" + name + ":\n" + fence + "\n" + strings.TrimSuffix(*b.Resource.Text, "\n") + "\n" + fence)
+			}
+		default:
+			return "", &fault{Code: codeParams, Message: "a prompt may hold text and files, and not " + word(b.Type)}
+		}
+	}
+	return strings.TrimSpace(text.String()) + quoted.String(), nil
+}
+
+// word makes a name of a client's harmless in a message.
+func word(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r > ' ' && r < 0x7f {
+			return r
+		}
+		return -1
+	}, name)
+	return `"` + name[:min(len(name), 40)] + `"`
+}
+
+// longest returns how many backquotes follow each other at most.
+func longest(text string) (most int) {
+	n := 0
+	for _, r := range text {
+		if r != '`' {
+			n = 0
+			continue
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}
+
+// local names a file as it is below dir, and everything else as it is.
+func local(uri, dir string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return uri
+	}
+	rel, err := filepath.Rel(dir, u.Path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return u.Path
+	}
+	return filepath.ToSlash(rel)
+}

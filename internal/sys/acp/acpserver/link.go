@@ -1,0 +1,219 @@
+package acpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// maxUnread is how many messages wait for a client that does not read, and
+	// maxUnreadBytes how large they may be together. Updates beyond that are left
+	// out, the oldest first.
+	maxUnread      = 4096
+	maxUnreadBytes = 32 << 20
+	// parting is how long the last messages may take.
+	parting = 2 * time.Second
+)
+
+// message is one of the protocol, in either direction.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *fault          `json:"error"`
+}
+
+// link sends messages to a client. Any goroutine may use it.
+type link struct {
+	to   io.Writer
+	gone chan struct{} // closed when nothing is sent any more
+	lost func(error)   // hears that the client cannot be reached
+
+	mu      sync.Mutex // guards what follows
+	unread  []unread
+	bytes   int
+	wake    chan struct{} // has one where something is new
+	over    bool
+	last    int // identifier of our last request
+	waiting map[string]chan message
+}
+
+type unread struct {
+	line []byte
+	may  bool // be left out
+}
+
+func newLink(to io.Writer, lost func(error)) *link {
+	return &link{to: to, gone: make(chan struct{}), lost: lost, wake: make(chan struct{}, 1), waiting: map[string]chan message{}}
+}
+
+// write sends what is there until it is told to stop and everything is sent.
+func (l *link) write() {
+	defer close(l.gone)
+	for {
+		line, more := l.next()
+		switch {
+		case line != nil:
+			if _, err := l.to.Write(line); err != nil {
+				l.stop()
+				l.lost(err)
+				return
+			}
+		case !more:
+			return
+		default:
+			<-l.wake
+		}
+	}
+}
+
+func (l *link) next() (line []byte, more bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.unread) == 0 {
+		return nil, !l.over
+	}
+	line = l.unread[0].line
+	l.unread[0].line = nil
+	l.unread, l.bytes = l.unread[1:], l.bytes-len(line)
+	return line, true
+}
+
+// stop lets nothing be sent besides what waits.
+func (l *link) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	for id, answer := range l.waiting {
+		close(answer)
+		delete(l.waiting, id)
+	}
+	l.signal()
+}
+
+// part waits until what was sent last has been read, or nobody reads.
+func (l *link) part() {
+	l.stop()
+	t := time.NewTimer(parting)
+	defer t.Stop()
+	select {
+	case <-l.gone:
+	case <-t.C:
+	}
+}
+
+func (l *link) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// send sends a message. It does not wait for the client. One that may be left
+// out makes way for others where the client does not read.
+func (l *link) send(m map[string]any, may bool) {
+	m["jsonrpc"] = "2.0"
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(m); err != nil {
+		return // it is made of texts and numbers
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
+	l.unread, l.bytes = append(l.unread, unread{b.Bytes(), may}), l.bytes+b.Len()
+	for i := 0; len(l.unread) > maxUnread || l.bytes > maxUnreadBytes; {
+		switch {
+		case i == len(l.unread):
+			l.over = true // it asks and asks, and reads nothing
+			go l.lost(errors.New("the client does not read"))
+			return
+		case l.unread[i].may:
+			l.bytes -= len(l.unread[i].line)
+			l.unread = append(l.unread[:i], l.unread[i+1:]...)
+		default:
+			i++
+		}
+	}
+	l.signal()
+}
+
+func (l *link) notify(method string, params any, may bool) {
+	l.send(map[string]any{"method": method, "params": params}, may)
+}
+
+// answer answers a request of the client.
+func (l *link) answer(id json.RawMessage, result any, err error) {
+	m := map[string]any{"id": id}
+	if err != nil {
+		m["error"] = faultOf(err)
+	} else {
+		m["result"] = result
+	}
+	l.send(m, false)
+}
+
+// refuse answers what is no message.
+func (l *link) refuse(code int, text string) {
+	l.answer(json.RawMessage("null"), nil, &fault{Code: code, Message: text})
+}
+
+// ask sends a request and waits for its answer. If ctx ends before, the client is
+// told that it need not answer.
+func (l *link) ask(ctx context.Context, method string, params, result any) error {
+	id, answer, err := l.request()
+	if err != nil {
+		return err
+	}
+	l.send(map[string]any{"id": id, "method": method, "params": params}, false)
+	select {
+	case m, open := <-answer:
+		switch {
+		case !open:
+			return ErrGone
+		case m.Error != nil:
+			return m.Error
+		}
+		return json.Unmarshal(m.Result, result)
+	case <-ctx.Done():
+		l.mu.Lock()
+		delete(l.waiting, strconv.Itoa(id))
+		l.mu.Unlock()
+		l.notify("$/cancel_request", map[string]any{"requestId": id}, false)
+		return context.Cause(ctx)
+	}
+}
+
+func (l *link) request() (id int, answer chan message, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return 0, nil, ErrGone
+	}
+	l.last++
+	answer = make(chan message, 1)
+	l.waiting[strconv.Itoa(l.last)] = answer
+	return l.last, answer, nil
+}
+
+// answered takes the client's answer to a request. One that nobody waits for is
+// left out.
+func (l *link) answered(m message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := string(bytes.Trim(m.ID, `"`))
+	if answer := l.waiting[id]; answer != nil {
+		answer <- m
+		delete(l.waiting, id)
+	}
+}

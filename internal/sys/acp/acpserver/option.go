@@ -1,0 +1,79 @@
+package acpserver
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// set returns what the client can set in a session, and how it is set.
+func set(s Session) map[string]any {
+	r, options := map[string]any{}, []Option{}
+	for _, o := range s.Options() {
+		o.Type = "select"
+		if o.ID == ModeOption {
+			modes := []any{}
+			for _, c := range o.Choices {
+				modes = append(modes, map[string]any{"id": c.Value, "name": c.Name, "description": c.About})
+			}
+			r["modes"] = map[string]any{"currentModeId": o.Value, "availableModes": modes}
+		}
+		options = append(options, o)
+	}
+	r["configOptions"] = options
+	return r
+}
+
+func (s *Server) setMode(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+	var p struct {
+		ID   string `json:"sessionId"`
+		Mode string `json:"modeId"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, nil, err
+	}
+	one, err := s.change(p.ID, ModeOption, p.Mode)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &Client{ID: p.ID, link: s.link}
+	c.update("config_option_update", map[string]any{"configOptions": set(one)["configOptions"]})
+	return struct{}{}, nil, nil
+}
+
+func (s *Server) setOption(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+	var p struct {
+		ID     string `json:"sessionId"`
+		Option string `json:"configId"`
+		Value  string `json:"value"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, nil, err
+	}
+	one, err := s.change(p.ID, p.Option, p.Value)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Option == ModeOption {
+		c := &Client{ID: p.ID, link: s.link}
+		c.update("current_mode_update", map[string]any{"currentModeId": p.Value})
+	}
+	return map[string]any{"configOptions": set(one)["configOptions"]}, nil, nil
+}
+
+// change sets an option of a session.
+func (s *Server) change(id, option, value string) (Session, error) {
+	s.mu.Lock()
+	one, err := s.has(id)
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range one.Options() {
+		for _, c := range o.Choices {
+			if o.ID == option && c.Value == value {
+				return one, one.Set(option, value)
+			}
+		}
+	}
+	return nil, &fault{Code: codeParams, Message: "there is no " + word(option) + " with the value " + word(value)}
+}

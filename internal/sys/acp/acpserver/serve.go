@@ -1,0 +1,362 @@
+package acpserver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/jsonline"
+)
+
+// Server talks to one client.
+type Server struct {
+	// Version is that of this program, for people; empty for unknown.
+	Version string
+	// Login says how a person makes this agent ready: see [Agent.Ready].
+	Login string
+	// Gone hears that the client has gone while so many prompts are worked on, which
+	// end now; nil: nobody does.
+	Gone func(prompts int)
+
+	agent   Agent
+	link    *link
+	working sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	client   *client    // nil before it has introduced itself
+	sessions map[string]*session
+	asked    map[string]context.CancelCauseFunc // requests under way, by their identifier
+}
+
+// session is one that is open.
+type session struct {
+	Session
+
+	dir   string
+	turns map[*turn]bool
+}
+
+// Serve talks to a client until it has gone or ctx ends, and waits for what it
+// began. Prompts that are worked on then end.
+func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer) {
+	life, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s.agent, s.sessions, s.asked = a, map[string]*session{}, map[string]context.CancelCauseFunc{}
+	s.link = newLink(out, func(error) { end(ErrGone) })
+	go s.link.write()
+	lines := make(chan []byte)
+	go func() { // a read cannot be ended
+		defer end(ErrGone)
+		read(life, jsonline.NewReader(in, maxMessage), lines)
+	}()
+	for life.Err() == nil {
+		select {
+		case line := <-lines:
+			s.take(ctx, line)
+		case <-life.Done():
+		}
+	}
+	if n := s.hangUp(context.Cause(life)); n > 0 && s.Gone != nil && ctx.Err() == nil {
+		s.Gone(n)
+	}
+	s.working.Wait()
+	s.link.part()
+}
+
+// read hands on lines until there are no more; nil stands for one that is too long.
+func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
+	for {
+		line, err := r.Next()
+		if err != nil && !errors.Is(err, jsonline.ErrLong) {
+			return
+		}
+		select {
+		case lines <- line:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take acts on a line.
+func (s *Server) take(ctx context.Context, line []byte) {
+	var m message
+	switch {
+	case line == nil:
+		s.link.refuse(codeInvalid, fmt.Sprintf("the message has more than %d bytes", maxMessage))
+		return
+	case !json.Valid(line):
+		s.link.refuse(codeParse, "the line is not JSON")
+		return
+	case json.Unmarshal(line, &m) != nil || line[0] != '{' || !identifies(m.ID):
+		s.link.refuse(codeInvalid, "the line is not a message of JSON-RPC 2.0")
+		return
+	case m.Method == "" && m.ID == nil:
+		s.link.refuse(codeInvalid, "the message has no method and no id")
+		return
+	case m.Method == "":
+		s.link.answered(m)
+		return
+	case m.ID == nil:
+		s.heard(m)
+		return
+	}
+	s.request(ctx, m)
+}
+
+// identifies reports whether a value can be a request's identifier. None is nil.
+func identifies(id json.RawMessage) bool {
+	return id == nil || len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
+}
+
+// heard acts on a notification. One that is unknown is left out.
+func (s *Server) heard(m message) {
+	var p struct {
+		Session string          `json:"sessionId"`
+		Request json.RawMessage `json:"requestId"`
+	}
+	if len(m.Params) > 0 && json.Unmarshal(m.Params, &p) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.Method {
+	case "session/cancel":
+		if one := s.sessions[p.Session]; one != nil {
+			for t := range one.turns {
+				t.end(ErrCancelled)
+			}
+		}
+	case "$/cancel_request":
+		if end := s.asked[string(p.Request)]; end != nil {
+			end(ErrCancelled)
+		}
+	}
+}
+
+// work answers a request. What is quick is done before the next line is read, so
+// that the order of requests counts; what takes long returns how to do it.
+type work func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
+
+// request answers a request, beside the next ones where it takes long.
+func (s *Server) request(ctx context.Context, m message) {
+	known := map[string]work{
+		"initialize": s.initialize, "authenticate": s.authenticate,
+		"session/new": s.opens("new"), "session/load": s.opens("load"), "session/resume": s.opens("resume"),
+		"session/list": s.list, "session/close": s.close, "session/prompt": s.prompt,
+		"session/set_mode": s.setMode, "session/set_config_option": s.setOption,
+	}
+	do := known[m.Method]
+	if do == nil {
+		s.link.answer(m.ID, nil, &fault{Code: codeUnknown, Message: "unknown method " + word(m.Method)})
+		return
+	}
+	params := m.Params
+	if len(bytes.TrimSpace(params)) == 0 {
+		params = json.RawMessage("{}")
+	}
+	one, end := context.WithCancelCause(ctx)
+	id := string(m.ID)
+	if err := s.begin(id, m.Method, end); err != nil {
+		end(nil)
+		s.link.answer(m.ID, nil, err)
+		return
+	}
+	result, later, err := do(one, params)
+	if later == nil || err != nil {
+		s.finish(id, end)
+		s.link.answer(m.ID, result, err)
+		return
+	}
+	s.working.Go(func() {
+		result, err := later(one)
+		s.finish(id, end)
+		o, opened := result.(opened)
+		if opened {
+			result = o.result
+		}
+		s.link.answer(m.ID, result, err)
+		if opened && err == nil {
+			o.session.Opened()
+		}
+	})
+}
+
+// opened is the result of a request that opened a session, which may say
+// something then.
+type opened struct {
+	result  any
+	session Session
+}
+
+// begin notes a request that is worked on, or refuses it.
+func (s *Server) begin(id, method string, end context.CancelCauseFunc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.client == nil && method != "initialize":
+		return &fault{Code: codeInvalid, Message: "the first request has to be initialize"}
+	case s.asked[id] != nil:
+		return &fault{Code: codeInvalid, Message: "a request with this id is being worked on"}
+	case len(s.asked) >= maxAsked:
+		return &fault{Code: codeInvalid, Message: fmt.Sprintf("%d requests are being worked on; wait for one of them", maxAsked)}
+	}
+	s.asked[id] = end
+	return nil
+}
+
+func (s *Server) finish(id string, end context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asked, id)
+	end(nil)
+}
+
+func decode(params json.RawMessage, into any) error {
+	if err := json.Unmarshal(params, into); err != nil {
+		return &fault{Code: codeParams, Message: "the params are wrong: " + err.Error()}
+	}
+	return nil
+}
+
+func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+	var c client
+	if err := decode(params, &c); err != nil {
+		return nil, nil, err
+	}
+	if n, err := strconv.ParseUint(c.Version.String(), 10, 16); err != nil || n == 0 {
+		return nil, nil, &fault{Code: codeParams, Message: "protocolVersion has to be a whole number, such as 1"}
+	}
+	s.mu.Lock()
+	s.client = &c
+	s.mu.Unlock()
+	can := struct{}{}
+	return map[string]any{
+		"protocolVersion": version,
+		"agentInfo":       map[string]any{"name": "nexus", "title": "Nexus", "version": cmp.Or(s.Version, "1")},
+		"agentCapabilities": map[string]any{
+			"loadSession":         true,
+			"promptCapabilities":  map[string]any{"embeddedContext": true, "image": false, "audio": false},
+			"mcpCapabilities":     map[string]any{"http": false, "sse": false},
+			"sessionCapabilities": map[string]any{"list": can, "resume": can, "close": can},
+		},
+		"authMethods": []any{map[string]any{"id": "nexus", "name": "Nexus", "description": s.Login}},
+	}, nil, nil
+}
+
+func (s *Server) authenticate(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+	var p struct {
+		Method string `json:"methodId"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, nil, err
+	}
+	if p.Method != "nexus" {
+		return nil, nil, &fault{Code: codeParams, Message: "unknown methodId " + word(p.Method)}
+	}
+	return nil, func(ctx context.Context) (any, error) { return struct{}{}, s.agent.Ready(ctx) }, nil
+}
+
+// opens returns what opens a session.
+func (s *Server) opens(how string) work {
+	return func(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+		var p struct {
+			ID  string `json:"sessionId"`
+			Dir string `json:"cwd"`
+		}
+		if err := decode(params, &p); err != nil {
+			return nil, nil, err
+		}
+		o := Opening{Dir: filepath.Clean(p.Dir), Fresh: how == "new", Silent: how == "resume"}
+		switch {
+		case !filepath.IsAbs(p.Dir):
+			return nil, nil, &fault{Code: codeParams, Message: "cwd has to be an absolute path"}
+		case o.Fresh:
+			p.ID = "acp-" + strings.ToLower(rand.Text())
+		case p.ID == "":
+			return nil, nil, &fault{Code: codeParams, Message: "sessionId is missing"}
+		}
+		return nil, func(ctx context.Context) (any, error) { return s.open(ctx, p.ID, o) }, nil
+	}
+}
+
+func (s *Server) open(ctx context.Context, id string, o Opening) (any, error) {
+	s.mu.Lock()
+	known, full := s.sessions[id], len(s.sessions) >= maxSessions
+	c := &Client{ID: id, Name: s.client.name(), link: s.link, forms: s.client.forms()}
+	busy := known != nil && len(known.turns) > 0
+	s.mu.Unlock()
+	switch {
+	case busy:
+		return nil, &fault{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
+	case full && known == nil:
+		return nil, &fault{Code: codeInvalid, Message: fmt.Sprintf("%d sessions are open; close one of them", maxSessions)}
+	}
+	one, err := s.agent.Open(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.sessions[id]; now != nil && len(now.turns) > 0 {
+		return nil, &fault{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
+	}
+	s.sessions[id] = &session{Session: one, dir: o.Dir, turns: map[*turn]bool{}}
+	r := set(one)
+	if o.Fresh {
+		r["sessionId"] = id
+	}
+	return opened{r, one}, nil
+}
+
+func (c *client) forms() bool {
+	return c.Capabilities.Elicitation != nil && c.Capabilities.Elicitation.Form != nil
+}
+
+func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+	var p struct {
+		Dir    string `json:"cwd"`
+		Cursor string `json:"cursor"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, nil, err
+	}
+	from, err := strconv.Atoi(cmp.Or(p.Cursor, "0"))
+	if err != nil || from < 0 {
+		return nil, nil, &fault{Code: codeParams, Message: "there is no such cursor"}
+	}
+	if p.Dir != "" && !filepath.IsAbs(p.Dir) {
+		return nil, nil, &fault{Code: codeParams, Message: "cwd has to be an absolute path"}
+	}
+	return nil, func(ctx context.Context) (any, error) {
+		all, err := s.agent.Sessions(ctx, p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		from := min(from, len(all))
+		to := min(from+listed, len(all))
+		r := map[string]any{"sessions": append([]Info{}, all[from:to]...)}
+		if to < len(all) {
+			r["nextCursor"] = strconv.Itoa(to)
+		}
+		return r, nil
+	}, nil
+}
+
+// has returns an open session. The caller holds the lock.
+func (s *Server) has(id string) (*session, error) {
+	one := s.sessions[id]
+	if one == nil {
+		return nil, &fault{Code: codeNotFound, Message: "there is no open session " + word(id) + "; session/load opens one that was closed"}
+	}
+	return one, nil
+}

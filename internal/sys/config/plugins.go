@@ -1,0 +1,52 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Plugin is a program that answers questions; see docs/plugins.md.
+type Plugin struct {
+	Command  string
+	Args     []string
+	Kinds    []string // what it is asked
+	Timeout  time.Duration
+	Required bool     // no run without it
+	Env      []string // "NAME=value"
+	Network  []string // presets and hosts that it reaches; none: no network
+	Sandbox  string   // "off": it runs as you would run it
+}
+
+func pluginKeys() []Key {
+	plugins := func(c *Config) *map[string]Plugin { return &c.Plugins }
+	var kinds []string
+	for _, k := range nexus.PluginKinds() {
+		kinds = append(kinds, string(k))
+	}
+	return []Key{
+		part("plugins.*.command", kind.Text(),
+			"program of this plugin (docs/plugins.md); no shell reads it. A plugin from the project's file needs nexus trust",
+			plugins, func(p *Plugin) *string { return &p.Command }),
+		part("plugins.*.args", kind.Texts(), "its arguments", plugins, func(p *Plugin) *[]string { return &p.Args }),
+		part("plugins.*.kinds", kind.List(kinds...),
+			"what it is asked; each must be among the kinds that it says it has",
+			plugins, func(p *Plugin) *[]string { return &p.Kinds }),
+		part("plugins.*.timeout", kind.Span(),
+			"time for each answer, after which it is killed with everything that it started; 0s: 30 seconds",
+			plugins, func(p *Plugin) *time.Duration { return &p.Timeout }),
+		part("plugins.*.required", kind.Boolean(),
+			"no run starts, and none continues, while it cannot answer; if false, the run continues without it",
+			plugins, func(p *Plugin) *bool { return &p.Required }),
+		part("plugins.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
+			"environment variables for it; ${NAME} inserts one of yours, but not in the project's file",
+			plugins, func(p *Plugin) *[]string { return &p.Env }),
+		part("plugins.*.network", kind.Texts(),
+			"hosts, as in network.allow, and presets that it may reach through the proxy; network.deny applies too",
+			plugins, func(p *Plugin) *[]string { return &p.Network }).trusted("it opens the network"),
+		part("plugins.*.sandbox", kind.Words("on", "off"),
+			"off: it runs as you would run it, with your files and your network, once you agreed to it with nexus trust",
+			plugins, func(p *Plugin) *string { return &p.Sandbox }).trusted("it decides what runs outside the sandbox"),
+	}
+}

@@ -1,0 +1,143 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
+)
+
+// Conformance is one thing that a plugin has to do right.
+type Conformance struct {
+	Name   string          `json:"name"`
+	OK     bool            `json:"ok"`
+	Detail string          `json:"detail,omitzero"` // what went wrong, or what it said
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
+// Sample returns what a plugin of a kind may be asked, about the files in a
+// directory, and where its answer goes.
+func Sample(k nexus.PluginKind, dir string, at time.Time) Question {
+	task := Task{
+		ID: "T1", Title: "Write a text", Brief: "Write a text about plugins.", Kind: nexus.CodeTask, Files: []string{"a.txt"},
+		Criteria: []Criterion{{"It builds", "build"}},
+	}
+	const goal = "Write texts"
+	switch k {
+	case nexus.PluginRouter:
+		return Question{Input: RouterInput{
+			Goal: goal, Task: task, Complexity: nexus.Complexities(),
+			Tiers: []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}, Strategies: Strategies(),
+		}, Output: &RouterOutput{}}
+	case nexus.PluginReviewer:
+		const diff = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n" +
+			"@@ -0,0 +1,2 @@\n+A text.\n+TODO: more of it\n"
+		return Question{Input: ReviewerInput{
+			Goal: goal, Task: task, Attempt: "T1.1", Tree: dir, Files: []string{"a.txt"}, Diff: diff,
+		}, Output: &ReviewerOutput{}}
+	case nexus.PluginContext:
+		return Question{Input: ContextInput{Goal: goal, Task: task, Role: nexus.Coder, Tree: dir, Bytes: MaxText}, Output: &ContextOutput{}}
+	case nexus.PluginReporter:
+		e := hookcmd.Sample(nexus.HookRunEnd, at)
+		e.Dir = dir
+		return Question{Input: e, Output: &ReporterOutput{}}
+	default:
+		return Question{Input: DiscoveryInput{Tree: dir, Most: maxFindings}, Output: &DiscoveryOutput{}}
+	}
+}
+
+// Conform holds a plugin to the protocol, and returns what was tried, in order.
+// It stops where the rest would say nothing. An error means that ctx ended.
+func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([]Conformance, error) {
+	var all []Conformance
+	tried := func(name string, err error, detail string, answer any) bool {
+		c := Conformance{Name: name, OK: err == nil, Detail: detail}
+		if err != nil {
+			c.Detail = err.Error()
+			if failed, ok := errors.AsType[*Error](err); ok {
+				c.Detail = fmt.Sprintf("%s: %s", failed.State, failed.Why)
+			}
+		} else if answer != nil {
+			c.Answer, _ = json.Marshal(answer) // it was decoded
+		}
+		all = append(all, c)
+		return c.OK
+	}
+	s, err := p.Open(ctx, r)
+	if err != nil {
+		if ctx.Err() == nil {
+			tried("says hello", err, "", nil)
+		}
+		return all, ctx.Err()
+	}
+	defer s.Close()
+	tried("says hello", nil, fmt.Sprintf("%s %s, protocol %d", s.Hello.Name, s.Hello.Version, s.Hello.Protocol), nil)
+	for _, k := range p.Kinds {
+		q := Sample(nexus.PluginKind(k), r.Dir, at)
+		err := s.Ask(ctx, nexus.PluginKind(k), "260102-150405-abc", q.Input, q.Output)
+		if ctx.Err() != nil {
+			return all, context.Cause(ctx)
+		}
+		if !tried("answers as a "+k, err, "", q.Output) && s.broken != nil {
+			return all, nil
+		}
+	}
+	k := nexus.PluginKind(p.Kinds[0])
+	more := Sample(k, r.Dir, at)
+	err = s.Ask(ctx, k, "260102-150405-abc", newer(more.Input), more.Output)
+	if tried("ignores fields that it does not know", err, "", nil) || s.broken == nil {
+		odd := Sample(k, r.Dir, at)
+		err := s.Ask(ctx, k, "260102-150405-abc", map[string]any{}, odd.Output)
+		if failed, ok := errors.AsType[*Error](err); ok && failed.State == nexus.PluginFailed {
+			err = nil // it may say so
+		}
+		tried("survives a question with nothing in it", err, "", nil)
+	}
+	if ctx.Err() == nil && s.broken == nil {
+		tried("ends when its input does", s.leave(), "", nil)
+	}
+	return all, ctx.Err()
+}
+
+// newer returns an input as a later version of this program may write it.
+func newer(input any) map[string]any {
+	data, err := json.Marshal(input)
+	m := map[string]any{}
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil {
+		return m // inputs are objects
+	}
+	m["a_later_field"] = map[string]any{"of": []any{"a", 1, true}}
+	return m
+}
+
+// leave ends the plugin's input, and says how it did not end by itself.
+func (s *Session) leave() error {
+	_ = s.process.CloseInput()
+	late := time.AfterFunc(leaving, func() { s.kill(errLate) })
+	defer late.Stop()
+	result, err := s.process.Ended()
+	switch {
+	case errors.Is(err, errLate):
+		return fmt.Errorf("it was killed after %s", leaving)
+	case err != nil:
+		return err
+	case result.Exit != 0:
+		said := legible.Cut(legible.Show(strings.TrimSpace(s.runner.Text(result.Stderr))), maxWhy)
+		return fmt.Errorf("exit code %d: %s", result.Exit, said)
+	}
+	return nil
+}
+
+// leaving is the time that a plugin has to end once its input did. In a run it
+// is killed sooner, and nobody minds.
+const leaving = 5 * time.Second

@@ -1,0 +1,265 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// Bounds of what a plugin answers.
+const (
+	MaxText     = 8_000 // bytes of a text for a prompt that are used
+	maxWords    = 500   // bytes of a reason, and of what must be one line
+	maxProse    = 4_000 // bytes of a message, an advice or a quote
+	maxFindings = 100
+	maxFiles    = 100
+	maxMinutes  = 24 * 60
+)
+
+// Output is what a plugin answers.
+type Output interface {
+	// check says why an answer cannot be used.
+	check() error
+}
+
+// Decode reads an answer, and holds it to its schema.
+func Decode(data []byte, into Output) error {
+	if err := strictly(data, into); err != nil {
+		return fmt.Errorf("its answer is not what was asked for (%s): %s", reason(err), shown(data))
+	}
+	if err := into.check(); err != nil {
+		return fmt.Errorf("its answer is not what was asked for: %w", err)
+	}
+	return nil
+}
+
+// Task is a task as plugins see it.
+type Task struct {
+	ID       nexus.TaskID   `json:"id"`
+	Title    string         `json:"title"`
+	Brief    string         `json:"brief,omitzero"`
+	Kind     nexus.TaskKind `json:"kind,omitzero"`
+	Files    []string       `json:"files,omitempty"`
+	Tags     []string       `json:"tags,omitempty"`
+	Criteria []Criterion    `json:"criteria,omitempty"`
+}
+
+// Criterion is one thing that must be true when a task is done.
+type Criterion struct {
+	Text  string `json:"text"`
+	Check string `json:"check,omitzero"`
+}
+
+// TaskOf returns a task as plugins see it.
+func TaskOf(t nexus.Task) Task {
+	all := make([]Criterion, len(t.Criteria))
+	for i, c := range t.Criteria {
+		all[i] = Criterion{c.Text, c.Check}
+	}
+	return Task{t.ID, t.Title, t.Brief, t.Kind, t.Files, t.Tags, all}
+}
+
+// RouterInput asks where work on a task begins.
+type RouterInput struct {
+	Goal       string             `json:"goal"`
+	Task       Task               `json:"task"`
+	Complexity []nexus.Complexity `json:"complexities"` // that there are, easiest first
+	Tiers      []nexus.Tier       `json:"tiers"`        // cheapest first
+	Strategies []nexus.Strategy   `json:"strategies"`   // that may be proposed
+}
+
+// RouterOutput is a proposal. The zero RouterOutput is none.
+type RouterOutput struct {
+	Complexity nexus.Complexity `json:"complexity"`
+	Tier       nexus.Tier       `json:"tier"`
+	Strategy   nexus.Strategy   `json:"strategy"`
+	Why        string           `json:"why"`
+}
+
+// Strategies returns those that a router may propose: not to do without tests,
+// which the plan or a person says.
+func Strategies() []nexus.Strategy {
+	return slices.DeleteFunc(nexus.Strategies(), func(s nexus.Strategy) bool { return s == nexus.NoTest })
+}
+
+func (o *RouterOutput) check() error {
+	switch {
+	case o.Complexity != "" && !o.Complexity.Known():
+		return fmt.Errorf("complexity %q is not one of simple, medium, complex, expert", legible.Cut(string(o.Complexity), maxName))
+	case o.Tier != "" && !o.Tier.Known():
+		return fmt.Errorf("tier %q is not one of fast, balanced, strong", legible.Cut(string(o.Tier), maxName))
+	case o.Strategy != "" && !slices.Contains(Strategies(), o.Strategy):
+		return fmt.Errorf("strategy %q is not one of %s", legible.Cut(string(o.Strategy), maxName), nexus.Join(Strategies()))
+	case o.Tier != "" && o.Complexity == "":
+		return errors.New("it has a tier and no complexity")
+	}
+	return line("why", o.Why)
+}
+
+// ReviewerInput asks what is wrong with a change.
+type ReviewerInput struct {
+	Goal    string          `json:"goal"`
+	Task    Task            `json:"task"`
+	Attempt nexus.AttemptID `json:"attempt"`
+	Tree    string          `json:"tree"`  // directory with the files as they are now, to be read only
+	Files   []string        `json:"files"` // that the change touches
+	Diff    string          `json:"diff"`
+}
+
+// ReviewerOutput is what a reviewer found. It does not approve anything: a
+// reviewer with no findings only has no objection.
+type ReviewerOutput struct {
+	Summary  string    `json:"summary"`
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	File     string         `json:"file"`
+	Line     int            `json:"line"`
+	Quote    string         `json:"quote"` // of the file, around the line
+	Severity nexus.Severity `json:"severity"`
+	Category string         `json:"category"`
+	Message  string         `json:"message"`
+	Advice   string         `json:"advice"`
+}
+
+func (o *ReviewerOutput) check() error {
+	if len(o.Findings) > maxFindings {
+		return fmt.Errorf("it has %d findings, the maximum is %d", len(o.Findings), maxFindings)
+	}
+	if len(o.Summary) > maxProse {
+		return fmt.Errorf("its summary has more than %d bytes", maxProse)
+	}
+	for i, f := range o.Findings {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("finding %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (f Finding) check() error {
+	severities := []nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}
+	switch {
+	case !slices.Contains(severities, f.Severity):
+		return fmt.Errorf("severity %q is not one of %s", legible.Cut(string(f.Severity), maxName), nexus.Join(severities))
+	case strings.TrimSpace(f.Message) == "":
+		return errors.New("it has no message")
+	case max(len(f.Message), len(f.Advice), len(f.Quote)) > maxProse:
+		return fmt.Errorf("its message, advice or quote has more than %d bytes", maxProse)
+	case f.Line < 0:
+		return fmt.Errorf("line %d is below 0", f.Line)
+	case f.Line > 0 && f.File == "":
+		return errors.New("it has a line and no file")
+	}
+	return inTree(f.File)
+}
+
+// ContextInput asks for a text for the prompt of a task's agent.
+type ContextInput struct {
+	Goal  string     `json:"goal"`
+	Task  Task       `json:"task"`
+	Role  nexus.Role `json:"role"`
+	Tree  string     `json:"tree"`  // directory with the files as they are now, to be read only
+	Bytes int        `json:"bytes"` // most of the text that is used
+}
+
+// ContextOutput is a text. The zero ContextOutput is none.
+type ContextOutput struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+func (o *ContextOutput) check() error { return line("title", o.Title) }
+
+// ReporterOutput is empty: a reporter is told what happens, and has nothing to
+// say about it.
+type ReporterOutput struct{}
+
+func (o *ReporterOutput) check() error { return nil }
+
+// DiscoveryInput asks what there is to do.
+type DiscoveryInput struct {
+	Tree string `json:"tree"` // directory with the files, to be read only
+	Most int    `json:"most"` // findings
+}
+
+// DiscoveryOutput is what there is to do, what matters most first.
+type DiscoveryOutput struct {
+	Findings []Discovered `json:"findings"`
+}
+
+// Discovered is one thing to do.
+type Discovered struct {
+	ID      string   `json:"id"` // the same for the same thing, each time
+	Title   string   `json:"title"`
+	Reason  string   `json:"reason"`
+	Minutes int      `json:"minutes"` // that it may take; 0: unknown
+	Files   []string `json:"files"`
+	Check   string   `json:"check"` // a command that fails now, and passes when it is done
+}
+
+func (o *DiscoveryOutput) check() error {
+	if len(o.Findings) > maxFindings {
+		return fmt.Errorf("it has %d findings, the maximum is %d", len(o.Findings), maxFindings)
+	}
+	seen := map[string]bool{}
+	for i, f := range o.Findings {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("finding %d: %w", i+1, err)
+		}
+		if seen[f.ID] {
+			return fmt.Errorf("finding %d: the ID %q is used twice", i+1, f.ID)
+		}
+		seen[f.ID] = true
+	}
+	return nil
+}
+
+func (f Discovered) check() error {
+	switch {
+	case !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$`).MatchString(f.ID):
+		return fmt.Errorf("its ID %q is not up to 80 letters, digits, dots, _ and -", legible.Cut(f.ID, maxName))
+	case strings.TrimSpace(f.Title) == "" || strings.TrimSpace(f.Reason) == "":
+		return errors.New("it has no title, or no reason")
+	case strings.TrimSpace(f.Check) == "":
+		return errors.New("it has no check that fails now")
+	case f.Minutes < 0 || f.Minutes > maxMinutes:
+		return fmt.Errorf("%d minutes are not between 0 and %d", f.Minutes, maxMinutes)
+	case len(f.Files) > maxFiles:
+		return fmt.Errorf("it names more than %d files", maxFiles)
+	}
+	for _, name := range f.Files {
+		if err := inTree(name); err != nil || name == "" {
+			return fmt.Errorf("%q is not a file of the repository", legible.Cut(name, maxName))
+		}
+	}
+	return errors.Join(line("title", f.Title), line("reason", f.Reason), line("check", f.Check))
+}
+
+// line says why a text cannot be one line of a report.
+func line(name, text string) error {
+	if len(text) > maxWords || strings.ContainsAny(text, "\n\r") || legible.Show(text) != text {
+		return fmt.Errorf("its %s is not one line of at most %d bytes without hidden characters", name, maxWords)
+	}
+	return nil
+}
+
+// inTree says why a path cannot be that of a file in a repository; empty is
+// none.
+func inTree(name string) error {
+	if name == "" {
+		return nil
+	}
+	if len(name) > maxWords || !filepath.IsLocal(name) || legible.Show(name) != name || strings.ContainsAny(name, "\n\r") {
+		return fmt.Errorf("%q is not a path in the repository", legible.Cut(name, maxName))
+	}
+	return nil
+}

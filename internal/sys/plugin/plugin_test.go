@@ -1,0 +1,210 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
+)
+
+// runner runs plugins on a repository without a sandbox.
+func runner(t *testing.T) *usercmd.Runner {
+	t.Helper()
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) string { return map[string]string{"TOKEN": "a-word"}[name] }
+	mask := func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "s3cret", "***")) }
+	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.At(t.TempDir()), Mask: mask, Mark: "test/plugin"}
+}
+
+// script is a plugin of the kind router that a shell runs.
+func script(text string) plugin.Plugin {
+	return plugin.Plugin{Name: "p", Own: true, Plugin: config.Plugin{
+		Command: "sh", Args: []string{"-c", text}, Kinds: []string{"router"}, Env: []string{"SAID=${TOKEN}"}, Timeout: 10 * time.Second,
+	}}
+}
+
+const (
+	hello  = `read -r l; echo '{"type":"hello","protocol":1,"name":"a router","version":"1.0","kinds":["router","context"]}'; `
+	answer = `read -r l; echo '{"type":"answer","id":1,"output":{"complexity":"medium","why":"so"}}'; `
+)
+
+// TestAnswers says what each way to answer is worth.
+func TestAnswers(t *testing.T) {
+	r := runner(t)
+	for name, c := range map[string]struct {
+		script string
+		state  nexus.PluginState // empty: it answers
+		why    string
+	}{
+		"answers":            {hello + answer, "", ""},
+		"reads what it gets": {`read -r l; case $l in *'"protocol":1,"plugin":"p"'*) ;; *) exit 9 ;; esac; test "$SAID" = a-word || exit 8; echo x >"$NEXUS_PLUGIN_DIR/x" || exit 7; ` + strings.TrimPrefix(hello, "read -r l; ") + answer, "", ""},
+		"refuses":            {hello + `read -r l; echo '{"type":"error","id":1,"message":"no s3cret idea"}'`, nexus.PluginFailed, "no *** idea"},
+		"no such program":    {`exec nosuchprogram`, nexus.PluginEnded, "exit code 127"},
+		"ends":               {`read -r l; echo bad s3cret >&2; exit 3`, nexus.PluginEnded, "exit code 3: bad ***"},
+		"ends later":         {hello + `exit 0`, nexus.PluginEnded, "exit code 0"},
+		"prints garbage":     {`echo hello there; sleep 1000`, nexus.PluginInvalid, "not a JSON object: hello there"},
+		"garbage later":      {hello + `read -r l; echo '{"id":'; sleep 1000`, nexus.PluginInvalid, "not a message"},
+		"binary":             {`printf '{\377}\n'`, nexus.PluginInvalid, "not UTF-8"},
+		"another version":    {`echo '{"type":"hello","protocol":2,"name":"x","version":"1","kinds":["router"]}'`, nexus.PluginInvalid, "speaks the protocol 2, this program speaks 1"},
+		"no version":         {`echo '{"type":"hello","name":"x","version":"1","kinds":["router"]}'`, nexus.PluginInvalid, "speaks the protocol none"},
+		"another kind":       {`echo '{"type":"hello","protocol":1,"name":"x","version":"1","kinds":["context"]}'`, nexus.PluginInvalid, "declared as router"},
+		"no kind":            {`echo '{"type":"hello","protocol":1,"name":"x","version":"1","kinds":["boss"]}'`, nexus.PluginInvalid, "no kind of plugin"},
+		"no name":            {`echo '{"type":"hello","protocol":1,"version":"1","kinds":["router"]}'`, nexus.PluginInvalid, "name and version"},
+		"unknown field":      {`echo '{"type":"hello","protocol":1,"name":"x","version":"1","kinds":["router"],"sandbox":"off"}'`, nexus.PluginInvalid, "unknown field"},
+		"answers unasked":    {strings.TrimSpace(strings.Replace(hello, "read -r l; ", "", 1)) + `read -r l; read -r l; echo '{"type":"answer","id":7,"output":{}}'; sleep 1000`, nexus.PluginInvalid, "answered question 7"},
+		"greets twice":       {hello + hello, nexus.PluginInvalid, "said hello again"},
+		"another answer":     {hello + `read -r l; echo '{"type":"answer","id":1,"output":{"findings":[]}}'`, nexus.PluginInvalid, "unknown field"},
+		"a bad tier":         {hello + `read -r l; echo '{"type":"answer","id":1,"output":{"complexity":"medium","tier":"best"}}'`, nexus.PluginInvalid, `tier "best"`},
+		"no tests":           {hello + `read -r l; echo '{"type":"answer","id":1,"output":{"strategy":"no-test"}}'`, nexus.PluginInvalid, "strategy"},
+		"no end of a line":   {hello + `read -r l; head -c 2000000 /dev/zero | tr '\0' x; sleep 1000`, nexus.PluginInvalid, "more than 1048576 bytes"},
+		"half a line":        {hello + `read -r l; printf '{"type":'`, nexus.PluginEnded, "it ended before it answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out plugin.RouterOutput
+			err := ask(t.Context(), script(c.script), r, &out)
+			if c.state == "" {
+				if d := cmp.Diff(plugin.RouterOutput{Complexity: nexus.Medium, Why: "so"}, out); err != nil || d != "" {
+					t.Error(err, d)
+				}
+				return
+			}
+			e, ok := errors.AsType[*plugin.Error](err)
+			if !ok || e.State != c.state || !strings.Contains(e.Why, c.why) {
+				t.Errorf("%v, want %s: %s", err, c.state, c.why)
+			}
+		})
+	}
+}
+
+func ask(ctx context.Context, p plugin.Plugin, r *usercmd.Runner, out plugin.Output) error {
+	s, err := p.Open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Ask(ctx, nexus.PluginRouter, "r1", plugin.RouterInput{Goal: "Write"}, out)
+}
+
+// TestEndsWithAll kills a plugin that is late, with what it started, and does not
+// ask it again.
+func TestEndsWithAll(t *testing.T) {
+	r := runner(t)
+	p := script(hello + `setsid sleep 98764 & sleep 98764`)
+	p.Timeout = 300 * time.Millisecond
+	s, err := p.Open(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		var out plugin.RouterOutput
+		err := s.Ask(t.Context(), nexus.PluginRouter, "r1", plugin.RouterInput{}, &out)
+		if e, ok := errors.AsType[*plugin.Error](err); !ok || e.State != nexus.PluginTimeout {
+			t.Error(err)
+		}
+	}
+	if left, err := filepath.Glob("/proc/[0-9]*/cmdline"); err == nil {
+		for _, file := range left {
+			if data, _ := os.ReadFile(file); strings.Contains(string(data), "sleep\x0098764") {
+				t.Errorf("%s still runs", file)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(os.ErrClosed)
+	if err := ask(ctx, script(hello+answer), r, &plugin.RouterOutput{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("asked though nobody waits for it: %v", err)
+	}
+	missing := script("")
+	missing.Command = "no-such-program"
+	if e, ok := errors.AsType[*plugin.Error](ask(t.Context(), missing, r, &plugin.RouterOutput{})); !ok || e.State != nexus.PluginNotRun {
+		t.Error(e)
+	}
+}
+
+// TestRefusesAndContinues asks a plugin again that could not answer once.
+func TestRefusesAndContinues(t *testing.T) {
+	r := runner(t)
+	s, err := script(hello+`read -r l; echo '{"type":"error","id":1,"message":"no"}'; read -r l; echo '{"type":"answer","id":2,"output":{}}'`).Open(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var out plugin.RouterOutput
+	if err := s.Ask(t.Context(), nexus.PluginRouter, "r1", plugin.RouterInput{}, &out); err == nil {
+		t.Error("it answered")
+	}
+	if err := s.Ask(t.Context(), nexus.PluginRouter, "r1", plugin.RouterInput{}, &out); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTrust runs nothing that nobody agreed to, nor what changed since.
+func TestTrust(t *testing.T) {
+	r := runner(t)
+	file := filepath.Join(r.Dir, "p.sh")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(hello + answer)
+	theirs := plugin.Plugin{Name: "theirs", Plugin: config.Plugin{Command: "sh", Args: []string{"p.sh"}, Kinds: []string{"router"}}}
+	free := plugin.Plugin{Name: "free", Own: true, Plugin: config.Plugin{Command: "sh", Args: []string{file}, Kinds: []string{"router"}, Sandbox: "off"}}
+	for _, p := range []plugin.Plugin{theirs, free} {
+		state := func(want nexus.PluginState) {
+			t.Helper()
+			err := ask(t.Context(), p, r, &plugin.RouterOutput{})
+			e, _ := errors.AsType[*plugin.Error](err)
+			if want == nexus.PluginOK && err != nil || want != nexus.PluginOK && (e == nil || e.State != want) {
+				t.Errorf("%s: %v, want %s", p.Name, err, want)
+			}
+		}
+		state(nexus.PluginUntrusted)
+		root, err := os.OpenRoot(r.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Book.Trust(t.Context(), r.Dir, []trust.Item{*p.Item(root)}); err != nil {
+			t.Fatal(err)
+		}
+		_ = root.Close()
+		state(nexus.PluginOK)
+		write(hello + answer + "# changed\n")
+		state(nexus.PluginUntrusted)
+		write(hello + answer)
+		p.Required = true
+		state(nexus.PluginUntrusted)
+	}
+}
+
+// TestDeclared refuses plugins that cannot be run, before a run relies on them.
+func TestDeclared(t *testing.T) {
+	for name, p := range map[string]config.Plugin{
+		"no command": {Kinds: []string{"router"}},
+		"no kinds":   {Command: "true"},
+		"variable":   {Command: "true", Kinds: []string{"router"}, Env: []string{"A=${TOKEN}"}},
+	} {
+		origins := config.Origins{"plugins.p.command": {Layer: config.LayerProject}}
+		if _, err := plugin.All(config.Config{Plugins: map[string]config.Plugin{"p": p}}, origins); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
+)
+
+// Reporter is a plugin that is told what happens, in one process for as long as
+// all goes well. One goroutine at a time tells it.
+type Reporter struct {
+	Plugin Plugin
+	Runner *usercmd.Runner
+
+	session *Session // nil: it is started when there is something to tell
+}
+
+// Tell tells the plugin an event that it wants, and returns what went wrong. After
+// that it is started anew for the next one. An error means that ctx ended
+// before; the plugin is dead when it does.
+func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err error) {
+	err = r.tell(ctx, e)
+	if failed, ok := errors.AsType[*Error](err); ok {
+		if failed.State != nexus.PluginFailed {
+			r.Close()
+		}
+		return string(failed.State) + ": " + failed.Why, nil
+	}
+	return "", err
+}
+
+func (r *Reporter) tell(ctx context.Context, e hookcmd.Event) error {
+	if r.session == nil {
+		s, err := r.Plugin.Open(ctx, r.Runner)
+		if err != nil {
+			return err
+		}
+		r.session = s
+	}
+	if wants := r.session.Hello.Capabilities.Events; len(wants) > 0 && !slices.Contains(wants, e.Point) {
+		return nil
+	}
+	e.Version, e.Hook, e.Dir = hookcmd.Version, r.Plugin.Name, r.Runner.Dir
+	return r.session.Ask(ctx, nexus.PluginReporter, e.Run, e, &ReporterOutput{})
+}
+
+// Close ends the plugin.
+func (r *Reporter) Close() {
+	if r.session != nil {
+		r.session.Close()
+		r.session = nil
+	}
+}

@@ -1,0 +1,237 @@
+package plugin
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// Protocol is the version of what is said. It grows when a field or a message
+// changes its meaning or goes; what is new does not count.
+const Protocol = 1
+
+const (
+	maxLine = 1 << 20 // bytes of a line that a plugin writes
+	maxName = 100     // bytes of what it calls itself, and of its version
+	maxWhy  = 1_000   // bytes of what it says of why it cannot answer
+	maxList = 50      // entries of a list in its greeting
+)
+
+// The types of messages.
+const (
+	typeHello  = "hello"
+	typeAsk    = "ask"
+	typeAnswer = "answer"
+	typeError  = "error"
+)
+
+// greeting is the first line that a plugin reads.
+type greeting struct {
+	Type     string `json:"type"`
+	Protocol int    `json:"protocol"`
+	Plugin   string `json:"plugin"` // its name in the configuration
+	Dir      string `json:"dir"`    // that is its to write
+}
+
+// Hello is the first line that a plugin writes.
+type Hello struct {
+	Protocol     int                `json:"protocol"`
+	Name         string             `json:"name"`
+	Version      string             `json:"version"`
+	Kinds        []nexus.PluginKind `json:"kinds"`
+	Capabilities Capabilities       `json:"capabilities"`
+}
+
+// Capabilities narrow what a plugin is asked. The zero Capabilities leaves
+// nothing out.
+type Capabilities struct {
+	Events []nexus.HookPoint `json:"events,omitempty"` // that a reporter is told; none: all
+	Roles  []nexus.Role      `json:"roles,omitempty"`  // whose prompts a context plugin has a text for; none: coder and tester
+}
+
+// question is a line that asks.
+type question struct {
+	Type  string           `json:"type"`
+	ID    int              `json:"id"` // counts from 1
+	Kind  nexus.PluginKind `json:"kind"`
+	Run   nexus.RunID      `json:"run,omitzero"`
+	Input any              `json:"input"`
+}
+
+// message is a line that a plugin writes. Which fields it has depends on its
+// type; those of another type are an error, as unknown ones are.
+type message struct {
+	Type string `json:"type"`
+
+	Protocol     *int               `json:"protocol"`
+	Name         string             `json:"name"`
+	Version      string             `json:"version"`
+	Kinds        []nexus.PluginKind `json:"kinds"`
+	Capabilities *Capabilities      `json:"capabilities"`
+
+	ID      *int            `json:"id"`
+	Output  json.RawMessage `json:"output"`
+	Message string          `json:"message"`
+}
+
+// parse reads a line that a plugin wrote.
+func parse(line []byte) (message, error) {
+	var m message
+	line = bytes.TrimSpace(line)
+	switch {
+	case len(line) == 0:
+		return m, errors.New("it wrote an empty line")
+	case !utf8.Valid(line):
+		return m, errors.New("it wrote bytes that are not UTF-8")
+	case line[0] != '{':
+		return m, fmt.Errorf("it wrote a line that is not a JSON object: %s", shown(line))
+	}
+	if err := strictly(line, &m); err != nil {
+		return m, fmt.Errorf("it wrote a line that is not a message (%s): %s", reason(err), shown(line))
+	}
+	greets, answers, fails := m.Type == typeHello, m.Type == typeAnswer, m.Type == typeError
+	switch {
+	case !greets && !answers && !fails:
+		return m, fmt.Errorf("it wrote a message of the type %q, which is not one of hello, answer, error", legible.Cut(m.Type, maxName))
+	case !greets && (m.Protocol != nil || m.Name != "" || m.Version != "" || m.Kinds != nil || m.Capabilities != nil):
+		return m, fmt.Errorf("its message of the type %s has a field of a greeting", m.Type)
+	case greets && (m.ID != nil || m.Output != nil || m.Message != ""):
+		return m, errors.New("its greeting has a field of an answer")
+	case !greets && m.ID == nil:
+		return m, fmt.Errorf("its message of the type %s has no id", m.Type)
+	case answers && (m.Message != "" || len(m.Output) == 0 || m.Output[0] != '{'):
+		return m, errors.New("its answer has no output that is an object, or has a message")
+	case fails && (m.Output != nil || strings.TrimSpace(m.Message) == ""):
+		return m, errors.New("its error has no message, or has an output")
+	}
+	return m, nil
+}
+
+// hello reads what a plugin says it is, and holds it to how it was declared.
+func (m message) hello(p Plugin) (Hello, error) {
+	var h Hello
+	if m.Type != typeHello {
+		return h, fmt.Errorf("it wrote a message of the type %s before it said hello", m.Type)
+	}
+	if m.Protocol == nil || *m.Protocol != Protocol {
+		said := "none"
+		if m.Protocol != nil {
+			said = fmt.Sprint(*m.Protocol)
+		}
+		return h, fmt.Errorf("it speaks the protocol %s, this program speaks %d", said, Protocol)
+	}
+	h = Hello{Protocol: *m.Protocol, Name: m.Name, Version: m.Version, Kinds: m.Kinds}
+	if m.Capabilities != nil {
+		h.Capabilities = *m.Capabilities
+	}
+	for _, text := range []string{h.Name, h.Version} {
+		if strings.TrimSpace(text) == "" || len(text) > maxName || legible.Show(text) != text || strings.ContainsAny(text, "\n\t") {
+			return h, fmt.Errorf("its name and version are not both a line of at most %d bytes", maxName)
+		}
+	}
+	if len(h.Kinds) > maxList || len(h.Capabilities.Events) > maxList || len(h.Capabilities.Roles) > maxList {
+		return h, fmt.Errorf("a list in its greeting has more than %d entries", maxList)
+	}
+	return h, errors.Join(h.is(p), h.Capabilities.check())
+}
+
+// is says why a plugin is not what it was declared as.
+func (h Hello) is(p Plugin) error {
+	for _, k := range h.Kinds {
+		if !slices.Contains(nexus.PluginKinds(), k) {
+			return fmt.Errorf("it says that it is a %q, which is no kind of plugin", legible.Cut(string(k), maxName))
+		}
+	}
+	for _, k := range p.Kinds {
+		if !slices.Contains(h.Kinds, nexus.PluginKind(k)) {
+			return fmt.Errorf("it is declared as %s, and says that it is not one", k)
+		}
+	}
+	return nil
+}
+
+// check says which capability there is not.
+func (c Capabilities) check() error {
+	for _, e := range c.Events {
+		if !slices.Contains(nexus.HookPoints(), e) || e.Refuses() {
+			return fmt.Errorf("%q is not a point of a run that is reported", legible.Cut(string(e), maxName))
+		}
+	}
+	for _, r := range c.Roles {
+		if r != nexus.Coder && r != nexus.Tester {
+			return fmt.Errorf("%q is not a role whose prompts have texts of plugins", legible.Cut(string(r), maxName))
+		}
+	}
+	return nil
+}
+
+// answer reads the answer to the question with a number. Refused is what a
+// plugin says that cannot answer.
+func (m message) answer(id int) (output json.RawMessage, refused string, err error) {
+	switch {
+	case m.Type == typeHello:
+		return nil, "", errors.New("it said hello again in place of an answer")
+	case *m.ID != id:
+		return nil, "", fmt.Errorf("it answered question %d when it was asked question %d", *m.ID, id)
+	case m.Type == typeError:
+		return nil, legible.Cut(legible.Show(strings.TrimSpace(m.Message)), maxWhy), nil
+	default:
+		return m.Output, "", nil
+	}
+}
+
+// strictly decodes JSON that has no unknown fields and that nothing follows.
+func strictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows its end")
+	}
+	return nil
+}
+
+// reason is an error of the decoder in words for people.
+func reason(err error) string {
+	return legible.Cut(legible.Show(strings.TrimPrefix(err.Error(), "json: ")), maxName)
+}
+
+// shown is the beginning of what somebody wrote, as one line.
+func shown(line []byte) string {
+	return legible.Cut(strings.Join(strings.Fields(legible.Show(string(line))), " "), maxName)
+}
+
+// errLong is that a line has no end within its bounds.
+var errLong = fmt.Errorf("it wrote a line of more than %d bytes", maxLine)
+
+// readLine reads a line, without its end.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			return nil, errLong
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line[:len(line)-1], nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
+			return nil, errors.New("it ended within a line")
+		default:
+			return nil, err
+		}
+	}
+}

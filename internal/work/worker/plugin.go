@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// PluginQuestion is a question to a plugin, whom it concerns, and how its answer
+// is told in a few words.
+type PluginQuestion struct {
+	plugin.Question
+
+	Of    nexus.PluginAnswered // task, attempt and session
+	About func() string
+}
+
+// Recorder appends facts, and keeps whoever works in step with them.
+type Recorder func(context.Context, ...nexus.Fact) error
+
+// AskPlugin asks a plugin, which may read the directories in trees, and records
+// how it answered before anybody uses it. It reports which questions have an
+// answer.
+func (s *Site) AskPlugin(
+	ctx context.Context, p plugin.Plugin, k nexus.PluginKind, all []PluginQuestion, d Desk, record Recorder, trees ...string,
+) ([]bool, error) {
+	spare, stop := d.Spare(ctx, false)
+	defer stop()
+	questions := make([]plugin.Question, len(all))
+	for i, q := range all {
+		questions[i] = q.Question
+	}
+	answers, failed := s.Plugins.Ask(spare, p, k, questions, trees...)
+	has := make([]bool, len(all))
+	if spare.Err() != nil {
+		return has, context.Cause(spare)
+	}
+	for i, f := range answers {
+		if f.State == "" {
+			continue
+		}
+		q := all[i]
+		f.Task, f.Attempt, f.Session = q.Of.Task, q.Of.Attempt, q.Of.Session
+		if has[i] = f.State == nexus.PluginOK; has[i] {
+			f.About = q.About()
+			data, err := json.Marshal(q.Output)
+			if err != nil {
+				return has, err
+			}
+			if f.Output, err = s.Blobs.Put(data); err != nil {
+				return has, err
+			}
+		}
+		if err := record(ctx, f); err != nil {
+			return has, err
+		}
+	}
+	return has, failed
+}
+
+// maxTold is how much of a first message plugins have together.
+const maxTold = 16_000 // bytes
+
+// informs returns the plugins that are asked for a text for a session's first
+// message: those of coders and testers, and none for who plans or judges.
+func (s *Sessions) informs(t Talk) []plugin.Plugin {
+	if t.Task.ID == "" || t.Role != nexus.Coder && t.Role != nexus.Tester {
+		return nil
+	}
+	return s.Site.Plugins.Of(nexus.PluginContext)
+}
+
+// informed asks plugins what the agent of a session that begins should know.
+func (s *Sessions) informed(ctx context.Context, t Talk, d Desk) ([]prompt.Told, error) {
+	asked := s.informs(t)
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	most := min(plugin.MaxText, maxTold/len(asked))
+	var all []prompt.Told
+	for _, p := range asked {
+		out := &plugin.ContextOutput{}
+		answered, err := s.Site.AskPlugin(ctx, p, nexus.PluginContext, []PluginQuestion{{
+			Question: plugin.Question{Input: plugin.ContextInput{
+				Goal: t.Goal, Task: plugin.TaskOf(t.Task), Role: t.Role, Tree: t.Tree.Dir, Bytes: most,
+			}, Output: out, For: t.Role},
+			Of: nexus.PluginAnswered{Task: t.Task.ID, Attempt: t.Attempt.ID, Session: t.Session},
+			About: func() string {
+				if out.Text == "" {
+					return ""
+				}
+				return fmt.Sprintf("a text of %d bytes for the prompt, of which at most %d are used", len(out.Text), most)
+			},
+		}}, d, t.Record, t.Tree.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if answered[0] && out.Text != "" {
+			all = append(all, prompt.Told{By: p.Name, Title: out.Title, Text: out.Text, Bytes: most})
+		}
+	}
+	return all, nil
+}
