@@ -73,7 +73,9 @@ type claudeTokens struct {
 }
 
 func (t claudeTokens) usage() nexus.Usage {
-	return nexus.Usage{Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite)}
+	return nexus.Usage{
+		Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite),
+	}
 }
 
 type claudeBlock struct {
@@ -101,15 +103,7 @@ func (c *claude) Line(line []byte) []Event {
 		c.opened = l.Session
 		return []Event{{Kind: Opened, ID: l.Session, Model: l.Model, Version: l.Version}}
 	case "assistant":
-		if e := word(l.Error); e != "" {
-			c.refuse = e
-		}
-		if c.amp {
-			if c.spent == nil {
-				c.spent = map[string]claudeTokens{}
-			}
-			c.spent[l.Message.ID] = l.Message.Usage
-		}
+		c.reported(l)
 		if l.Parent != nil && *l.Parent != "" {
 			return nil // of a subagent, which the agent itself listens to
 		}
@@ -139,6 +133,20 @@ func (c *claude) Line(line []byte) []Event {
 		return c.finish(c.ended(l.Subtype, l.claudeResult))
 	}
 	return nil
+}
+
+// reported takes over what is beside a message: an error, and what Amp counts.
+func (c *claude) reported(l claudeLine) {
+	if e := word(l.Error); e != "" {
+		c.refuse = e
+	}
+	if !c.amp {
+		return
+	}
+	if c.spent == nil {
+		c.spent = map[string]claudeTokens{}
+	}
+	c.spent[l.Message.ID] = l.Message.Usage
 }
 
 func (c *claude) said(all []claudeBlock) []Event {
