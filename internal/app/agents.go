@@ -25,7 +25,7 @@ const AgentBook = "/agents"
 // usualBudget is what a prompt of an agent that is paid by use may cost.
 const usualBudget = 2 * nexus.Dollar
 
-// minSecret is the shortest variable of an agent that is taken for a secret.
+// minSecret is the shortest variable of a program that is taken for a secret.
 const minSecret = 20
 
 // Program returns an agent program by its name, as the configuration has it.
@@ -367,12 +367,16 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 		return models.Price(provider.Strongest(program.Maker), u) // Codex does not say which model it chose
 	}
 	for _, e := range program.Env { // may hold keys
-		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && len(value) >= minSecret && !isAddress(value) {
+		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && mayBeKey(value) {
 			p.Learn(value)
 		}
 	}
 	return h, nil
 }
+
+// mayBeKey reports whether the value of a variable that somebody set for a program
+// is taken for a secret.
+func mayBeKey(value string) bool { return len(value) >= minSecret && !isAddress(value) }
 
 // isAddress reports whether a value says where something is, and holds no secret:
 // whatever mentions its host would be masked.

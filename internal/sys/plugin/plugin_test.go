@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,19 @@ func TestEndsWithAll(t *testing.T) {
 	missing.Command = "no-such-program"
 	if e, ok := errors.AsType[*plugin.Error](ask(t.Context(), missing, r, &plugin.RouterOutput{})); !ok || e.State != nexus.PluginNotRun {
 		t.Error(e)
+	}
+}
+
+// TestLearnsItsVariables tells the mask what a plugin is given, as it is written and
+// as it is filled in.
+func TestLearnsItsVariables(t *testing.T) {
+	r := runner(t)
+	var learnt []string
+	r.Learn = func(value string) { learnt = append(learnt, value) }
+	p := script(hello + answer)
+	p.Env = append(p.Env, "KEY=as-written")
+	if err := ask(t.Context(), p, r, &plugin.RouterOutput{}); err != nil || !slices.Equal(learnt, []string{"a-word", "as-written"}) {
+		t.Error(learnt, err)
 	}
 }
 

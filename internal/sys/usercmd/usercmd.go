@@ -68,6 +68,7 @@ type Runner struct {
 	Way    func(names []string) (*egress.Way, error) // a way out to what the user named
 	Hidden func(dir string) []string                 // files in a directory that hold secrets; nil: none
 	Mask   func([]byte) []byte                       // takes keys out of what they say; nil: nothing does
+	Learn  func(value string)                        // makes Mask know a value of their environment; may be nil
 	Mark   string                                    // names the owner to [sandbox.Sweep]
 }
 
@@ -102,6 +103,11 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		var err error
 		if set, err = config.Fill(set, r.Env); err != nil {
 			return nil, sandbox.Command{}, err
+		}
+	}
+	for _, v := range set { // may hold keys
+		if _, value, _ := strings.Cut(v, "="); r.Learn != nil {
+			r.Learn(value)
 		}
 	}
 	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.Env(slices.Concat(vars, set)...)}
