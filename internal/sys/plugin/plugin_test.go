@@ -182,7 +182,14 @@ func TestTrust(t *testing.T) {
 	write(hello + answer)
 	theirs := plugin.Plugin{Name: "theirs", Plugin: config.Plugin{Command: "sh", Args: []string{"p.sh"}, Kinds: []string{"router"}}}
 	free := plugin.Plugin{Name: "free", Own: true, Plugin: config.Plugin{Command: "sh", Args: []string{file}, Kinds: []string{"router"}, Sandbox: "off"}}
-	for _, p := range []plugin.Plugin{theirs, free} {
+	sees := free // in the sandbox, with a variable of the user's
+	sees.Name, sees.Sandbox, sees.Env = "sees", "", []string{"SAID=${TOKEN}"}
+	quiet := sees
+	quiet.Env = nil
+	if err := ask(t.Context(), quiet, r, &plugin.RouterOutput{}); err != nil {
+		t.Errorf("it gets at nothing: %v", err)
+	}
+	for _, p := range []plugin.Plugin{theirs, free, sees} {
 		state := func(want nexus.PluginState) {
 			t.Helper()
 			err := ask(t.Context(), p, r, &plugin.RouterOutput{})

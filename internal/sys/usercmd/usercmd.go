@@ -44,9 +44,10 @@ func (c Command) files() []string {
 
 // Item writes out what somebody has to agree to before it is run, nil for
 // nothing: what the user declared is agreed to, as long as it stays in the
-// sandbox.
-func (c Command) Item(name string, text any) *trust.Item {
-	if c.Own && !c.Free {
+// sandbox, and no file of the repository that it names gets at the user's
+// variables or the network.
+func (c Command) Item(name string, text any, files map[string]string) *trust.Item {
+	if c.Own && !c.Free && (len(files) == 0 || len(c.Env) == 0 && len(c.Network) == 0) {
 		return nil
 	}
 	data, err := json.MarshalIndent(text, "", "  ")
