@@ -50,6 +50,17 @@ type Desk interface {
 	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
+// Sparing does what [Desk.Spare] bounds. If that fails after its time was over,
+// the error says why it was over.
+func Sparing(ctx context.Context, d Desk, paid bool, do func(context.Context) error) error {
+	spare, stop := d.Spare(ctx, paid)
+	defer stop()
+	if err := do(spare); err == nil || spare.Err() == nil {
+		return err
+	}
+	return context.Cause(spare)
+}
+
 // Model is a model that was picked for a role, with what it costs.
 type Model struct {
 	llm.Model
