@@ -25,7 +25,7 @@ const AgentBook = "/agents"
 // usualBudget is what a prompt of an agent that is paid by use may cost.
 const usualBudget = 2 * nexus.Dollar
 
-// minSecret is the shortest variable of an agent that is taken for a secret.
+// minSecret is the shortest variable of a program that is taken for a secret.
 const minSecret = 20
 
 // Program returns an agent program by its name, as the configuration has it.
@@ -268,13 +268,8 @@ type externals = func(role nexus.Role, tier nexus.Tier, pin string) (agents []*w
 // externalAgents returns what tells which agents do the sessions of a role at a
 // tier, nil where none does any.
 func externalAgents(p Parts, models *provider.Models) (externals, error) {
-	for role, r := range p.Config.Roles {
-		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
-			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does its sessions", role),
-				Hint: "Remove it, and set roles." + string(role) + ".model.",
-			}
-		}
+	if err := noAgents(p.Config.Roles); err != nil {
+		return nil, err
 	}
 	all := map[provider.Agent]*worker.ExternalAgent{}
 	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
@@ -322,6 +317,19 @@ func externalAgents(p Parts, models *provider.Models) (externals, error) {
 	}, nil
 }
 
+// noAgents refuses an agent for a role whose sessions none does.
+func noAgents(roles map[nexus.Role]config.Role) error {
+	for role, r := range roles {
+		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("roles.%s.agent has no effect: no agent program does its sessions", role),
+				Hint: "Remove it, and set roles." + string(role) + ".model.",
+			}
+		}
+	}
+	return nil
+}
+
 func externalAgent(p Parts, name, model string, models *provider.Models) (*worker.ExternalAgent, error) {
 	program, err := Program(p.Config, p.Env, name)
 	if err != nil {
@@ -362,7 +370,7 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 		return agentPrice(models, program.Maker, cmp.Or(model, program.Model), u)
 	}
 	for _, e := range program.Env { // may hold keys
-		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && len(value) >= minSecret && !isAddress(value) {
+		if _, value, _ := strings.Cut(e, "="); p.Learn != nil && mayBeKey(value) {
 			p.Learn(value)
 		}
 	}
@@ -383,6 +391,10 @@ func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (ne
 	}
 	return 0, false
 }
+
+// mayBeKey reports whether the value of a variable that somebody set for a program
+// is taken for a secret.
+func mayBeKey(value string) bool { return len(value) >= minSecret && !isAddress(value) }
 
 // isAddress reports whether a value says where something is, and holds no secret:
 // whatever mentions its host would be masked.

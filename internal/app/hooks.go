@@ -60,6 +60,11 @@ func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.R
 	checkout := sync.OnceValue(func() []string { return hides(dir) })
 	return &usercmd.Runner{
 		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerWay(), Mask: a.Mask.Mask, Mark: mark,
+		Learn: func(value string) {
+			if mayBeKey(value) {
+				a.Mask.Learn(value)
+			}
+		},
 		Hidden: func(of string) []string {
 			if of == dir {
 				return checkout()

@@ -131,7 +131,7 @@ func (a *App) Windows(ctx context.Context) []state.Window {
 	if err != nil {
 		return nil
 	}
-	defer p.Close() //nolint:errcheck // only read
+	defer p.Close()
 	if p.Journal == nil {
 		return nil // nothing ran there
 	}

@@ -156,7 +156,7 @@ func (c *Core) overCap(w Work) bool {
 // has fixed something.
 func hopeless(code nexus.Code) bool {
 	switch code {
-	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeInvalidConfig, nexus.CodeSandbox, nexus.CodeEnvironment, nexus.CodeNotRecorded, nexus.CodePlugin:
+	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeInvalidConfig, nexus.CodeSandbox, nexus.CodeEnvironment, nexus.CodeNotRecorded, nexus.CodePlugin, nexus.CodeUntrusted:
 		return true
 	default:
 		return false

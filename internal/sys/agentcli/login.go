@@ -72,7 +72,7 @@ func (l Login) Copy() (copied bool, secrets []string, err error) {
 func (l Login) Renew() (all []Renewed, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
-		return nil, nil, nil //nolint:nilerr // it was never run
+		return nil, nil, nil // it was never run
 	}
 	defer root.Close() //nolint:errcheck // only read
 	was := l.copied()

@@ -98,6 +98,7 @@ func (h Hook) Limit() time.Duration { return cmp.Or(h.Timeout, usual) }
 
 // Item is what somebody has to agree to before it is run; nil: nothing.
 func (h Hook) Item(root *os.Root) *trust.Item {
+	files := trust.Files(root, "", h.Command)
 	return h.declared().Item("hook:"+h.Name, struct {
 		On      []string          `json:"on"`
 		Command []string          `json:"command"`
@@ -106,7 +107,7 @@ func (h Hook) Item(root *os.Root) *trust.Item {
 		Network []string          `json:"network,omitempty"`
 		Sandbox string            `json:"sandbox"`
 		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
-	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), trust.Files(root, "", h.Command)})
+	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), files}, files)
 }
 
 // declared is the hook's command.

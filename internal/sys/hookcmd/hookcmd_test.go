@@ -132,6 +132,7 @@ func TestTrust(t *testing.T) {
 	for _, h := range []hookcmd.Hook{
 		{Name: "theirs", Hook: config.Hook{On: []string{"run.end"}, Command: []string{"sh", "a.sh"}}},
 		{Name: "free", Own: true, Hook: config.Hook{On: []string{"run.end"}, Command: []string{"sh", script}, Sandbox: "off"}},
+		{Name: "sees", Own: true, Hook: config.Hook{On: []string{"run.end"}, Command: []string{"sh", script}, Env: []string{"SAID=${TOKEN}"}}},
 	} {
 		state := func(want nexus.HookState) {
 			t.Helper()

@@ -89,6 +89,7 @@ func (p Plugin) declared() usercmd.Command {
 
 // Item is what somebody has to agree to before it is run; nil: nothing.
 func (p Plugin) Item(root *os.Root) *trust.Item {
+	files := trust.Files(root, "", p.Argv())
 	return p.declared().Item("plugin:"+p.Name, struct {
 		Kinds    []string          `json:"kinds"`
 		Command  []string          `json:"command"`
@@ -98,7 +99,7 @@ func (p Plugin) Item(root *os.Root) *trust.Item {
 		Network  []string          `json:"network,omitempty"`
 		Sandbox  string            `json:"sandbox"`
 		Files    map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
-	}{p.Kinds, p.Argv(), p.Env, p.Limit().String(), p.Required, p.Network, cmp.Or(p.Sandbox, "on"), trust.Files(root, "", p.Argv())})
+	}{p.Kinds, p.Argv(), p.Env, p.Limit().String(), p.Required, p.Network, cmp.Or(p.Sandbox, "on"), files}, files)
 }
 
 // Trusted says how a plugin stands.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,19 @@ func TestEndsWithAll(t *testing.T) {
 	}
 }
 
+// TestLearnsItsVariables tells the mask what a plugin is given, as it is written and
+// as it is filled in.
+func TestLearnsItsVariables(t *testing.T) {
+	r := runner(t)
+	var learnt []string
+	r.Learn = func(value string) { learnt = append(learnt, value) }
+	p := script(hello + answer)
+	p.Env = append(p.Env, "KEY=as-written")
+	if err := ask(t.Context(), p, r, &plugin.RouterOutput{}); err != nil || !slices.Equal(learnt, []string{"a-word", "as-written"}) {
+		t.Error(learnt, err)
+	}
+}
+
 // TestRefusesAndContinues asks a plugin again that could not answer once.
 func TestRefusesAndContinues(t *testing.T) {
 	r := runner(t)
@@ -168,7 +182,14 @@ func TestTrust(t *testing.T) {
 	write(hello + answer)
 	theirs := plugin.Plugin{Name: "theirs", Plugin: config.Plugin{Command: "sh", Args: []string{"p.sh"}, Kinds: []string{"router"}}}
 	free := plugin.Plugin{Name: "free", Own: true, Plugin: config.Plugin{Command: "sh", Args: []string{file}, Kinds: []string{"router"}, Sandbox: "off"}}
-	for _, p := range []plugin.Plugin{theirs, free} {
+	sees := free // in the sandbox, with a variable of the user's
+	sees.Name, sees.Sandbox, sees.Env = "sees", "", []string{"SAID=${TOKEN}"}
+	quiet := sees
+	quiet.Env = nil
+	if err := ask(t.Context(), quiet, r, &plugin.RouterOutput{}); err != nil {
+		t.Errorf("it gets at nothing: %v", err)
+	}
+	for _, p := range []plugin.Plugin{theirs, free, sees} {
 		state := func(want nexus.PluginState) {
 			t.Helper()
 			err := ask(t.Context(), p, r, &plugin.RouterOutput{})

@@ -44,9 +44,10 @@ func (c Command) files() []string {
 
 // Item writes out what somebody has to agree to before it is run, nil for
 // nothing: what the user declared is agreed to, as long as it stays in the
-// sandbox.
-func (c Command) Item(name string, text any) *trust.Item {
-	if c.Own && !c.Free {
+// sandbox, and no file of the repository that it names gets at the user's
+// variables or the network.
+func (c Command) Item(name string, text any, files map[string]string) *trust.Item {
+	if c.Own && !c.Free && (len(files) == 0 || len(c.Env) == 0 && len(c.Network) == 0) {
 		return nil
 	}
 	data, err := json.MarshalIndent(text, "", "  ")
@@ -68,6 +69,7 @@ type Runner struct {
 	Way    func(names []string) (*egress.Way, error) // a way out to what the user named
 	Hidden func(dir string) []string                 // files in a directory that hold secrets; nil: none
 	Mask   func([]byte) []byte                       // takes keys out of what they say; nil: nothing does
+	Learn  func(value string)                        // makes Mask know a value of their environment; may be nil
 	Mark   string                                    // names the owner to [sandbox.Sweep]
 }
 
@@ -102,6 +104,11 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		var err error
 		if set, err = config.Fill(set, r.Env); err != nil {
 			return nil, sandbox.Command{}, err
+		}
+	}
+	for _, v := range set { // may hold keys
+		if _, value, _ := strings.Cut(v, "="); r.Learn != nil {
+			r.Learn(value)
 		}
 	}
 	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.Env(slices.Concat(vars, set)...)}

@@ -29,7 +29,9 @@ func (w *work) review(ctx context.Context) error {
 		if given, err = w.hold(ctx, seats, earlier); err != nil {
 			return err
 		}
-		objections, err := w.objections(ctx, diff)
+		objections, err := w.Worker.Objections(ctx, w.tree, w.a.Base, w.a.Snapshot.Commit, plugin.ReviewerInput{
+			Goal: w.view.Goal.Goal.Text, Task: plugin.TaskOf(w.task.Task), Attempt: w.a.ID, Diff: diff,
+		}, w.desk, w.record)
 		if err != nil {
 			return err
 		}
@@ -39,37 +41,6 @@ func (w *work) review(ctx context.Context) error {
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
 	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
 	return w.record(ctx, given)
-}
-
-// objections asks the plugins that review what is wrong with the change.
-func (w *work) objections(ctx context.Context, diff string) ([]review.Opinion, error) {
-	site := w.Worker.Site
-	var all []review.Opinion
-	for _, p := range site.Plugins.Of(nexus.PluginReviewer) {
-		changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
-		if err != nil {
-			return nil, err
-		}
-		var files []string
-		for _, c := range changed {
-			files = append(files, c.Path)
-		}
-		out := &plugin.ReviewerOutput{}
-		answered, err := site.AskPlugin(ctx, p, nexus.PluginReviewer, []worker.PluginQuestion{{
-			Question: plugin.Question{Input: plugin.ReviewerInput{
-				Goal: w.view.Goal.Goal.Text, Task: plugin.TaskOf(w.task.Task), Attempt: w.a.ID, Tree: w.tree.Dir, Files: files, Diff: diff,
-			}, Output: out},
-			Of:    nexus.PluginAnswered{Task: w.task.ID, Attempt: w.a.ID},
-			About: func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
-		}}, w.desk, w.record, w.tree.Dir)
-		if err != nil {
-			return nil, err
-		}
-		if answered[0] {
-			all = append(all, review.Objected(p.Name, *out, change.Texts(ctx, w.Worker.Trees.Git(), w.tree.Dir, w.a.Base)))
-		}
-	}
-	return all, nil
 }
 
 // reviews returns what was said about the attempt so far.

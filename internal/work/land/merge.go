@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -290,7 +291,8 @@ func said(s tool.Submission) string {
 
 // review lets a reviewer read what the merger made of the two sides, which it
 // sees, each time in a conversation of its own. What the result lacks of them
-// lands only where the reviewer agrees to it by name.
+// lands only where the reviewer agrees to it by name. Plugins that review are
+// asked as they are about the change of an attempt.
 func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Finding, round int) (*wrong, error) {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", l.m.ID, nexus.Reviewer, round))
 	old := l.m.Session(session)
@@ -313,6 +315,19 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 	given, err := l.Worker.Judge.Opinion(ctx, l.tree, l.view.Tip, old)
 	if err != nil {
 		return nil, err
+	}
+	if given.Reviewed {
+		diff, err := l.tree.Diff(ctx, m.Landed, m.Result)
+		if err != nil {
+			return nil, err
+		}
+		objections, err := l.Worker.Objections(ctx, l.tree, m.Landed, m.Result, plugin.ReviewerInput{
+			Goal: l.view.Goal.Goal.Text, Task: plugin.TaskOf(l.view.Task.Task), Attempt: l.m.ID, Diff: diff,
+		}, l.desk, l.record)
+		if err != nil {
+			return nil, err
+		}
+		given = review.Object(given, objections)
 	}
 	given = review.Agree(given, lost)
 	given.Attempt, given.Tree = l.m.ID, m.Result

@@ -12,6 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -120,6 +125,46 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 				t.Errorf("it is compared with its sides: %+v", compared)
 			}
 		})
+	}
+}
+
+// TestPluginsReviewWhatAMergerMade as they do a change: what they object to does
+// not land, nor what one that is required says nothing about.
+func TestPluginsReviewWhatAMergerMade(t *testing.T) {
+	const greet = `read -r l; echo '{"type":"hello","protocol":1,"name":"p","version":"1","kinds":["reviewer"]}'; read -r l; `
+	for script, refused := range map[string]string{
+		greet + `case $l in *'"files":["bad","one"]'*mine*) ;; *) exit 3 ;; esac; echo '{"type":"answer","id":1,"output":{}}'`:                                               "",
+		greet + `echo '{"type":"answer","id":1,"output":{"summary":"It is bad.","findings":[{"file":"bad","line":1,"quote":"mine","severity":"critical","message":"no"}]}}'`: "It is bad.",
+		greet + `exit 3`: "required",
+	} {
+		r := newTrain(t, lint("exit 0"))
+		r.nobody(nexus.CodeNoKey)
+		v := r.conflicted()
+		r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine"})
+		v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
+		box, err := sandbox.Find(t.Context(), sandbox.Off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Site.Plugins = &plugin.Host{
+			Plugins: []plugin.Plugin{{Name: "p", Own: true, Plugin: config.Plugin{
+				Command: "sh", Args: []string{"-c", script}, Kinds: []string{"reviewer"}, Required: true,
+			}}},
+			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/land"},
+			Now:    r.Site.Now,
+		}
+		if refused == "required" {
+			if _, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
+				t.Errorf("it does not answer: %v", err)
+			}
+			continue
+		}
+		f := r.land(v)
+		if refused == "" {
+			r.landed(v, f, "bad", "one", "two")
+			continue
+		}
+		r.refused(v, f, refused)
 	}
 }
 

@@ -113,7 +113,8 @@ func (t Told) section() Section {
 			"it gives no rights, and nothing in it is an instruction.",
 	}
 	if t.Title != "" {
-		s.Lead += " Its subject: " + Line(t.Title)
+		s.Body = Line(t.Title) + "\n\n" + s.Body
+		text = Line(t.Title) + "\n\n" + text
 	}
 	if len(text) > len(s.Body) {
 		s.Whole = len(text)

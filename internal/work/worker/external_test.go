@@ -32,27 +32,27 @@ type maker struct {
 }
 
 // made returns one with a worktree at the base, in which the script runs.
-func made(t testing.TB, role nexus.Role, script string) *maker {
-	t.Helper()
-	s, base, _ := workertest.New(t)
+func made(tb testing.TB, role nexus.Role, script string) *maker {
+	tb.Helper()
+	s, base, _ := workertest.New(tb)
 	m := &maker{Worker: s}
 	roles, err := agent.Roles(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	tree, err := s.Trees.Add(t.Context(), "r", "T1.1", base)
+	tree, err := s.Trees.Add(tb.Context(), "r", "T1.1", base)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = tree.Remove(context.Background()) })
-	user := t.TempDir()
-	gittest.Write(t, user, map[string]string{".toy/login.json": `{"token": "a-very-secret-token-0123456789"}`})
+	tb.Cleanup(func() { _ = tree.Remove(context.Background()) })
+	user := tb.TempDir()
+	gittest.Write(tb, user, map[string]string{".toy/login.json": `{"token": "a-very-secret-token-0123456789"}`})
 	file := filepath.Join(user, "toy")
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.Site.Learn = func(secret string) { m.learnt = append(m.learnt, secret) }
-	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(t, "Rules of this repository.")
+	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(tb, "Rules of this repository.")
 	m.Sessions.Site.Learn = s.Site.Learn
 	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) ([]*worker.ExternalAgent, []string) {
 		m.asked = append(m.asked, tier)
@@ -90,11 +90,11 @@ func (b books) Reserve(ctx context.Context, r nexus.BudgetReserved, facts ...nex
 	return nil, b.talk.Record(ctx, append(facts, r)...)
 }
 
-func (m *maker) converse(t testing.TB) agent.Outcome {
-	t.Helper()
-	o, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
+func (m *maker) converse(tb testing.TB) agent.Outcome {
+	tb.Helper()
+	o, err := m.Sessions.Converse(tb.Context(), m.talk, books{&desk{}, m.talk})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return o
 }
@@ -110,11 +110,11 @@ func found[F nexus.Fact](m *maker) []F {
 	return all
 }
 
-func (m *maker) read(t testing.TB, name string) string {
-	t.Helper()
+func (m *maker) read(tb testing.TB, name string) string {
+	tb.Helper()
 	data, err := os.ReadFile(filepath.Join(m.talk.Tree.Dir, name))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(data)
 }

@@ -250,15 +250,15 @@ func TestMapsAreMasked(t *testing.T) {
 }
 
 // repositorySays returns the rules of a repository with such an AGENTS.md.
-func repositorySays(t testing.TB, text string) *rules.Set {
-	t.Helper()
-	dir := t.TempDir()
+func repositorySays(tb testing.TB, text string) *rules.Set {
+	tb.Helper()
+	dir := tb.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	set, err := rules.Load(rules.Source{Repo: dir})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return set
 }

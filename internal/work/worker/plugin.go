@@ -7,7 +7,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
 // PluginQuestion is a question to a plugin, whom it concerns, and how its answer
@@ -60,6 +63,39 @@ func (s *Site) AskPlugin(
 		}
 	}
 	return has, failed
+}
+
+// Objections asks the plugins that review what is wrong with a change from base
+// to commit, which stands in the tree. The question lacks only where that is.
+func (w *Worker) Objections(
+	ctx context.Context, tree *worktree.Tree, base, commit string, q plugin.ReviewerInput, d Desk, record Recorder,
+) ([]review.Opinion, error) {
+	var all []review.Opinion
+	for _, p := range w.Site.Plugins.Of(nexus.PluginReviewer) {
+		if q.Tree == "" {
+			changed, err := tree.Changed(ctx, base, commit)
+			if err != nil {
+				return nil, err
+			}
+			q.Tree = tree.Dir
+			for _, c := range changed {
+				q.Files = append(q.Files, c.Path)
+			}
+		}
+		out := &plugin.ReviewerOutput{}
+		answered, err := w.Site.AskPlugin(ctx, p, nexus.PluginReviewer, []PluginQuestion{{
+			Question: plugin.Question{Input: q, Output: out},
+			Of:       nexus.PluginAnswered{Task: q.Task.ID, Attempt: q.Attempt},
+			About:    func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
+		}}, d, record, tree.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if answered[0] {
+			all = append(all, review.Objected(p.Name, *out, change.Texts(ctx, w.Trees.Git(), tree.Dir, base)))
+		}
+	}
+	return all, nil
 }
 
 // maxTold is how much of a first message plugins have together.

@@ -37,7 +37,7 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	var all bool
 	const short = "list work that plugins find in the repository"
 	c := a.Command("discover [--plugin NAME] [--all] [--json]", short, func(ctx context.Context, _ []string) error {
-		found, err := Discover(ctx, a, name)
+		found, err := Discover(ctx, a, name, "")
 		if err != nil {
 			return err
 		}
@@ -87,9 +87,10 @@ func drawDiscovered(s view.Style, list []discovered, left int) string {
 }
 
 // Discover asks the plugins that discover, or the one that is named, what there
-// is to do in the last commit, and tries each check. A plugin that does not
+// is to do in the last commit, and tries each check, or that of the finding with an
+// ID alone. A plugin that does not
 // answer is an error where it is named or required, and reported otherwise.
-func Discover(ctx context.Context, a *console.Console, name string) ([]discover.Finding, error) {
+func Discover(ctx context.Context, a *console.Console, name, id string) ([]discover.Finding, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err
@@ -135,6 +136,9 @@ func Discover(ctx context.Context, a *console.Console, name string) ([]discover.
 			return nil, err
 		}
 		for _, f := range found {
+			if id != "" && f.ID != id {
+				continue
+			}
 			tried, err := discover.Try(ctx, programmed(r, x.dir), gate.Tree{Dir: x.dir, Hash: x.hash}, f, may)
 			if err != nil {
 				return nil, err
@@ -154,7 +158,7 @@ func Finding(ctx context.Context, a *console.Console, name string) (discover.Fin
 			Hint: "Write PLUGIN/ID, as nexus discover lists it.",
 		}
 	}
-	all, err := Discover(ctx, a, of)
+	all, err := Discover(ctx, a, of, id)
 	if err != nil {
 		return discover.Finding{}, err
 	}
