@@ -2,8 +2,10 @@ package acpcmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
@@ -36,8 +38,8 @@ func commands() []command {
 		looking("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
 		looking("pause", "Pause every agent of the run at its next turn", "", "pause --json --run=RUN"),
 		looking("stop", "End the run for good; what landed stays", "", "stop --json --run=RUN"),
-		looking("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
-		looking("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
+		answering("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
+		answering("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
 		looking("reject", "Say no to a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
 	}
 }
@@ -107,18 +109,44 @@ func looking(name, about, hint, line string) command {
 		if err != nil {
 			return "", err
 		}
-		r := s.agent.Run(ctx, s.order(false, args...))
-		if r.Failure != nil {
-			return "", failed(r)
-		}
-		language := "text"
-		if name == "diff" {
-			language = name
-		}
-		s.say("%s", in(language, r.Text))
-		return acpserver.Done, nil
+		return s.print(ctx, name, s.order(false, args...))
 	}
 	return c
+}
+
+// answering returns a command that answers a question. A yes to what stays open until
+// a person decides takes a permission, as where the run asks: it may publish, land, and
+// have a model paid for.
+func answering(name, about, hint, line string) command {
+	c := command{name: name, about: about, hint: hint, beside: true}
+	c.do = func(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+		args, err := s.line(name, hint, line, rest)
+		if err != nil {
+			return "", err
+		}
+		run, _ := strings.CutPrefix(args[2], "--run=")
+		words := append(slices.Clone(args[slices.Index(args, "--")+1:]), "yes") // what approve says
+		agreed, asked, err := s.agree(ctx, run, words[0], words[1])
+		if !agreed || err != nil {
+			return acpserver.Done, err
+		}
+		return s.print(ctx, name, s.order(asked, args...))
+	}
+	return c
+}
+
+// print runs a command line and shows what it prints.
+func (s *session) print(ctx context.Context, name string, o host.Order) (acpserver.Stop, error) {
+	r := s.agent.Run(ctx, o)
+	if r.Failure != nil {
+		return "", failed(r)
+	}
+	language := "text"
+	if name == "diff" {
+		language = name
+	}
+	s.say("%s", in(language, r.Text))
+	return acpserver.Done, nil
 }
 
 // line fills in a command line. A value is never taken for a flag: those of flags

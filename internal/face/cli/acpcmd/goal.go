@@ -314,12 +314,12 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	if err != nil {
 		return "", err
 	}
-	v, err := s.look(ctx, name)
+	v, st, err := s.look(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	for _, q := range v.Asks { // what it waits for would end it again
-		later, err := s.ask(ctx, v.ID, q)
+		later, err := s.ask(ctx, v.ID, q, yesTakes(v, st))
 		switch {
 		case err != nil || ctx.Err() != nil:
 			return "", errors.Join(err, context.Cause(ctx))
@@ -328,11 +328,20 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 			return acpserver.Done, nil
 		}
 	}
+	if len(v.Asks) > 0 {
+		if v, st, err = s.look(ctx, name); err != nil {
+			return "", err
+		}
+		if v.Status == nexus.StatusDone { // an answer was all that it waited for
+			s.report(v)
+			return acpserver.Done, nil
+		}
+	}
 	agreed := false
-	if !s.allowed(c, "resume") {
-		left := max(v.Money.Limit-v.Money.Spent, 0)
+	if price := host.PriceOf(st); !s.allowed(c, "resume") || price.Land && !s.allowed(c, "land") {
+		left := price.Most
 		what := fmt.Sprintf("Continue run %s: %s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
-			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + host.Price{Most: left}.String()
+			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + price.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", left.Float()), what, once("Continue"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
@@ -344,18 +353,22 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 }
 
 // look returns how a run stands.
-func (s *session) look(ctx context.Context, name string) (view.Run, error) {
+func (s *session) look(ctx context.Context, name string) (view.Run, *state.State, error) {
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Reads)
 	if err != nil {
-		return view.Run{}, err
+		return view.Run{}, nil, err
 	}
 	defer p.Close()
 	r, err := p.Run(ctx, name)
 	if err != nil {
-		return view.Run{}, err
+		return view.Run{}, nil, err
 	}
-	return s.agent.stand(ctx, p, r.ID)
+	st, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return view.Run{}, nil, err
+	}
+	return s.agent.tell(r, st), st, nil
 }
 
 // land moves a branch to what the session's run landed, once a person agrees to it.
@@ -368,7 +381,7 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := s.look(ctx, args[len(args)-1])
+	v, _, err := s.look(ctx, args[len(args)-1])
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -153,13 +152,10 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	at := s.agent.at(s.dir)
-	p, err := at.Open(ctx, app.Reads)
-	if err != nil || run == "" {
+	if run == "" {
 		return "", false
 	}
-	defer p.Close()
-	v, err := s.agent.stand(ctx, p, run)
+	v, _, err := s.look(ctx, string(run))
 	if err != nil || v.Held != nil {
 		return "", false
 	}

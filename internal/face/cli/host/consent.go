@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -36,6 +37,18 @@ func (p Price) String() string {
 		text += ", and moves " + cmp.Or(Shown(p.Target), "your branch") + " to the result"
 	}
 	return text + "."
+}
+
+// PriceOf says what a run that there is may still cost, and which branch it moves:
+// also where that was only asked for.
+func PriceOf(s *state.State) Price {
+	p := Price{Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0), Land: s.Goal.Land, Target: s.Goal.Target}
+	for _, r := range s.Requests {
+		if r.Verb == nexus.VerbLand {
+			p.Land, p.Target = true, r.ID
+		}
+	}
+	return p
 }
 
 // Outline lists the tasks of a plan that comes from a client, and the commands
