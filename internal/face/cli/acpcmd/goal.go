@@ -52,10 +52,8 @@ func (s *session) prepare(o app.Order) (config.Config, error) {
 
 // allowed reports whether the user agreed to something beforehand. What a person
 // wants to see before it is done is never agreed to beforehand.
-func (s *session) allowed(c config.Config, name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Contains(c.Editors, name) && !s.approval.Holds(nexus.ApproveAll)
+func (o chosen) allowed(c config.Config, name string) bool {
+	return slices.Contains(c.Editors, name) && !o.approval.Holds(nexus.ApproveAll)
 }
 
 // consent asks a person to agree to something that costs or lands, which is shown,
@@ -109,8 +107,8 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 	if err != nil {
 		return "", err
 	}
-	if s.allowed(c, "run") {
-		o := s.order(false, append([]string{"run", "--json", "--file=-"}, s.flags("tier", "approval")...)...)
+	if with := s.chosen(c); with.allowed(c, "run") {
+		o := s.order(false, append([]string{"run", "--json", "--file=-"}, with.flags()...)...)
 		o.Stdin = text
 		return s.conduct(ctx, o)
 	}
@@ -146,12 +144,13 @@ type made struct {
 // makePlan makes a plan for a goal, once a person agrees to that. It returns nil
 // where there is none.
 func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*made, acpserver.Stop, error) {
+	with := s.chosen(c)
 	s.mu.Lock()
-	agreed := s.planning
+	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
 	s.mu.Unlock()
-	if !agreed && !s.allowed(c, "plan") {
+	if !agreed && !with.allowed(c, "plan") {
 		what := "Make a plan for: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
-			" You see the plan and its price before work starts."
+			" You see the plan and its price before work starts." + with.String()
 		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
 			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
 		if answer == "" || err != nil {
@@ -162,7 +161,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 		s.planning = answer == always
 		s.mu.Unlock()
 	}
-	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, s.flags("tier")...)...)
+	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, with.tiers()...)...)
 	o.Stdin = text
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
@@ -230,11 +229,11 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	}
 	most := max(c.Limits.RunMoney-p.spent, 0) // what the plan cost counts
 	args := []string{"run", "--json", "--plan=-", "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)}
-	agreed := false
-	if !s.allowed(c, "run") {
+	agreed, with := false, s.chosen(c)
+	if !with.allowed(c, "run") {
 		price := host.Price{Most: most}
 		what := "Carry out this plan: " + host.Outline(p.Goal, p.Tasks) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
-			" The result is a branch of its own; your files stay as they are."
+			" The result is a branch of its own; your files stay as they are." + with.String()
 		lands := acpserver.Answer{ID: andLand, Name: "Start, and move " + s.target(ctx) + " to the result at the end", Kind: "allow_once"}
 		title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
 		answer, err := s.consent(ctx, title, what, once("Start"), lands)
@@ -256,7 +255,7 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	s.mu.Lock()
 	s.plan = nil
 	s.mu.Unlock()
-	o := s.order(agreed, append(args, s.flags("tier", "approval")...)...)
+	o := s.order(agreed, append(args, with.flags()...)...)
 	if o.Stdin = string(data); slices.Contains(args, "--land") {
 		delete(o.Set, "land")
 	}
@@ -285,10 +284,11 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	if err != nil {
 		return "", err
 	}
-	args, agreed := append([]string{"quick", "--json", "--file=-"}, s.flags("tier", "approval")...), false
-	if !s.allowed(c, "quick") {
+	with := s.chosen(c)
+	args, agreed := append([]string{"quick", "--json", "--file=-"}, with.flags()...), false
+	if !with.allowed(c, "quick") {
 		what := "Do this task: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
-			" The result is a branch of its own; your files stay as they are."
+			" The result is a branch of its own; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
@@ -337,18 +337,18 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 			return acpserver.Done, nil
 		}
 	}
-	agreed := false
-	if price := host.PriceOf(st); !s.allowed(c, "resume") || price.Land && !s.allowed(c, "land") {
+	agreed, with := false, s.chosen(c, st.Limits.Approval)
+	if price := host.PriceOf(st); !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
 		left := price.Most
 		what := fmt.Sprintf("Continue run %s: %s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
-			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + price.String()
+			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + price.String() + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", left.Float()), what, once("Continue"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
 		}
 		agreed = true
 	}
-	args := append([]string{"resume", "--json"}, s.flags("approval")...)
+	args := append([]string{"resume", "--json"}, with.levels()...)
 	return s.conduct(ctx, s.order(agreed, append(args, "--", string(v.ID))...))
 }
 
@@ -391,7 +391,7 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 		}
 	}
 	agreed := false
-	if !s.allowed(c, "land") {
+	if !s.chosen(c).allowed(c, "land") {
 		what := fmt.Sprintf("Move %s to the result of run %s: %s\n\n%s landed, at %s. New commits are merged and checked again.",
 			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, host.Shown(v.Goal), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit))
 		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))

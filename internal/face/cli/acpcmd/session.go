@@ -1,6 +1,7 @@
 package acpcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // The modes of a session: what becomes of what a person says.
@@ -98,18 +100,63 @@ func (s *session) Set(option, value string) error {
 	return nil
 }
 
-// flags are those that the options of the session stand for.
-func (s *session) flags(all ...string) []string {
+// chosen is what the options of a session stand for when a person is asked to agree.
+// What is agreed to is done with these, whatever the client sets meanwhile.
+type chosen struct {
+	tier     string         // empty: the router's
+	approval nexus.Approval // the strictest of all that hold
+	usual    nexus.Approval // the one that holds without a flag
+}
+
+// chosen returns what holds now: for a new run, or one that has a level of its own.
+func (s *session) chosen(c config.Config, run ...nexus.Approval) chosen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var flags []string
-	if slices.Contains(all, "tier") && s.tier != anyTier {
-		flags = append(flags, "--tier="+s.tier)
+	o := chosen{usual: cmp.Or(c.Limits.Approval, nexus.ApproveNone)}
+	o.approval = strictest(append(run, s.approval, o.usual)...)
+	if len(run) > 0 {
+		o.usual = cmp.Or(run[0], nexus.ApproveNone)
 	}
-	if slices.Contains(all, "approval") && s.approval != s.least {
-		flags = append(flags, "--approval="+string(s.approval))
+	if s.tier != anyTier {
+		o.tier = s.tier
 	}
-	return flags
+	return o
+}
+
+// strictest returns the level that holds all that one of them holds.
+func strictest(all ...nexus.Approval) nexus.Approval {
+	most := nexus.ApproveNone
+	for _, level := range nexus.Approvals() {
+		if slices.ContainsFunc(all, func(a nexus.Approval) bool { return a.Holds(level) }) {
+			most = level
+		}
+	}
+	return most
+}
+
+func (o chosen) tiers() []string {
+	if o.tier == "" {
+		return nil
+	}
+	return []string{"--tier=" + o.tier}
+}
+
+func (o chosen) levels() []string {
+	if o.approval == o.usual {
+		return nil
+	}
+	return []string{"--approval=" + string(o.approval)}
+}
+
+func (o chosen) flags() []string { return append(o.tiers(), o.levels()...) }
+
+// String says it to the one who agrees, behind another sentence.
+func (o chosen) String() string {
+	text := " Approval level: " + string(o.approval) + "."
+	if o.tier != "" {
+		text += " Tasks start at tier " + o.tier + "."
+	}
+	return text
 }
 
 // Prompt implements [acpserver.Session].
