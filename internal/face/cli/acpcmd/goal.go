@@ -137,7 +137,8 @@ func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, er
 type made struct {
 	nexus.Plan
 
-	drawn string
+	run   nexus.RunID // that made it
+	drawn string      // with its estimate
 	spent nexus.Money // on making it
 }
 
@@ -177,9 +178,9 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
 		return nil, stop, err
 	}
-	p := &made{drawn: r.Text, spent: t.spent()}
-	if err := json.Unmarshal(r.Data, &p.Plan); err != nil {
-		return nil, "", fmt.Errorf("read the plan: %w", err)
+	p := &made{run: t.state.Run, spent: t.spent()}
+	if err := p.read(r); err != nil {
+		return nil, "", err
 	}
 	s.mu.Lock()
 	s.plan = p
@@ -188,13 +189,34 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	return p, "", nil
 }
 
-// planned shows the plan that a run made which was continued.
-func (s *session) planned(of *state.State) {
-	p := &made{Plan: app.PlanOf(of), spent: of.Ledger.Spent()}
+// read takes what nexus plan printed.
+func (p *made) read(r host.Result) error {
+	if r.Failure != nil {
+		return failed(r)
+	}
+	p.drawn, p.Plan = r.Text, nexus.Plan{}
+	if err := json.Unmarshal(r.Data, &p.Plan); err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	return nil
+}
+
+// draw draws a plan that was made before, with an estimate of now.
+func (s *session) draw(ctx context.Context, p *made) error {
+	return p.read(s.agent.Run(ctx, s.order(false, "plan", "--json", "--run="+string(p.run))))
+}
+
+// planned shows the plan that a run made which was continued, or is recalled.
+func (s *session) planned(ctx context.Context, of *state.State) error {
+	p := &made{run: of.Run, spent: of.Ledger.Spent()}
+	if err := s.draw(ctx, p); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	s.plan = p
 	s.mu.Unlock()
-	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(p.Goal, p.Tasks)))
+	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	return nil
 }
 
 // entries are the tasks of a plan that nobody works on.
@@ -223,6 +245,11 @@ func priority(needed bool) string {
 
 // start works on a plan once a person agrees to it.
 func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
+	if p.drawn == "" {
+		if err := s.draw(ctx, &p); err != nil {
+			return "", err
+		}
+	}
 	c, err := s.prepare(app.Order{Plan: &p.Plan})
 	if err != nil {
 		return "", err
@@ -232,7 +259,11 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		price := host.Price{Most: most}
-		what := "Carry out this plan: " + host.Outline(p.Goal, p.Tasks) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
+		outline, err := host.Outline(p.Goal, p.Tasks)
+		if err != nil {
+			return "", err
+		}
+		what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
 		lands := acpserver.Answer{ID: andLand, Name: "Start, and move " + s.target(ctx) + " to the result at the end", Kind: "allow_once"}
 		title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())

@@ -189,8 +189,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	}
 	v := t.view()
 	if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
-		s.planned(t.state)
-		return acpserver.Done, nil
+		return acpserver.Done, s.planned(ctx, t.state)
 	}
 	s.report(v)
 	switch {

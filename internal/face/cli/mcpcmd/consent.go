@@ -177,5 +177,8 @@ func outline(p map[string]any, goal string, most nexus.Size) (string, error) {
 		return "", err
 	}
 	sent, err := plan.Load(data, most)
-	return host.Outline(cmp.Or(goal, sent.Goal), sent.Tasks), err
+	if err != nil {
+		return "", err
+	}
+	return host.Outline(cmp.Or(goal, sent.Goal), sent.Tasks)
 }
