@@ -55,14 +55,11 @@ func (t *tracker) question(v view.Run) {
 func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price string) (later bool, err error) {
 	permission := people.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
 	if s.c.Forms() && !permission {
-		reply, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
-		if reply.Declined && len(q.Choices) == 0 {
-			reply.Text = q.Fallback // who asks has said how it continues without an answer
-		}
-		if err != nil || reply.Text == "" {
+		text, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
+		if err != nil || text == "" {
 			return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
 		}
-		return false, s.answer(ctx, run, q.ID, reply.Text)
+		return false, s.answer(ctx, run, q.ID, text)
 	}
 	text := s.agent.Console.Mask.Text(q.ID + of(q.Task) + ": " + view.Clean(q.Text))
 	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}

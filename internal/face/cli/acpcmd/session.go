@@ -214,12 +214,13 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	return "", false
 }
 
-// reply answers a question of the last run, and continues the run.
+// reply answers a question of the last run, and continues the run. Nobody was shown
+// that this text is the answer, so that the client gives it.
 func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, error) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
+	r := s.agent.Run(ctx, s.order(false, "answer", "--json", "--run="+string(run), "--", id, text))
 	if r.Failure != nil {
 		return "", failed(r)
 	}

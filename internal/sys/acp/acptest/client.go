@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -253,8 +254,8 @@ func (c *Client) prompt(ctx context.Context, text string) error {
 }
 
 // answer returns what is answered to something of that title: the ID of an option or
-// a text; cancel, which is no answer; never, after which nothing is answered; or
-// broken, which is an error.
+// a text; cancel, which is no answer; decline, which leaves a form; never, after which nothing is answered; or
+// broken, which is an error. COMMAND && ANSWER runs a command before.
 func (c *Client) answer(ctx context.Context, title string) (string, error) {
 	for _, a := range c.Answers {
 		if part, answer, ok := strings.Cut(a, "="); ok && strings.Contains(title, part) {
@@ -264,6 +265,10 @@ func (c *Client) answer(ctx context.Context, title string) (string, error) {
 				return "", ctx.Err()
 			case "broken":
 				return "", sdk.NewInternalError("it is broken")
+			}
+			if command, then, ok := strings.Cut(answer, " && "); ok {
+				_ = exec.CommandContext(ctx, "sh", "-c", command).Run() // it may have been done
+				answer = then
 			}
 			return answer, nil
 		}
@@ -304,6 +309,10 @@ func (c *Client) UnstableCreateElicitation(
 	}
 	if answer == "cancel" {
 		r.Cancel = &sdk.UnstableCreateElicitationCancel{Action: "cancel"}
+		return r, nil
+	}
+	if answer == "decline" {
+		r.Decline = &sdk.UnstableCreateElicitationDecline{Action: "decline"}
 		return r, nil
 	}
 	r.Accept = &sdk.UnstableCreateElicitationAccept{Action: "accept", Content: map[string]any{"answer": answer}}
