@@ -1,11 +1,13 @@
 package acpcmd
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
@@ -28,16 +30,16 @@ func commands() []command {
 		{name: "plan", about: "Make a plan with an estimate of time and money, and start nothing", hint: "goal", do: planTyped},
 		{name: "quick", about: "Do one small task without a plan", hint: "task", do: quickTyped},
 		{name: "resume", about: "Continue a run that is paused, interrupted, or waited for you", hint: "run" + optional, do: resumeTyped},
-		{name: "land", about: "Move your branch to what the run landed, merging if needed", do: landTyped},
-		looking("status", "Show how the run stands", "", "status --json -- RUN"),
-		looking("tasks", "List the tasks of the run with their state and costs", "", "show --json -- RUN"),
+		{name: "land", about: "Move your branch to what the run landed, merging if needed", hint: "run" + optional, do: landTyped},
+		looking("status", "Show how the run stands", "run", "status --json -- RUN"),
+		looking("tasks", "List the tasks of the run with their state and costs", "run", "show --json -- RUN"),
 		looking("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "show --json --run=RUN -- WORD"),
 		looking("diff", "Show what a task changed, landed or not", "task", "diff --json --run=RUN -- WORD"),
-		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "", "evidence --json -- RUN"),
-		looking("cost", "Show what the run cost", "", "cost --json -- RUN"),
+		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "run", "evidence --json -- RUN"),
+		looking("cost", "Show what the run cost", "run", "cost --json -- RUN"),
 		looking("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
-		looking("pause", "Pause every agent of the run at its next turn", "", "pause --json --run=RUN"),
-		looking("stop", "End the run for good; what landed stays", "", "stop --json --run=RUN"),
+		looking("pause", "Pause every agent of the run at its next turn", "run", "pause --json --run=RUN"),
+		looking("stop", "End the run for good; what landed stays", "run", "stop --json --run=RUN"),
 		answering("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
 		answering("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
 		looking("reject", "Say no to a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
@@ -77,7 +79,9 @@ func resumeTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, 
 	return s.resume(ctx, rest)
 }
 
-func landTyped(ctx context.Context, s *session, _ string) (acpserver.Stop, error) { return s.land(ctx) }
+func landTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	return s.land(ctx, rest)
+}
 
 // lacks says that a command needs more than was typed.
 func lacks(name, hint string) error {
@@ -149,19 +153,27 @@ func (s *session) print(ctx context.Context, name string, o host.Order) (acpserv
 	return acpserver.Done, nil
 }
 
-// line fills in a command line. A value is never taken for a flag: those of flags
+// line fills in a command line. Without a WORD, a run can be named. What no part of the
+// line stands for is refused. A value is never taken for a flag: those of flags
 // are behind their "=", and words behind "--".
 func (s *session) line(name, hint, line, typed string) ([]string, error) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	if run == "" {
-		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done."}
-	}
 	word, rest, _ := strings.Cut(typed, " ")
 	rest = strings.TrimSpace(rest)
-	if strings.Contains(line, "WORD") && word == "" || strings.Contains(line, "REST") && rest == "" {
+	if !strings.Contains(line, "WORD") {
+		run, word = nexus.RunID(cmp.Or(word, string(run))), ""
+	}
+	switch {
+	case run == "":
+		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done."}
+	case strings.Contains(line, "WORD") && word == "" || strings.Contains(line, "REST") && rest == "":
 		return nil, lacks(name, hint)
+	case !strings.Contains(line, "REST") && rest != "":
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "/" + name + " takes no " + view.Quote(rest), Hint: strings.TrimSpace("Type /"+name+" "+strings.ToUpper(hint)) + ".",
+		}
 	}
 	args := strings.Fields(line)
 	for i, a := range args {

@@ -102,6 +102,14 @@ func FuzzTyped(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if !strings.Contains(line, "WORD") && rest != "" {
+			s.run = nexus.RunID(rest)
+		}
+		for word := range strings.FieldsSeq(rest) {
+			if !strings.Contains(strings.Join(args, " "), word) {
+				t.Errorf("%q is left out of %q", word, args)
+			}
+		}
 		if len(args) != len(strings.Fields(line)) {
 			t.Fatalf("%q: %q", text, args)
 		}

@@ -265,9 +265,14 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		}
 		what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
-		lands := acpserver.Answer{ID: andLand, Name: "Start, and move " + s.target(ctx) + " to the result at the end", Kind: "allow_once"}
+		target := s.target(ctx)
+		answers := []acpserver.Answer{once("Start")}
+		if target != "" {
+			name := "Start, and move " + view.Clean(target) + " to the result at the end"
+			answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
+		}
 		title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
-		answer, err := s.consent(ctx, title, what, once("Start"), lands)
+		answer, err := s.consent(ctx, title, what, answers...)
 		if answer == "" || err != nil {
 			if err == nil {
 				s.say("Say what should be different, or type `/run` to start this plan.")
@@ -276,37 +281,45 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		}
 		agreed, args = true, append(args, "--yes")
 		if answer == andLand {
-			args = append(args, "--land")
+			if now := s.target(ctx); now != target {
+				return "", &nexus.Error{
+					Code: nexus.CodeTargetMoved, Message: "you agreed to move " + target + ", and " + cmp.Or(now, "no branch") + " is checked out now; nothing was done",
+					Hint: "Type /run to be asked again.",
+				}
+			}
+			args = append(args, "--land", "--target="+target)
 		}
 	}
 	data, err := json.Marshal(p.Plan)
 	if err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	s.plan = nil
-	s.mu.Unlock()
 	o := s.order(agreed, append(args, with.flags()...)...)
+	o.Began = func(nexus.RunID) { // a start that fails can be tried again
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.plan = nil
+	}
 	if o.Stdin = string(data); slices.Contains(args, "--land") {
 		delete(o.Set, "land")
 	}
 	return s.conduct(ctx, o)
 }
 
-// target names the branch that a run may move.
+// target names the branch that a run may move; empty where there is none.
 func (s *session) target(ctx context.Context) string {
 	c, err := s.settings()
 	if err != nil || c.Target != "" {
-		return cmp.Or(view.Clean(c.Target), "your branch")
+		return c.Target
 	}
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Reads)
 	if err != nil {
-		return "your branch"
+		return ""
 	}
 	defer p.Close()
 	_, branch, _ := p.Repo.Head(ctx) // without one, the run says what to do
-	return cmp.Or(view.Clean(branch), "your branch")
+	return branch
 }
 
 // quick does one task, once a person agrees to it.
@@ -403,8 +416,8 @@ func (s *session) look(ctx context.Context, name string) (view.Run, *state.State
 }
 
 // land moves a branch to what the session's run landed, once a person agrees to it.
-func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
-	args, err := s.line("land", "", "land --json -- RUN", "")
+func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error) {
+	args, err := s.line("land", "run", "land --json -- RUN", name)
 	if err != nil {
 		return "", err
 	}
@@ -412,7 +425,7 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
-	v, _, err := s.look(ctx, args[len(args)-1])
+	v, st, err := s.look(ctx, args[len(args)-1])
 	if err != nil {
 		return "", err
 	}
@@ -421,10 +434,17 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why.",
 		}
 	}
-	agreed := false
+	if v.Held != nil || !app.Undelivered(st) { // it would land what nobody has seen yet
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
+			Hint: "Wait until it has ended, or continue it with /resume.",
+		}
+	}
+	agreed, price := false, host.PriceOf(st)
 	if !s.chosen(c).allowed(c, "land") {
-		what := fmt.Sprintf("Move %s to the result of run %s: %s\n\n%s landed, at %s. New commits are merged and checked again.",
-			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, host.Shown(v.Goal), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit))
+		price.Land, price.Target = true, v.Target
+		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. New commits are merged and checked again; a model resolves conflicts. %s",
+			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, fenced(host.Shown(v.Goal)), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), price)
 		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
