@@ -106,7 +106,7 @@ mutate: ## the same with few faults, in lines that are new since BASE (what orig
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps
 
-agents: ## install the agent programs of other makers that make toolchains tries, about 2 GB; make deps installs two of them
+agents: ## install the agent programs of other makers that make toolchains tries, about 3 GB; make deps installs two of them
 	@.ci/agents/install
 
 help: ## name the targets

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -58,6 +59,7 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	if set.Billing != "" {
 		p.Metered = set.Billing == "use"
 	}
+	p.Env = append(slices.Clip(p.Env), "DO_NOT_TRACK=1") // for programs that have no switch of their own
 	for _, e := range set.Env {
 		name, value, _ := strings.Cut(e, "=")
 		if of, ok := strings.CutPrefix(value, "${"); ok && strings.HasSuffix(of, "}") {
@@ -91,14 +93,18 @@ func AgentTerms(p agentcli.Program) trust.Item {
 		name, _, _ := strings.Cut(e, "=")
 		vars = append(vars, name)
 	}
+	renews := ""
+	if len(p.Login) > 0 {
+		renews = "A login that it renews there is written back to yours, if only its tokens and times changed.\n"
+	}
 	return trust.Item{Name: "agent " + p.Name, Text: fmt.Sprintf(`%s runs %s %s
 in the sandbox, in place of a model.
 It reads: the task's worktree, toolchains, and a copy of its login (%s).
 It writes: the task's worktree, and a home of its own that is deleted with the worktree.
-It reaches: %s.
+%sIt reaches: %s.
 It gets these variables: %s.
 What it runs can read its login, too. It sees none of your other files and keys.
-`, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), list(p.Hosts, "no host"), list(vars, "none"))}
+`, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), renews, list(p.Hosts, "no host"), list(vars, "none"))}
 }
 
 // Agent is an agent program, and how it stands on this machine.
@@ -129,7 +135,7 @@ func (a *App) Agents(c config.Config) ([]Agent, error) {
 		}
 		one.Trusted = judged[0].State == trust.Trusted
 		for role, r := range c.Roles {
-			if r.Agent == name {
+			if slices.Contains(strings.Split(r.Agent, ","), name) {
 				one.Roles = append(one.Roles, role)
 			}
 		}
@@ -160,9 +166,8 @@ func sessionRoles() []nexus.Role {
 
 // WithAgents has agent programs do the sessions of all roles if no model is set
 // up and no role names an agent: who has nothing but a program that is logged
-// in can run a goal. Those who read what others wrote get another maker's
-// program, where there is one. If there is one that nobody agreed to yet, the
-// error says how.
+// in can run a goal; see [route.Programs]. If there is one that nobody agreed to
+// yet, the error says how.
 func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, error) {
 	for _, r := range c.Roles {
 		if r.Agent != "" {
@@ -189,24 +194,49 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 	if len(usable) == 0 {
 		return c, untrusted(all[0].Program, trust.New)
 	}
-	writes := usable[0]
-	reads := writes
-	if i := slices.IndexFunc(usable, func(one Agent) bool { return one.Maker != writes.Maker }); i > 0 {
-		reads = usable[i]
+	programs := make([]route.Program, len(usable))
+	for i, one := range usable {
+		programs[i] = route.Program{Name: one.Name, Maker: one.Maker, Metered: one.Metered}
 	}
+	writes, reads := route.Programs(programs)
 	roles := maps.Clone(c.Roles)
 	if roles == nil {
 		roles = map[nexus.Role]config.Role{}
 	}
 	for _, role := range sessionRoles() {
 		r := roles[role]
-		if r.Agent = writes.Name; role == nexus.Reviewer || role == nexus.Verifier {
-			r.Agent = reads.Name
+		if r.Agent = strings.Join(writes, ","); role == nexus.Reviewer || role == nexus.Verifier {
+			r.Agent = strings.Join(reads, ",")
 		}
 		roles[role] = r
 	}
 	c.Roles = roles
 	return c, nil
+}
+
+// Untrusted returns the agents that a run would use, that could work, and that
+// nobody agreed to yet.
+func (a *App) Untrusted(c config.Config) ([]agentcli.Program, error) {
+	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.Role) bool { return r.Agent != "" })
+	_, err := a.WithAgents(c, provider.Tap{})
+	e, auto := errors.AsType[*nexus.Error](err)
+	if auto = auto && e.Code == nexus.CodeUntrusted; err != nil && !auto {
+		return nil, err
+	}
+	all, err := a.Agents(c)
+	if err != nil {
+		return nil, err
+	}
+	var open []agentcli.Program
+	for _, one := range all {
+		if one.Missing != nil || !one.LoggedIn || one.Trusted {
+			continue
+		}
+		if set && len(one.Roles) > 0 || auto && len(open) == 0 {
+			open = append(open, one.Program)
+		}
+	}
+	return open, nil
 }
 
 func untrusted(p agentcli.Program, state trust.State) error {
@@ -232,9 +262,12 @@ func picksReaders(p Parts, models *provider.Models) readerPicker {
 	}
 }
 
-// externalAgents returns what tells which agent does the sessions of a role at a
+// externals is [worker.Sessions.External].
+type externals = func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, models []string)
+
+// externalAgents returns what tells which agents do the sessions of a role at a
 // tier, nil where none does any.
-func externalAgents(p Parts, models *provider.Models) (func(nexus.Role, nexus.Tier, string) *worker.ExternalAgent, error) {
+func externalAgents(p Parts, models *provider.Models) (externals, error) {
 	for role, r := range p.Config.Roles {
 		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
 			return nil, &nexus.Error{
@@ -243,14 +276,19 @@ func externalAgents(p Parts, models *provider.Models) (func(nexus.Role, nexus.Ti
 			}
 		}
 	}
-	all := map[string]*worker.ExternalAgent{}
+	all := map[provider.Agent]*worker.ExternalAgent{}
 	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
-		name, model := models.Agent(role, tier, pin)
-		if _, made := all[name+"/"+model]; made || name == "" {
-			return nil
+		agents, _, err := models.Agents(role, tier, pin)
+		for _, one := range agents {
+			if all[one] != nil {
+				continue
+			}
+			h, err := externalAgent(p, one.Name, one.Model, models)
+			if err != nil {
+				return err
+			}
+			all[one] = h
 		}
-		h, err := externalAgent(p, name, model, models)
-		all[name+"/"+model] = h
 		return err
 	}
 	for _, role := range sessionRoles() {
@@ -270,9 +308,17 @@ func externalAgents(p Parts, models *provider.Models) (func(nexus.Role, nexus.Ti
 	if len(all) == 0 {
 		return nil, nil //nolint:nilnil // no role has one
 	}
-	return func(role nexus.Role, tier nexus.Tier, pin string) *worker.ExternalAgent {
-		name, model := models.Agent(role, tier, pin)
-		return all[name+"/"+model]
+	return func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, others []string) {
+		named, others, err := models.Agents(role, tier, pin)
+		if err != nil {
+			return nil, nil // it was reported before the run began
+		}
+		for _, one := range named {
+			if h := all[one]; h != nil {
+				agents = append(agents, h)
+			}
+		}
+		return agents, others
 	}, nil
 }
 

@@ -26,7 +26,7 @@ func TestWithAgents(t *testing.T) {
 	}{
 		"nothing":                {},
 		"one":                    {installed: []string{"claude"}, loggedIn: []string{"claude"}, trusted: []string{"claude"}, coder: "claude", reviewer: "claude"},
-		"two":                    {installed: []string{"claude", "codex"}, loggedIn: []string{"claude", "codex"}, trusted: []string{"claude", "codex"}, coder: "claude", reviewer: "codex"},
+		"two":                    {installed: []string{"claude", "codex"}, loggedIn: []string{"claude", "codex"}, trusted: []string{"claude", "codex"}, coder: "claude,codex", reviewer: "codex,claude"},
 		"two, one trusted":       {installed: []string{"claude", "codex"}, loggedIn: []string{"claude", "codex"}, trusted: []string{"codex"}, coder: "codex", reviewer: "codex"},
 		"trusted, not logged in": {installed: []string{"claude"}, trusted: []string{"claude"}},
 		"logged in, not there":   {loggedIn: []string{"claude"}, trusted: []string{"claude"}},

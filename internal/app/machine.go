@@ -170,7 +170,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
+		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

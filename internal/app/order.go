@@ -119,10 +119,7 @@ func (a *App) Ready(c config.Config, o Order) error {
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {
-		if agent, _ := models.Agent(role, "", ""); agent != "" {
-			continue
-		}
-		if _, err := models.Pick(role, "", ""); err != nil {
+		if err := models.ReadyFor(role, "", ""); err != nil {
 			return err
 		}
 	}
@@ -130,10 +127,7 @@ func (a *App) Ready(c config.Config, o Order) error {
 		return nil
 	}
 	for _, t := range o.Plan.Tasks {
-		if agent, _ := models.Agent(nexus.Coder, t.Tier, t.Model); agent != "" {
-			continue
-		}
-		if _, err := models.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+		if err := models.ReadyFor(nexus.Coder, t.Tier, t.Model); err != nil {
 			return err
 		}
 	}

@@ -119,3 +119,37 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 	}
 	return &l, nil
 }
+
+// windowRuns is how many of the newest runs are asked how much of the limits of
+// agent programs is used.
+const windowRuns = 10
+
+// Windows returns what the newest runs of the repository heard last of the limits
+// of agent programs; nothing outside a repository.
+func (a *App) Windows(ctx context.Context) []state.Window {
+	p, err := a.Open(ctx, Reads)
+	if err != nil {
+		return nil
+	}
+	defer p.Close() //nolint:errcheck // only read
+	if p.Journal == nil {
+		return nil // nothing ran there
+	}
+	runs, err := p.Journal.Runs(ctx)
+	if err != nil {
+		return nil
+	}
+	var all []state.Window
+	for _, r := range slices.Backward(runs[max(0, len(runs)-windowRuns):]) {
+		s, err := state.Replay(r.ID, p.Journal.Events(ctx, r.ID, 0))
+		if err != nil {
+			continue // nexus journal verify says what is wrong with it
+		}
+		for _, w := range s.Windows {
+			if !slices.ContainsFunc(all, func(o state.Window) bool { return o.Account == w.Account && o.Name == w.Name }) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}

@@ -41,7 +41,7 @@ func (a *App) host(ctx context.Context, p *Place, run nexus.RunID) (*plugin.Host
 		case err != nil:
 			return nil, err
 		case state != trust.Trusted && !one.Required:
-			a.say(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, state))
+			a.leftOut(one, state)
 			continue
 		case one.Required:
 			if err := greet(ctx, one, runner); err != nil {
@@ -51,6 +51,12 @@ func (a *App) host(ctx context.Context, p *Place, run nexus.RunID) (*plugin.Host
 		h.Plugins = append(h.Plugins, one)
 	}
 	return h, nil
+}
+
+// leftOut says that a plugin is not asked because nobody agreed to it.
+func (a *App) leftOut(p plugin.Plugin, state trust.State) {
+	const hint = "read what it would run with nexus trust, then trust it with nexus trust --yes"
+	a.say(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); %s", p.Name, state, hint))
 }
 
 // greet starts a plugin that is required, to see whether it can be asked.
@@ -85,9 +91,10 @@ func (a *App) Discoverers(ctx context.Context, p *Place, name string) (*plugin.H
 		case state == trust.Trusted:
 			h.Plugins = append(h.Plugins, one)
 		case name != "" || one.Required:
-			return nil, plugin.Unanswered(&plugin.Error{Plugin: one.Name, State: nexus.PluginUntrusted, Why: fmt.Sprintf("it is not trusted (%s)", state)})
+			why := fmt.Sprintf("it is not trusted (%s)", state)
+			return nil, plugin.Unanswered(&plugin.Error{Plugin: one.Name, State: nexus.PluginUntrusted, Why: why})
 		default:
-			a.say(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, state))
+			a.leftOut(one, state)
 		}
 	}
 	if name != "" && len(h.Plugins) == 0 {

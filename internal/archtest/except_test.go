@@ -31,7 +31,6 @@ var longFiles = map[string]int{
 	"nexus/fact.go":               726,
 	"run/sim/audit/audit.go":      537,
 	"sys/config/config_test.go":   558,
-	"sys/config/kind/kind.go":     524,
 	"sys/git/clone_test.go":       532,
 	"sys/git/git_test.go":         534,
 	"sys/mcp/mcp_test.go":         581,

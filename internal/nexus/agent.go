@@ -1,5 +1,7 @@
 package nexus
 
+import "time"
+
 // Fault is why an agent program of another maker did not finish. The empty
 // Fault is none.
 type Fault string
@@ -34,6 +36,23 @@ type (
 		Resumed bool      `json:"resumed,omitzero"` // it continued with it
 		Model   string    `json:"model,omitzero"`   // as it names it
 		Version string    `json:"version,omitzero"`
+	}
+	// AgentLimited says how much of a window of its account is used, as the program
+	// reported it. It is recorded when that is news: see state.Window.
+	AgentLimited struct {
+		Session SessionID `json:"session"`
+		Agent   string    `json:"agent"`
+		Window  string    `json:"window"` // 5h, 7d, or as the program names it
+		Used    int       `json:"used"`   // percent
+		Until   time.Time `json:"until"`  // when it starts anew
+	}
+	// AgentRenewed says that a program renewed its login in its home, and what
+	// became of it.
+	AgentRenewed struct {
+		Session SessionID `json:"session"`
+		Agent   string    `json:"agent"`
+		File    string    `json:"file"`          // below the user's home
+		Kept    string    `json:"kept,omitzero"` // why the user's own stays as it is; empty: it was replaced
 	}
 	// AgentEnded says how its program ended.
 	AgentEnded struct {

@@ -628,9 +628,18 @@ type (
 		Why     string    `json:"why"`
 		Session SessionID `json:"session,omitzero"` // whose call it was
 	}
+	// QuotaHeld says that no new session begins with an account until a time,
+	// because a window is nearly used up. Sessions under way continue.
+	QuotaHeld struct {
+		Account string    `json:"account"` // name of the agent
+		Window  string    `json:"window"`
+		Used    int       `json:"used"` // percent
+		Until   time.Time `json:"until"`
+	}
 	// QuotaReset says that the time has come, and that it may be asked again.
 	QuotaReset struct {
 		Account string `json:"account"`
+		Held    bool   `json:"held,omitzero"` // it was held, not used up
 	}
 	// ModelSwitched says that a session continues with another model of its tier.
 	ModelSwitched struct {

@@ -133,6 +133,7 @@ type Limits struct {
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed
 	FailedInRow   int           `json:"failed_in_row,omitzero"`  // of those, one after the other
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
+	Quota         int           `json:"quota,omitzero"`          // percent of an agent program's window at which it begins no session; 0 means 95
 	Compact       int           `json:"compact,omitzero"`        // percent of what a model holds at which a conversation is compacted; 0 means 70
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
 	AnswerTime    time.Duration `json:"answer_time,omitzero"`    // one answer of the model, from the request to its end
@@ -166,6 +167,7 @@ func DefaultLimits() Limits {
 		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
+		Quota:       95,
 		Compact:     70,
 		TurnTime:    5 * time.Minute,
 		AnswerTime:  30 * time.Minute,

@@ -11,6 +11,9 @@ const (
 	Expert  Complexity = "expert"
 )
 
+// Complexities returns all four, easiest first.
+func Complexities() []Complexity { return []Complexity{Simple, Medium, Complex, Expert} }
+
 // Known reports whether c is one of the four.
 func (c Complexity) Known() bool {
 	return c == Simple || c == Medium || c == Complex || c == Expert

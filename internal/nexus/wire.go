@@ -18,7 +18,7 @@ func zeros() []Fact {
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
-		SessionEnded{}, AgentOpened{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentRenewed{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 	)
@@ -152,11 +152,14 @@ func (ToolsAnswered) fact() string       { return "tools.answered" }
 func (SessionCompacted) fact() string    { return "session.compacted" }
 func (SessionEnded) fact() string        { return "session.ended" }
 func (AgentOpened) fact() string         { return "agent.opened" }
+func (AgentLimited) fact() string        { return "agent.limited" }
+func (AgentRenewed) fact() string        { return "agent.renewed" }
 func (AgentEnded) fact() string          { return "agent.ended" }
 func (BudgetReserved) fact() string      { return "budget.reserved" }
 func (BudgetSpent) fact() string         { return "budget.spent" }
 func (CallDelayed) fact() string         { return "call.delayed" }
 func (QuotaHit) fact() string            { return "quota.hit" }
+func (QuotaHeld) fact() string           { return "quota.held" }
 func (QuotaReset) fact() string          { return "quota.reset" }
 func (ModelSwitched) fact() string       { return "model.switched" }
 func (BudgetShared) fact() string        { return "budget.shared" }

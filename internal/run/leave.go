@@ -153,7 +153,7 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 		refusal := &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(*leave.Refused), Hint: "Raise the budget and run nexus resume."}
 		return Answer{Err: refusal}, true, c.record(ctx, *leave.Refused)
 	case leave.Instead != "":
-		return Answer{Err: &schedule.ElsewhereError{Model: leave.Instead, Why: state.Account(w.reserve.Model) + " is out of quota"}}, true, nil
+		return Answer{Err: &schedule.ElsewhereError{Model: leave.Instead, Why: schedule.Elsewhere(c.State, w.reserve)}}, true, nil
 	case !leave.Granted:
 		return a, false, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -40,11 +41,11 @@ func main() {
 		}
 		var l line
 		if err := json.Unmarshal(data, &l); err != nil {
-			fmt.Fprintln(os.Stderr, "not a message:", err)
-			os.Exit(1)
+			fmt.Fprintln(os.Stderr, "not a message:", err) // Nexus shows it: this ends without an answer
+			return
 		}
-		if err := out.Encode(answer(l)); err != nil {
-			os.Exit(1)
+		if out.Encode(answer(l)) != nil {
+			return // nobody reads it any more
 		}
 	}
 }
@@ -121,11 +122,9 @@ func review(input json.RawMessage) (any, error) {
 		case strings.HasPrefix(text, "+++ b/"):
 			file = strings.TrimPrefix(text, "+++ b/")
 		case strings.HasPrefix(text, "@@ "):
-			var a, b, n int
-			if fmt.Sscanf(text, "@@ -%d,%d +%d", &a, &b, &n); n == 0 {
-				fmt.Sscanf(text, "@@ -%d +%d", &a, &n)
-			}
-			at = n
+			_, after, _ := strings.Cut(text, " +")
+			number, _, _ := strings.Cut(strings.Replace(after, " ", ",", 1), ",")
+			at, _ = strconv.Atoi(number) // git wrote it
 		case strings.HasPrefix(text, "+") && file != "":
 			if m := todo.FindString(text); m != "" {
 				findings = append(findings, finding{file, at, m, "minor", "todo", "The change adds a TODO comment.", "Do it, or leave it out."})

@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -80,26 +79,6 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 	chain, err := m.chain(role, tier, pin)
 	name, _, _ := strings.Cut(chain, ",")
 	return name, err
-}
-
-// Agent returns the agent program that does the sessions of a role at a tier in
-// place of a model, and the model that it is to use: the one that the role
-// names, or that a model names before its slash. It returns nothing where a
-// model is asked.
-func (m *Models) Agent(role nexus.Role, tier nexus.Tier, pin string) (agent, model string) {
-	if name := m.config.Roles[role].Agent; name != "" {
-		return name, ""
-	}
-	chain, err := m.chain(role, tier, pin)
-	if err != nil {
-		return "", ""
-	}
-	name, model, _ := strings.Cut(chain, "/")
-	_, set := m.config.Agents[name]
-	if !set && !agentcli.IsKnown(name) || slices.Contains(m.providers(), name) {
-		return "", ""
-	}
-	return name, model
 }
 
 // chain returns what a role works with, and after commas what is asked while
@@ -182,10 +161,7 @@ func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 func (m *Models) Ready(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier} {
-			if agent, _ := m.Agent(role, tier, ""); agent != "" {
-				continue // whether it is ready is asked elsewhere
-			}
-			if _, err := m.Pick(role, tier, ""); err != nil {
+			if err := m.ReadyFor(role, tier, ""); err != nil {
 				return err
 			}
 		}
@@ -194,10 +170,7 @@ func (m *Models) Ready(p *nexus.Plan) error {
 		return nil
 	}
 	for _, t := range p.Tasks {
-		if agent, _ := m.Agent(nexus.Coder, t.Tier, t.Model); agent != "" {
-			continue
-		}
-		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+		if err := m.ReadyFor(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
 	}
@@ -207,12 +180,12 @@ func (m *Models) Ready(p *nexus.Plan) error {
 // Pick returns a model that is ready to be asked, with its price, and those
 // that may be asked instead.
 func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (worker.Model, error) {
-	chain, err := m.chain(role, tier, pin)
+	names, err := m.models(role, tier, pin)
 	if err != nil {
 		return worker.Model{}, err
 	}
 	var first worker.Model
-	for i, name := range strings.Split(chain, ",") {
+	for i, name := range names {
 		picked, err := m.ready(name)
 		if err != nil {
 			return worker.Model{}, err

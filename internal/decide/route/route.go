@@ -146,9 +146,9 @@ func saidBy(told *nexus.Route) tierFunc {
 		if told == nil || !told.Complexity.Known() {
 			return nexus.TaskRouted{}, false
 		}
-		f := nexus.TaskRouted{Complexity: told.Complexity, Tier: told.Tier, Strategy: told.Strategy, Why: cmp.Or(told.Why, "no reason given")}
+		f := nexus.TaskRouted{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}
 		if told.Plugin != "" {
-			f.By = Plugin + " " + told.Plugin
+			f.By, f.Tier, f.Strategy = Plugin+" "+told.Plugin, told.Tier, told.Strategy
 		}
 		return f, true
 	}

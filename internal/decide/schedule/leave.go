@@ -17,8 +17,8 @@ type Leave struct {
 }
 
 // MaySpend decides on one call of a model. A worker waits while the run is
-// paused, while its role has no slot, while the provider is out of quota, and
-// while money that others set aside may come back. Who waits has nothing set aside itself, since each try of a
+// paused, while its role has no slot, while the provider is out of quota or, to
+// begin a session, nearly so, and while money that others set aside may come back. Who waits has nothing set aside itself, since each try of a
 // call reserves its own, so nobody ever waits for one who waits.
 func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	t := s.Task(r.Task)
@@ -36,6 +36,9 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 		return Leave{}
 	}
 	if p, parked := s.ParkedFor(r.Model); parked {
+		return Leave{Instead: instead(s, r, p)}
+	}
+	if p, held := s.HeldFor(r.Model); held && s.Fresh(r.Session) {
 		return Leave{Instead: instead(s, r, p)}
 	}
 	if _, no := s.Ledger.Check(r); !no {
@@ -59,7 +62,9 @@ func instead(s *state.State, r nexus.BudgetReserved, p state.Parked) string {
 		return ""
 	}
 	for _, name := range r.Else {
-		if _, parked := s.ParkedFor(name); !parked {
+		_, parked := s.ParkedFor(name)
+		_, held := s.HeldFor(name)
+		if !parked && !held {
 			return name
 		}
 	}

@@ -94,10 +94,8 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 			return facts(nexus.QuestionAnswered{ID: q.ID, Text: people.FallbackOf(q.QuestionAsked), By: "fallback"})
 		}
 	}
-	for _, p := range s.Parked {
-		if !now.Before(p.Until) {
-			return facts(nexus.QuotaReset{Account: p.Account})
-		}
+	if fs := quota(s, now); fs != nil {
+		return fs
 	}
 	if s.Drain == nil && s.Limits.RunTime > 0 && s.Worked(now) >= s.Limits.RunTime {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})

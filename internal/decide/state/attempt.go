@@ -291,6 +291,10 @@ func (a *Attempt) rest(at, until time.Time) {
 	}
 }
 
+// Waited leaves a wait for leave out of the attempt's time, as far as it is not
+// left out already.
+func (a *Attempt) Waited(from, until time.Time) { a.rest(from, until) }
+
 // turn lets a session continue with another model, at once.
 func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 	if a.Rests.After(at) {

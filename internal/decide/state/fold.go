@@ -24,7 +24,7 @@ func (s *State) apply(e nexus.Event) {
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
 	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
-		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered:
+		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed:
 		// The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
@@ -60,7 +60,7 @@ func (s *State) apply(e nexus.Event) {
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		s.applyMoney(f, e.At)
-	case nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
+	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		s.applyQuota(f, e.At)
 	case nexus.BudgetRefused:
 		s.refuse(f)
@@ -472,6 +472,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		a := s.attempts[f.Attempt]
 		a.Apply(f, at)
 		s.sessions[f.Session] = a.Sessions[len(a.Sessions)-1]
+		s.waits(f, at)
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {

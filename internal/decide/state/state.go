@@ -65,6 +65,7 @@ type State struct {
 	Splits    Splits               // which tasks were to be split, and what came of it
 	Fixes     Fixes                // what was done about criteria that were not met on what landed
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
+	Windows   []Window             // what agent programs said of the limits of their accounts, in the order in which they first did
 
 	Gating []Underway // gates that judge now, in the order in which they began
 

@@ -216,6 +216,15 @@ func describeSession(f nexus.Fact) (about, text string) {
 			how = "resumes"
 		}
 		return string(f.Session), strings.TrimSpace(fmt.Sprintf("%s %s conversation %s %s", f.Agent, how, f.ID, f.Model))
+	case nexus.AgentLimited:
+		until := f.Until.UTC().Format(time.RFC3339)
+		return string(f.Session), fmt.Sprintf("%d%% of the %s limit of %s is used, until %s", f.Used, f.Window, f.Agent, until)
+	case nexus.AgentRenewed:
+		if f.Kept == "" {
+			return string(f.Session), fmt.Sprintf("%s renewed its login, and yours with it: %s", f.Agent, f.File)
+		}
+		return string(f.Session), fmt.Sprintf("%s changed its copy of your login, and yours stays as it is: %s (%s); "+
+			"if it asks for a login later, log in again", f.Agent, f.Kept, f.File)
 	case nexus.AgentEnded:
 		if f.Fault == "" {
 			return string(f.Session), f.Agent + " is done"

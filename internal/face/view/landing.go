@@ -37,7 +37,8 @@ func describeHook(f nexus.Fact) string {
 	case nexus.HookRan:
 		return Because(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
 	case nexus.PluginAnswered:
-		return Because(fmt.Sprintf("plugin %s (%s)%s: %s after %s", f.Plugin, f.Kind, f.State.Means(), f.State, Duration(f.Duration)), f.Why+f.About)
+		ended := fmt.Sprintf("%s after %s", f.State, Duration(f.Duration))
+		return Because(fmt.Sprintf("plugin %s (%s)%s: %s", f.Plugin, f.Kind, f.State.Means(), ended), f.Why+f.About)
 	default:
 		return ""
 	}

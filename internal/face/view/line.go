@@ -101,7 +101,7 @@ func (l *Lines) learn(task, line string) {
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.QuestionAsked, nexus.PlanFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
-		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit,
+		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
 	case nexus.RequestSettled:
@@ -126,15 +126,14 @@ func follows(f nexus.Fact) bool {
 
 // tell is Describe for somebody who knows what time it is.
 func tell(e nexus.Event) (about, text string) {
-	if f, ok := e.Fact.(nexus.QuotaHit); ok {
+	switch f := e.Fact.(type) {
+	case nexus.QuotaHit:
 		return "", Because(parked(f.Account, f.Until, e.At), f.Why)
+	case nexus.QuotaHeld:
+		return "", Because(held(f.Account, f.Until, e.At), state.NearlyUsed(f))
+	default:
+		return Describe(e.Fact)
 	}
-	return Describe(e.Fact)
-}
-
-// parked says until when an account takes no calls.
-func parked(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, until.Local().Format("15:04"), Duration(until.Sub(now)))
 }
 
 // routine reports whether a fact only says how the run goes about its work.
@@ -169,10 +168,12 @@ func notable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.HookRan:
 		return f.State != nexus.HookOK
+	case nexus.AgentRenewed:
+		return f.Kept != ""
 	case nexus.PluginAnswered:
 		return f.State != nexus.PluginOK || f.About != ""
 	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.BudgetReserved, nexus.BudgetSpent,
+		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
@@ -217,7 +218,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 			return s.Warn(text)
 		}
 		return s.Dim(text)
-	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
+	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld, nexus.ModelSwitched:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
 		nexus.GateStarted, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
@@ -250,8 +251,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		return "", describeLanding(f)
-	case nexus.RoutesSought, nexus.RoutesTold:
-		return "routing", describeRoutes(f)
+	case nexus.RoutesSought:
+		return "routing", fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
+	case nexus.RoutesTold:
+		return "routing", Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", describeFix(f)
 	case nexus.RoleRouted:
@@ -269,12 +272,12 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.CriteriaWeighed:
 		return string(f.Attempt), describeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentRenewed, nexus.AgentEnded:
 		return describeSession(f)
 	case nexus.NetworkJudged:
 		return describeNetwork(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
-		nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
+		nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
 	case nexus.EnvironmentPrepared:
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
@@ -342,6 +345,8 @@ func describeMoney(f nexus.Fact) (about, text string) {
 		return string(f.Session), delayed(f)
 	case nexus.QuotaHit:
 		return "", Because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
+	case nexus.QuotaHeld:
+		return "", Because(fmt.Sprintf("%s begins no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.NearlyUsed(f))
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
 	case nexus.ModelSwitched:
@@ -367,17 +372,6 @@ func delayed(f nexus.CallDelayed) string {
 		return Because(fmt.Sprintf("%s is %s, continuing in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:
 		return Because(fmt.Sprintf("%s is %s, waiting for its turn", f.Model, f.Why), f.Said)
-	}
-}
-
-func describeRoutes(f nexus.Fact) string {
-	switch f := f.(type) {
-	case nexus.RoutesSought:
-		return fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
-	case nexus.RoutesTold:
-		return Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
-	default:
-		return ""
 	}
 }
 

@@ -1,12 +1,10 @@
 package view
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
 // TestMarks holds that whatever is cut or not shown as it is leaves a mark.
@@ -57,46 +55,6 @@ func TestGrave(t *testing.T) {
 	for line := range strings.Lines(text + "\n" + long + "\n") {
 		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > s.Width {
 			t.Errorf("%d columns: %s", n, line)
-		}
-	}
-}
-
-// TestExcerpt holds that the rest of a tool's result is counted, and that tabs
-// do not hide how wide a line is.
-func TestExcerpt(t *testing.T) {
-	m := Said{Why: "results", Message: llm.Message{Parts: []llm.Part{{Result: &llm.Result{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
-	if got, want := m.draw(Style{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestCall holds that a call is shown as what it does, not as JSON.
-func TestCall(t *testing.T) {
-	for _, tt := range []struct{ tool, input, want string }{
-		{"write_file", `{"content":"package a\n\nfunc a() string {\n\treturn \"<\"\n}\n","path":"a.go"}`, `  > write_file a.go
-    content:
-      package a
-
-      func a() string {
-      ... 2 lines more; --raw has them
-`},
-		{"edit_file", `{"edits":[{"new":"b","old":"a"},{"all":true,"old":"x\ny","new":"\u001b"}],"path":"a.go"}`, `  > edit_file a.go
-    edits 1, old: a
-    edits 1, new: b
-    edits 2, old:
-      x
-      y
-    edits 2, new: \x1b
-    edits 2, all: true
-`},
-		{"shell", `{"timeout":5,"command":"go test ./... && echo done"}`, "  > shell go test ./... && echo done timeout=5\n"},
-		{"search_code", `{"pattern":"a<b","glob":"*.go"}`, "  > search_code a<b glob=*.go\n"},
-		{"finish", `{"status":"done","summary":"All is done."}`, "  > finish status=done All is done.\n"},
-		{"odd", `{"ids":[1,2],"o":{"a":"<"}}`, "  > odd ids=[1,2] o={\"a\":\"<\"}\n"},
-		{"broken", `{"path":`, "  > broken {\"path\":\n"},
-	} {
-		if got := call(Style{Width: 100}, llm.Call{Tool: tt.tool, Input: json.RawMessage(tt.input)}); got != tt.want {
-			t.Errorf("%s:\n%s\nwant\n%s", tt.tool, got, tt.want)
 		}
 	}
 }

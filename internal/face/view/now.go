@@ -149,6 +149,9 @@ func sessionNow(s *state.State, a *state.Attempt, now time.Time) *Now {
 		if p, ok := s.ParkedFor(c.Model); ok && p.Until.After(now) {
 			return &Now{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s, which is out of quota", p.Account)}
 		}
+		if p, ok := s.HeldFor(c.Model); ok && p.Until.After(now) && c.Turns == 0 {
+			return &Now{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s: %s", p.Account, p.Why)}
+		}
 		if strings.HasPrefix(c.Doing, "waits ") {
 			return &Now{What: DoingAccount, Role: c.Role, Of: c.Doing}
 		}
@@ -176,9 +179,9 @@ func (n Now) text() string {
 		return "base: " + n.gate()
 	case DoingModel:
 		_, model, _ := strings.Cut(n.Of, "/")
-		return fmt.Sprintf("%s %s: waits for %s", n.Role, clock(n.Seconds), Clean(cmp.Or(model, n.Of)))
+		return fmt.Sprintf("%s %s: waits for %s", n.Role, Clock(n.Seconds), Clean(cmp.Or(model, n.Of)))
 	case DoingTool:
-		return fmt.Sprintf("%s %s: %s", n.Role, clock(n.Seconds), Clean(n.Of))
+		return fmt.Sprintf("%s %s: %s", n.Role, Clock(n.Seconds), Clean(n.Of))
 	case DoingAccount:
 		return role + Clean(n.Of)
 	case DoingPerson:
@@ -192,16 +195,16 @@ func (n Now) text() string {
 
 // gate says how long a gate takes, and how long it usually does.
 func (n Now) gate() string {
-	text := Clean(n.Of) + " " + clock(n.Seconds)
+	text := Clean(n.Of) + " " + Clock(n.Seconds)
 	if n.Usual >= 1 {
-		text += ", usually " + clock(n.Usual)
+		text += ", usually " + Clock(n.Usual)
 	}
 	return text
 }
 
-// clock writes seconds without fractions, so that a line that is redrawn
+// Clock writes seconds without fractions, so that a line that is redrawn
 // does not flicker.
-func clock(f float64) string {
+func Clock(f float64) string {
 	d := seconds(f).Truncate(time.Second)
 	if d < 10*time.Second {
 		return fmt.Sprintf("%ds", int(d.Seconds()))

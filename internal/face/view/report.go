@@ -18,14 +18,18 @@ func Report(s Style, r Run, more bool) string {
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
 		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
 	}
-	b.WriteString("\n" + Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, [][]string{
+	rows := [][]string{
 		{"  run", string(r.ID)},
 		{"  tasks", s.landedOf(r.Counts)},
 		{"  rounds", Number(int64(r.Rounds))},
 		{"  time", Duration(seconds(r.Seconds))},
-		{"  tokens", tokens(s, r.Usage)},
+		{"  tokens", Tokens(s, r.Usage)},
 		{"  money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
-	}))
+	}
+	for _, text := range windowTexts(r.Windows) {
+		rows = append(rows, []string{"  quota", text})
+	}
+	b.WriteString("\n" + Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
 	section := func(title string, pick func(Task) []string) {
 		var rows [][]string
 		for _, t := range r.Tasks {
@@ -167,7 +171,8 @@ func (s Style) landedOf(c Counts) string {
 	return text
 }
 
-func tokens(s Style, u nexus.Usage) string {
+// Tokens says how many tokens went in and out.
+func Tokens(s Style, u nexus.Usage) string {
 	text := fmt.Sprintf("%s in%s%s out", Number(u.Prompt()), s.Dot(), Number(u.Output))
 	if p := u.Prompt(); p > 0 && u.CacheRead > 0 {
 		text += fmt.Sprintf("%s%d %% from the cache", s.Dot(), 100*u.CacheRead/p)

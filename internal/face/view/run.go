@@ -38,7 +38,8 @@ type Run struct {
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
-	Quota   []Quota              `json:"quota,omitempty"` // providers that take no calls for now
+	Quota   []Quota              `json:"quota,omitempty"`   // providers that take no calls for now
+	Windows []Window             `json:"windows,omitempty"` // how much of the limits of agent programs is used
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
@@ -89,12 +90,13 @@ func Asks(s *state.State) []Ask {
 	return all
 }
 
-// Quota is a provider without quota.
+// Quota is a provider without quota, or nearly so.
 type Quota struct {
 	Account string    `json:"account"`
 	Until   time.Time `json:"until"`
 	Seconds float64   `json:"seconds"` // until then
 	Why     string    `json:"why"`
+	Held    bool      `json:"held,omitzero"` // nearly used up: no session begins, others continue
 }
 
 // Money is what a run cost, in dollars.
@@ -161,9 +163,10 @@ func Of(s *state.State, now time.Time) Run {
 	}
 	for _, p := range s.Parked {
 		if !s.Status.Ended() && p.Until.After(now) {
-			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why})
+			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why, p.Held})
 		}
 	}
+	r.Windows = Windows(s.Windows, now)
 	r.Asks = Asks(s)
 	r.Now = runNow(s, now)
 	for _, t := range s.Tasks {

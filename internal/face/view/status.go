@@ -34,9 +34,9 @@ func Status(s Style, r Run) string {
 	return b.String()
 }
 
-// figures are time, money and counts.
+// figures are time, money, counts and what is used of limits.
 func (s Style) figures(r Run) []string {
-	parts := []string{clock(r.Seconds)}
+	parts := []string{Clock(r.Seconds)}
 	if r.Left != nil {
 		parts = append(parts, r.Left.words(s)+" left")
 	}
@@ -55,7 +55,7 @@ func (s Style) figures(r Run) []string {
 	add(r.Counts.Parked, "parked")
 	add(r.Counts.Failed, "failed")
 	add(r.Counts.Skipped, "skipped")
-	return parts
+	return append(parts, windowTexts(r.Windows)...)
 }
 
 // present is the line with what is done for no task of its own.
@@ -75,7 +75,11 @@ func (s Style) quota(r Run) string {
 		b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
 	}
 	for _, q := range r.Quota {
-		b.WriteString(s.Fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")
+		text := parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))
+		if q.Held {
+			text = Because(held(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds))), q.Why)
+		}
+		b.WriteString(s.Fit("  "+s.Warn(Clean(text))) + "\n")
 	}
 	return b.String()
 }
@@ -144,7 +148,7 @@ func tasks(s Style, all []Task) string {
 	for _, t := range all {
 		spent, until := "", ""
 		if t.Seconds > 0 {
-			spent = clock(t.Seconds)
+			spent = Clock(t.Seconds)
 		}
 		if t.Left != nil {
 			until = t.Left.words(s)

@@ -29,7 +29,7 @@ func (m *Machine) propose(ctx context.Context, f nexus.RoutesSought, v state.Vie
 			outputs = append(outputs, out)
 			questions = append(questions, worker.PluginQuestion{
 				Question: plugin.Question{Input: plugin.RouterInput{
-					Goal: v.Goal.Goal.Text, Task: plugin.TaskOf(t), Complexity: []nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex, nexus.Expert},
+					Goal: v.Goal.Goal.Text, Task: plugin.TaskOf(t), Complexity: nexus.Complexities(),
 					Tiers: []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}, Strategies: plugin.Strategies(),
 				}, Output: out},
 				Of: nexus.PluginAnswered{Task: t.ID}, About: func() string { return proposed(*out) },

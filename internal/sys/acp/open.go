@@ -293,6 +293,9 @@ func (t *turn) choose(ctx context.Context, choices []choice, what, want string, 
 		method, key, all = "session/set_config_option", "value", flat(choices[i].Options)
 		params["configId"] = choices[i].ID
 	}
+	if len(all) == 0 && t.Resume {
+		return want, nil // chosen when the conversation began
+	}
 	i := slices.IndexFunc(all, func(o option) bool { return o.Value == want })
 	if i < 0 {
 		i = slices.IndexFunc(all, func(o option) bool { return strings.EqualFold(o.Name, want) })

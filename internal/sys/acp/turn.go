@@ -146,9 +146,13 @@ func (t *turn) count(raw json.RawMessage) {
 		Thought int64 `json:"thoughtTokens"`
 		Read    int64 `json:"cachedReadTokens"`
 		Write   int64 `json:"cachedWriteTokens"`
+		Total   int64 `json:"totalTokens"`
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
 		return
+	}
+	if cached := max(u.Read, 0) + max(u.Write, 0); u.Input == cached || u.Input > cached && u.Total == u.Input+u.Output+u.Thought {
+		u.Input -= cached // which some count among the input
 	}
 	t.usage = nexus.Usage{
 		Input: max(u.Input, 0), Output: max(u.Output, 0) + max(u.Thought, 0), CacheRead: max(u.Read, 0), CacheWrite: max(u.Write, 0),

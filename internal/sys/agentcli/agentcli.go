@@ -82,11 +82,8 @@ func (p Program) LoggedIn(home string) bool {
 	})
 }
 
-// maxLogin is the largest file of a login that is copied.
-const maxLogin = 1 << 20
-
 // Home makes dir the home of the program: private, with a copy of the login in
-// it where the user's is newer. It returns the secrets that are in there.
+// it, see [Login]. It returns the secrets that are in there.
 func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, disk.Fail("make a home for "+p.Name, err)
@@ -94,40 +91,8 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := p.settle(dir); err != nil {
 		return nil, err
 	}
-	for _, name := range p.Login {
-		more, err := p.copyLogin(filepath.Join(user, name), filepath.Join(dir, name))
-		if err != nil {
-			return nil, err
-		}
-		secrets = append(secrets, more...)
-	}
-	return secrets, nil
-}
-
-// copyLogin copies a file of the login, unless the copy is newer, because the
-// program renewed it. It returns the secrets of both.
-func (p Program) copyLogin(from, to string) (secrets []string, err error) {
-	theirs, err := os.Stat(from)
-	if err != nil || !theirs.Mode().IsRegular() || theirs.Size() > maxLogin {
-		return nil, nil //nolint:nilerr // it has no such file
-	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return nil, disk.Fail("read the login of "+p.Name, err)
-	}
-	secrets = values(data)
-	if own, err := os.Lstat(to); err == nil && own.ModTime().After(theirs.ModTime()) {
-		if own.Mode().IsRegular() && own.Size() <= maxLogin {
-			if data, err := os.ReadFile(to); err == nil {
-				secrets = append(secrets, values(data)...)
-			}
-		}
-		return secrets, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return nil, disk.Fail("copy the login of "+p.Name, err)
-	}
-	return secrets, disk.Replace(to, data)
+	_, secrets, err = Login{p, dir, user}.Copy()
+	return secrets, err
 }
 
 // settle writes the settings that have no variable and no flag. Gemini CLI does
@@ -156,11 +121,15 @@ func (p Program) settle(dir string) error {
 	default:
 		return nil
 	}
-	name = filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	root, err := os.OpenRoot(dir) // in which a session of before may have made links
+	if err != nil {
 		return disk.Fail("make a home for "+p.Name, err)
 	}
-	return disk.Replace(name, text)
+	defer root.Close() //nolint:errcheck // what was written is closed
+	if err := place(root, name, text); err != nil {
+		return disk.Fail("make a home for "+p.Name, err)
+	}
+	return nil
 }
 
 // minSecret is the shortest text of a login that is taken for a secret.

@@ -47,21 +47,15 @@ func TestHome(t *testing.T) {
 		t.Errorf("the home is %v", info.Mode())
 	}
 	renewed := write(t, filepath.Join(own, ".claude/.credentials.json"), `{"token":"sk-ant-oat01-renewed-here"}`, 0o600)
-	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(renewed, later, later); err != nil {
-		t.Fatal(err)
-	}
 	secrets, err = p.Home(own, user)
 	if data, _ := os.ReadFile(renewed); err != nil || !strings.Contains(string(data), "renewed") || !slices.Contains(secrets, "sk-ant-oat01-renewed-here") {
 		t.Errorf("%s %q %v", data, secrets, err)
 	}
-	if err := os.Chtimes(from, later.Add(time.Hour), later.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	write(t, from, `{"a":{"token":"sk-ant-oat01-another-one"}}`, 0o600)
 	if _, err := p.Home(own, user); err != nil {
 		t.Fatal(err)
 	}
-	if data, _ := os.ReadFile(renewed); strings.Contains(string(data), "renewed") {
+	if data, _ := os.ReadFile(renewed); !strings.Contains(string(data), "another-one") {
 		t.Error("a new login of the user does not count")
 	}
 }

@@ -19,14 +19,8 @@ func (p Program) args(q Prompt) []string {
 	}
 	switch p.Speaks {
 	case "aider":
-		add("--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input", "--no-suggest-shell-commands", "--no-detect-urls",
-			"--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update", "--no-show-release-notes", "--analytics-disable",
-			"--map-tokens", "0", // its map is a file in the tree
-			"--chat-history-file", "{home}/aider.history.md", "--input-history-file", "{home}/aider.input.history")
+		args = append(args, aiderArgs(q)...)
 		model("--model")
-		if q.Resume {
-			add("--restore-chat-history") // its home has one conversation
-		}
 	case "amp":
 		if q.Resume {
 			add("threads", "continue", q.ID)
@@ -50,18 +44,14 @@ func (p Program) args(q Prompt) []string {
 		}
 		add("-")
 	case "copilot":
-		add("--output-format", "json", "--stream", "off", "--allow-all-tools", "--allow-all-paths", "--no-ask-user", "--no-auto-update", "--no-remote",
-			"--disable-client-telemetry", "--disable-builtin-mcps")
+		add("--output-format", "json", "--stream", "off", "--allow-all-tools", "--allow-all-paths", "--no-ask-user",
+			"--no-auto-update", "--no-remote", "--disable-client-telemetry", "--disable-builtin-mcps")
 		model("--model")
-		add(conversation(q, "--resume", "--session-id")...)
+		add(conversation(q, "--session-id", "--resume", q.ID)...)
 	case "gemini":
 		add("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust")
 		model("-m")
-		if q.Resume {
-			add("-r", "latest") // its home has one conversation
-		} else if q.ID != "" {
-			add("--session-id", q.ID)
-		}
+		add(conversation(q, "--session-id", "-r", "latest")...) // its home has one conversation
 	case "goose":
 		add("run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID)
 		model("--model")
@@ -74,11 +64,25 @@ func (p Program) args(q Prompt) []string {
 	case "opencode":
 		add("run", "--format", "json", "--auto")
 		model("-m")
-		add(conversation(q, "-s", "")...)
+		add(conversation(q, "", "-s", q.ID)...)
 	default:
 		for i, a := range args {
 			args[i] = strings.ReplaceAll(a, "{prompt}", q.Text)
 		}
+	}
+	return args
+}
+
+// aiderArgs returns those of aider but its model.
+func aiderArgs(q Prompt) []string {
+	args := []string{
+		"--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input",
+		"--no-suggest-shell-commands", "--no-detect-urls", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update",
+		"--no-show-release-notes", "--analytics-disable", "--map-tokens", "0", // its map is a file in the tree
+		"--chat-history-file", "{home}/aider.history.md", "--input-history-file", "{home}/aider.input.history",
+	}
+	if q.Resume {
+		args = append(args, "--restore-chat-history") // its home has one conversation
 	}
 	return args
 }
@@ -89,7 +93,7 @@ func claudeArgs(q Prompt) []string {
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
 		"--setting-sources", "", "--strict-mcp-config",
 	}
-	args = append(args, conversation(q, "--resume", "--session-id")...)
+	args = append(args, conversation(q, "--session-id", "--resume", q.ID)...)
 	if q.Turns > 0 {
 		args = append(args, "--max-turns", strconv.Itoa(q.Turns))
 	}
@@ -99,12 +103,12 @@ func claudeArgs(q Prompt) []string {
 	return args
 }
 
-// conversation returns the arguments that say which conversation it is, an old one
-// or one that starts; where start is empty, the program names that itself.
-func conversation(q Prompt, resume, start string) []string {
+// conversation returns the arguments that say which conversation it is: those that
+// resume it, or start and its identifier. Where start is empty, the program makes one.
+func conversation(q Prompt, start string, resume ...string) []string {
 	switch {
 	case q.Resume:
-		return []string{resume, q.ID}
+		return resume
 	case q.ID != "" && start != "":
 		return []string{start, q.ID}
 	}

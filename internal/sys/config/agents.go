@@ -29,9 +29,10 @@ func agentKeys() []Key {
 	agents := func(c *Config) *map[string]Agent { return &c.Agents }
 	const runs = "it decides what runs with your login"
 	return []Key{
-		part("roles.*.agent", kind.Text(),
+		part("roles.*.agent", kind.Agents(),
 			"agent program that does the sessions of this role instead of a model: aider, amp, claude, codex, copilot, crush, gemini, "+
-				"goose, opencode, or one of agents; all roles of a run",
+				"goose, opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
+				"after agents, a list may name models, as provider/model, which cost what they cost",
 			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
 		part("agents.*.command", kind.Text(),
 			"program of this agent, which runs in the sandbox",

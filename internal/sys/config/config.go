@@ -61,7 +61,7 @@ type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
 	Effort string // how hard its models are asked to think
-	Agent  string // agent program that does its sessions; empty: a model does
+	Agent  string // agent programs that do its sessions, and models that do while none can, separated by commas; empty: a model does
 	Policy Policy
 }
 

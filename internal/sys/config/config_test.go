@@ -434,6 +434,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
+		case k.Name == "plugins.*.kinds":
+			value, want = "router,context", `["router", "context"]`
 		case k.Name == "review.personas":
 			value, want = "tests,security", `["tests", "security"]`
 		case strings.HasPrefix(k.Type, "list"):

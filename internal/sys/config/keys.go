@@ -88,6 +88,7 @@ func limitKeys() []Key {
 		one("limits.failed_calls", kind.Whole(0, 1_000_000), "failed tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.FailedCalls }),
 		one("limits.failed_in_row", kind.Whole(0, 1_000_000), "failed tool calls in a row; 0: no cap", func(c *Config) *int { return &c.Limits.FailedInRow }),
 		one("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		one("limits.quota", kind.Whole(1, 100), "percent of a window of an agent program's account, such as the 5 hours of Claude Code, at which no new session begins with it until the window resets; sessions in progress continue; 100: only when it is used up", func(c *Config) *int { return &c.Limits.Quota }),
 		one("limits.compact", kind.Whole(5, 95), "percent of the model's context at which a conversation is compacted, at the latest when no room for an answer is left", func(c *Config) *int { return &c.Limits.Compact }),
 		one("limits.turn_time", kind.Span(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
 		one("limits.answer_time", kind.Span(), "time for one answer of a model, from the request to its end; a longer one is cancelled and requested again; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.AnswerTime }),
@@ -316,7 +317,7 @@ func tier(name string, t nexus.Tier) Key {
 }
 
 func model(name string, t nexus.Tier) Key {
-	return entry(name, kind.Models(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5", t,
+	return entry(name, kind.Models(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5; in a list, agent programs come first", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 

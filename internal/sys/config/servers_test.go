@@ -62,6 +62,10 @@ func TestHooks(t *testing.T) {
 		"hooks.theirs.network = ['example.org']": "opens the network",
 		"hooks.mine.command = ['evil']":          "may not change hooks.mine",
 		"hooks.theirs.on = ['sometimes']":        "not one of run.start",
+
+		"plugins.theirs.sandbox = 'off'":           "outside the sandbox",
+		"plugins.theirs.network = ['example.org']": "opens the network",
+		"plugins.theirs.kinds = ['boss']":          "not one of router",
 	} {
 		if _, _, err := config.Load(sources(t, user, project)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", project, err)

@@ -46,7 +46,10 @@ func Write(name string, data []byte) error {
 
 // Replace puts a private file in place when all of it is on the disk: who
 // reads it sees the old one or the new one. Its directory is made.
-func Replace(name string, data []byte) error {
+func Replace(name string, data []byte) error { return ReplaceAs(name, data, 0o600) }
+
+// ReplaceAs is Replace for a file with another mode.
+func ReplaceAs(name string, data []byte, mode os.FileMode) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Fail("make a directory", err)
@@ -56,6 +59,9 @@ func Replace(name string, data []byte) error {
 		return Fail("write a file", err)
 	}
 	_, err = f.Write(data)
+	if err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
 	if err == nil {
 		err = f.Sync()
 	}

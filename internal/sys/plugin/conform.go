@@ -25,17 +25,23 @@ type Conformance struct {
 // Sample returns what a plugin of a kind may be asked, about the files in a
 // directory, and where its answer goes.
 func Sample(k nexus.PluginKind, dir string, at time.Time) Question {
-	task := Task{ID: "T1", Title: "Write a text", Brief: "Write a text about plugins.", Kind: nexus.CodeTask, Files: []string{"a.txt"}, Criteria: []Criterion{{"It builds", "build"}}}
+	task := Task{
+		ID: "T1", Title: "Write a text", Brief: "Write a text about plugins.", Kind: nexus.CodeTask, Files: []string{"a.txt"},
+		Criteria: []Criterion{{"It builds", "build"}},
+	}
 	const goal = "Write texts"
 	switch k {
 	case nexus.PluginRouter:
 		return Question{Input: RouterInput{
-			Goal: goal, Task: task, Complexity: []nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex, nexus.Expert},
+			Goal: goal, Task: task, Complexity: nexus.Complexities(),
 			Tiers: []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}, Strategies: Strategies(),
 		}, Output: &RouterOutput{}}
 	case nexus.PluginReviewer:
-		const diff = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2 @@\n+A text.\n+TODO: more of it\n"
-		return Question{Input: ReviewerInput{Goal: goal, Task: task, Attempt: "T1.1", Tree: dir, Files: []string{"a.txt"}, Diff: diff}, Output: &ReviewerOutput{}}
+		const diff = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n" +
+			"@@ -0,0 +1,2 @@\n+A text.\n+TODO: more of it\n"
+		return Question{Input: ReviewerInput{
+			Goal: goal, Task: task, Attempt: "T1.1", Tree: dir, Files: []string{"a.txt"}, Diff: diff,
+		}, Output: &ReviewerOutput{}}
 	case nexus.PluginContext:
 		return Question{Input: ContextInput{Goal: goal, Task: task, Role: nexus.Coder, Tree: dir, Bytes: MaxText}, Output: &ContextOutput{}}
 	case nexus.PluginReporter:
@@ -85,7 +91,8 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 	}
 	k := nexus.PluginKind(p.Kinds[0])
 	more := Sample(k, r.Dir, at)
-	if tried("ignores fields that it does not know", s.Ask(ctx, k, "260102-150405-abc", newer(more.Input), more.Output), "", nil) || s.broken == nil {
+	err = s.Ask(ctx, k, "260102-150405-abc", newer(more.Input), more.Output)
+	if tried("ignores fields that it does not know", err, "", nil) || s.broken == nil {
 		odd := Sample(k, r.Dir, at)
 		err := s.Ask(ctx, k, "260102-150405-abc", map[string]any{}, odd.Output)
 		if failed, ok := errors.AsType[*Error](err); ok && failed.State == nexus.PluginFailed {

@@ -103,7 +103,8 @@ func (h *Host) need(p Plugin, failed *Error) error {
 
 // Required is the error of a plugin that is required and cannot answer.
 func Required(failed *Error) error {
-	return unanswered(failed, "is required and does not answer", fmt.Sprintf("Try it with nexus plugins test %s, or take required out of its configuration.", failed.Plugin))
+	hint := "Try it with nexus plugins test " + failed.Plugin + ", or take required out of its configuration."
+	return unanswered(failed, "is required and does not answer", hint)
 }
 
 // Unanswered is the error of a plugin that somebody asked for something, and
@@ -117,7 +118,8 @@ func unanswered(failed *Error, what, hint string) error {
 	if failed.State == nexus.PluginUntrusted {
 		code, hint = nexus.CodeUntrusted, "Read it with nexus trust, then trust it with nexus trust --yes."
 	}
-	return &nexus.Error{Code: code, Message: fmt.Sprintf("the plugin %s %s (%s): %s", failed.Plugin, what, failed.State, failed.Why), Hint: hint}
+	text := fmt.Sprintf("the plugin %s %s (%s): %s", failed.Plugin, what, failed.State, failed.Why)
+	return &nexus.Error{Code: code, Message: text, Hint: hint}
 }
 
 // broken returns why a plugin is not asked any more.

@@ -141,27 +141,37 @@ func (m message) hello(p Plugin) (Hello, error) {
 	if len(h.Kinds) > maxList || len(h.Capabilities.Events) > maxList || len(h.Capabilities.Roles) > maxList {
 		return h, fmt.Errorf("a list in its greeting has more than %d entries", maxList)
 	}
+	return h, errors.Join(h.is(p), h.Capabilities.check())
+}
+
+// is says why a plugin is not what it was declared as.
+func (h Hello) is(p Plugin) error {
 	for _, k := range h.Kinds {
 		if !slices.Contains(nexus.PluginKinds(), k) {
-			return h, fmt.Errorf("it says that it is a %q, which is no kind of plugin", legible.Cut(string(k), maxName))
+			return fmt.Errorf("it says that it is a %q, which is no kind of plugin", legible.Cut(string(k), maxName))
 		}
 	}
 	for _, k := range p.Kinds {
 		if !slices.Contains(h.Kinds, nexus.PluginKind(k)) {
-			return h, fmt.Errorf("it is declared as %s, and says that it is not one", k)
+			return fmt.Errorf("it is declared as %s, and says that it is not one", k)
 		}
 	}
-	for _, e := range h.Capabilities.Events {
+	return nil
+}
+
+// check says which capability there is not.
+func (c Capabilities) check() error {
+	for _, e := range c.Events {
 		if !slices.Contains(nexus.HookPoints(), e) || e.Refuses() {
-			return h, fmt.Errorf("%q is not a point of a run that is reported", legible.Cut(string(e), maxName))
+			return fmt.Errorf("%q is not a point of a run that is reported", legible.Cut(string(e), maxName))
 		}
 	}
-	for _, r := range h.Capabilities.Roles {
+	for _, r := range c.Roles {
 		if r != nexus.Coder && r != nexus.Tester {
-			return h, fmt.Errorf("%q is not a role whose prompts have texts of plugins", legible.Cut(string(r), maxName))
+			return fmt.Errorf("%q is not a role whose prompts have texts of plugins", legible.Cut(string(r), maxName))
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // answer reads the answer to the question with a number. Refused is what a

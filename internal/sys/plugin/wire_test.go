@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func FuzzPlugin(f *testing.F) {
 		for {
 			line, err := readLine(r)
 			if err != nil {
-				if err == io.EOF && len(bytes.TrimSpace(data)) > 0 && bytes.IndexByte(data, '\n') < 0 {
+				if errors.Is(err, io.EOF) && len(bytes.TrimSpace(data)) > 0 && bytes.IndexByte(data, '\n') < 0 {
 					t.Errorf("%q is lost", data)
 				}
 				return

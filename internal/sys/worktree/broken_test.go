@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -57,7 +58,7 @@ func testBroken(t *testing.T, way worktree.Way, what string) {
 	}
 	errs := map[string]error{}
 	known := way == worktree.Overlay && (what == "note" || what == "index") // to whoever mounted it
-	if !known {
+	if !known && what != "note" {                                           // which is read once
 		errs = use(tr)
 	}
 	other := openAt(t, user, state, way)
@@ -87,6 +88,73 @@ func testBroken(t *testing.T, way worktree.Way, what string) {
 	if files != "a\nd/b\nm\nn" || gittest.Run(t, s.Git().Dir, "rev-parse", last+"^") != commit {
 		t.Errorf("afterwards the tree holds %q", files)
 	}
+}
+
+// TestWhereGitFailsOnce, whatever it was asked for, it is said, and what was to be
+// done is done when it is asked for again.
+func TestWhereGitFailsOnce(t *testing.T) {
+	fails, calls := gittest.Fails(t)
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", ".gitignore": "*.log\n"})
+		base := head(t, user)
+		story := func(n int) (said []error, all int, files string) {
+			fails(0)
+			s := open(t, user, way)
+			fails(n)
+			works := func(do func(context.Context) error) {
+				t.Helper()
+				err := do(t.Context())
+				if err != nil {
+					said = append(said, err)
+					err = do(t.Context())
+				}
+				if err != nil {
+					t.Fatalf("git fails at call %d, and what follows from that does later: %v", n, err)
+				}
+			}
+			var tr *worktree.Tree
+			add := func(id nexus.AttemptID, rev string) {
+				t.Helper()
+				works(func(ctx context.Context) (err error) {
+					tr, err = s.Add(ctx, "r", id, rev)
+					return err
+				})
+			}
+			add("T1.1", base)
+			gittest.Write(t, tr.Dir, map[string]string{"n": "new\n", "d/b": "changed\n", "x.log": "ignored\n"})
+			var commit, tree string
+			works(func(ctx context.Context) (err error) {
+				commit, tree, err = tr.Snapshot(ctx, "x")
+				return err
+			})
+			works(func(ctx context.Context) error { return tr.Restore(ctx, base) })
+			works(func(ctx context.Context) error { return tr.Exact(ctx, tree) })
+			if _, err := os.Lstat(filepath.Join(tr.Dir, "x.log")); err == nil {
+				t.Errorf("git fails at call %d: what is ignored stays", n)
+			}
+			works(tr.Remove)
+			add("T1.2", commit)
+			add("T1.1", base)
+			works(func(ctx context.Context) error {
+				_, err := s.Sweep(ctx, func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "T1.1" }, false)
+				return err
+			})
+			all = calls()
+			fails(0)
+			_, files = snap(t, s, tr)
+			return said, all, files + ": " + string(must[[]byte](t)(os.ReadFile(filepath.Join(tr.Dir, "d/b"))))
+		}
+		said, all, want := story(0)
+		if len(said) > 0 || all < 10 {
+			t.Fatal(said, all)
+		}
+		for n := 1; n < all; n++ { // after the first, which reads the base: there is another way to do that
+			if said, _, files := story(n + 1); len(said) != 1 || files != want {
+				t.Errorf("git fails at call %d of %d: %v, %q, want %q", n+1, all, said, files, want)
+			}
+		}
+	})
 }
 
 // TestALockThatAKilledProcessLeft on what an attempt's refs are does not keep the

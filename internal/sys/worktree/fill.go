@@ -36,10 +36,8 @@ func (t *Tree) build(ctx context.Context, home string) error {
 	if err := t.agentGit(home, index); err != nil {
 		return err
 	}
-	data, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
+	t.note = n
+	data, _ := json.Marshal(n) // strings and a number: it never fails
 	return disk.Write(filepath.Join(home, "tree.json"), data)
 }
 
@@ -148,11 +146,7 @@ func (t *Tree) ground() (ground, error) {
 	if t.lower != "" {
 		return t.s.shelf.Of(t.lower)
 	}
-	n, err := t.read()
-	if err != nil {
-		return ground{}, err
-	}
-	return readGround(filepath.Join(t.home, "index"), n.Tree, n.Since, t.s.objects.Size())
+	return readGround(filepath.Join(t.home, "index"), t.note.Tree, t.note.Since, t.s.objects.Size())
 }
 
 // agentGit writes the git directory that the agent's own git finds from the

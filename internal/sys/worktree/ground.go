@@ -178,10 +178,7 @@ func (s *shelf) lay(ctx context.Context, tree string) (ground, error) {
 	}
 	s.drop(tree)
 	dir := s.path(tree, "")
-	if err := os.RemoveAll(dir); err != nil {
-		return ground{}, disk.Fail("make the shared files", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return ground{}, disk.Fail("make the shared files", err)
 	}
 	since, err := Checkout(ctx, s.Repo, tree, s.path(tree, "tree"), s.path(tree, "index"))

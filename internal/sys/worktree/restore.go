@@ -138,12 +138,9 @@ func clearAway(dir string, changes []Change) (git.Index, error) {
 				return nil, err
 			}
 		}
-		mode, err := c.Bits()
-		if err != nil {
-			return nil, err
-		}
-		raw, err := hex.DecodeString(c.ID)
-		if err != nil {
+		mode, err1 := c.Bits()
+		raw, err2 := hex.DecodeString(c.ID)
+		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
 		if mode != 0 {

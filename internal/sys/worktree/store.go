@@ -148,15 +148,16 @@ func (s *Store) discard(dir string) error {
 		s.deleting.Go(func() { _ = disk.RemoveAll(dir) })
 		return nil
 	}
-	if err := os.MkdirAll(trash, 0o700); err != nil {
-		return disk.Fail("remove a worktree", err)
+	to, err := "", os.MkdirAll(trash, 0o700)
+	if err == nil {
+		to, err = os.MkdirTemp(trash, "tree-")
 	}
-	to, err := os.MkdirTemp(trash, "tree-")
+	if err == nil {
+		err = os.Rename(dir, filepath.Join(to, "gone"))
+	}
 	if err != nil {
+		_ = os.Remove(to) // it is empty
 		return disk.Fail("remove a worktree", err)
-	}
-	if err := os.Rename(dir, filepath.Join(to, "gone")); err != nil {
-		return errors.Join(disk.Fail("remove a worktree", err), os.Remove(to))
 	}
 	s.deleting.Go(func() { _ = disk.RemoveAll(to) }) // what stays is swept
 	return nil

@@ -43,7 +43,7 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 			func(ctx context.Context) ([]string, error) { return s.sweepTrees(ctx, keep, dry) },
 			func(context.Context) ([]string, error) { return s.sweepLower(dry) },
 			func(context.Context) ([]string, error) { return s.sweepRest(dry, "locks/*") },
-			func(context.Context) ([]string, error) { return s.sweepRuns(dry) },
+			func(context.Context) ([]string, error) { return s.sweepRuns(dry), nil },
 		} {
 			dirs, err := sweep(ctx)
 			gone, errs = append(gone, dirs...), errors.Join(errs, err)
@@ -60,9 +60,8 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
 	dir := filepath.Join(s.dir, "trees", string(run))
 	s.use(dir)
-	half, _ := filepath.Glob(filepath.Join(escape(dir), newPrefix+"*")) // patterns that are none are all that fails
-	probes, _ := filepath.Glob(filepath.Join(escape(s.dir), ".probe-*"))
-	if half = append(half, probes...); len(half) == 0 {
+	half := append(glob(dir, newPrefix+"*"), glob(s.dir, ".probe-*")...)
+	if len(half) == 0 {
 		return nil
 	}
 	return disk.Lock(ctx, s.treesLock(), func(context.Context) (errs error) { // so nobody who lives is at them
@@ -76,12 +75,9 @@ func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
 }
 
 func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.AttemptID) bool, dry bool) ([]string, error) {
-	homes, err := filepath.Glob(filepath.Join(escape(s.dir), "trees", "*", "*"))
-	if err != nil {
-		return nil, err
-	}
 	var gone []string
-	for _, home := range homes {
+	var err error
+	for _, home := range glob(s.dir, "trees/*/*") {
 		run, id := nexus.RunID(filepath.Base(filepath.Dir(home))), nexus.AttemptID(filepath.Base(home))
 		half := strings.HasPrefix(string(id), newPrefix)
 		if !half && keep(run, id) {
@@ -113,11 +109,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 		return nil, err
 	}
 	used := map[string]bool{all[0]: true}
-	notes, err := filepath.Glob(filepath.Join(escape(s.dir), "trees", "*", "*", "tree.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range notes {
+	for _, n := range glob(s.dir, "trees/*/*/tree.json") {
 		t := &Tree{home: filepath.Dir(n)}
 		n, err := t.read()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
@@ -144,13 +136,9 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 }
 
 // sweepRuns removes directories of runs that have no tree left.
-func (s *Store) sweepRuns(dry bool) ([]string, error) {
-	runs, err := filepath.Glob(filepath.Join(escape(s.dir), "trees", "*"))
-	if err != nil {
-		return nil, err
-	}
+func (s *Store) sweepRuns(dry bool) []string {
 	var gone []string
-	for _, run := range runs {
+	for _, run := range glob(s.dir, "trees/*") {
 		entries, err := os.ReadDir(run)
 		if err != nil || len(entries) > 0 {
 			continue
@@ -159,18 +147,14 @@ func (s *Store) sweepRuns(dry bool) ([]string, error) {
 			gone = append(gone, run)
 		}
 	}
-	return gone, nil
+	return gone
 }
 
 // sweepRest removes what is nobody's: trash, probes, locks that nobody holds.
 func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 	var gone []string
 	for _, pattern := range patterns {
-		left, err := filepath.Glob(filepath.Join(escape(s.dir), pattern))
-		if err != nil {
-			return gone, err
-		}
-		for _, name := range left {
+		for _, name := range glob(s.dir, pattern) {
 			if !dry {
 				if err := s.discard(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return gone, err
@@ -182,7 +166,10 @@ func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 	return gone, nil
 }
 
-// escape makes a directory stand for itself in a pattern.
-func escape(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+// glob returns what in a directory, which stands for itself, has a name of a
+// pattern.
+func glob(dir, pattern string) []string {
+	dir = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+	all, _ := filepath.Glob(filepath.Join(dir, pattern)) // only a pattern that is none fails
+	return all
 }

@@ -32,6 +32,7 @@ type Tree struct {
 	mu    sync.Mutex // guards what follows, and serialises changes of the files
 	last  string     // commit of the last snapshot, or Base
 	tree  string     // its tree
+	note  note       // what home says about the tree; it does not change
 	lower string     // tree of the overlay's lower layer; empty without one
 	attrs bool       // some .gitattributes may say how files are stored
 	known known
@@ -243,16 +244,16 @@ func (t *Tree) MarkRound(n int, commit string) error {
 
 // adopt makes a tree that is there ready for use.
 func (t *Tree) adopt(ctx context.Context) error {
-	n, err := t.read()
-	if err != nil {
+	var err error
+	if t.note, err = t.read(); err != nil {
 		return err
 	}
-	t.Base, t.Way = n.Base, n.Way
+	t.Base, t.Way = t.note.Base, t.note.Way
 	if err := t.s.objects.Unlock(Pin(t.Run, t.ID)); err != nil {
 		return disk.Fail("unlock a worktree", err)
 	}
 	if t.Way == Overlay {
-		t.lower = n.Tree
+		t.lower = t.note.Tree
 		if err := t.remount(ctx); err != nil {
 			return err
 		}
@@ -280,15 +281,11 @@ func (t *Tree) reload(ctx context.Context) error {
 	if t.tree, _, err = t.s.treeOf(ctx, t.last); err != nil {
 		return err
 	}
-	n, err := t.read()
-	if err != nil {
-		return err
-	}
 	t.known = known{}
-	if n.Tree == t.tree {
+	if t.note.Tree == t.tree {
 		return nil
 	}
-	changes, err := t.s.git.Changed(ctx, n.Tree, t.tree)
+	changes, err := t.s.git.Changed(ctx, t.note.Tree, t.tree)
 	if err != nil {
 		return err
 	}

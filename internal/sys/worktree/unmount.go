@@ -28,9 +28,6 @@ func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexu
 	if err != nil {
 		return nil // what is not there has no mounts
 	}
-	if all, err := overlay.Below(filepath.Join(dir, "trees")); err != nil || len(all) == 0 { // as a rule
-		return err
-	}
 	if left, err := leftover(ctx, dir, gone); err != nil || len(left) == 0 {
 		return err
 	}
@@ -52,15 +49,18 @@ func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexu
 // leftover returns what is mounted of the trees of runs that are gone, deepest
 // first.
 func leftover(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) ([]string, error) {
+	trees := filepath.Join(dir, "trees")
+	all, err := overlay.Below(trees)
+	if err != nil || len(all) == 0 { // as a rule
+		return nil, err
+	}
 	runs, err := gone(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trees := filepath.Join(dir, "trees")
-	all, err := overlay.Below(trees)
 	return slices.DeleteFunc(all, func(at string) bool {
 		rest, _ := filepath.Rel(trees, at)
 		run, _, _ := strings.Cut(rest, string(filepath.Separator))
 		return !slices.Contains(runs, nexus.RunID(run))
-	}), err
+	}), nil
 }

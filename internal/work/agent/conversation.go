@@ -126,7 +126,7 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 
 // start opens the session's transcript.
 func (c *conversation) start() error {
-	data, err := json.Marshal(Opening{c.System, c.specs})
+	data, err := json.Marshal(Opening{System: c.System, Tools: c.specs})
 	if err != nil {
 		return fmt.Errorf("encode system prompt: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 type Opening struct {
 	System string     `json:"system"`
 	Tools  []llm.Tool `json:"tools"`
+	Agent  string     `json:"agent,omitzero"` // of another maker, which began the session; System is its guide
 }
 
 // Reopen reads back what a session began with, by its hash.

@@ -33,6 +33,8 @@ type work struct {
 	tree   *worktree.Tree
 	ran    map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
 
+	baseTree string // of the commit that it is made from
+
 	again []nexus.Evidence // what the tests said about the base when they ran there once more
 }
 
@@ -135,6 +137,15 @@ func (w *work) mark() error {
 	return nil
 }
 
+// marked pins the tree as the result of the last round.
+func (w *work) marked(ctx context.Context) (nexus.TreeSnapshotted, error) {
+	snap, err := w.pin(ctx)
+	if err == nil {
+		err = w.mark()
+	}
+	return snap, err
+}
+
 // left returns what is left of the task's time; nil where it has no end.
 func (w *work) left() func() time.Duration {
 	limit := w.view.Limits.TaskTime
@@ -161,17 +172,17 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 		return repair.Facts{}, nil
 	}
 	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, at)
+	if err != nil {
+		return repair.Facts{}, err
+	}
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return stack.IsTest(c.Path) })
-	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
+	f := repair.Facts{Tested: tested, Untouched: len(changed) == 0}
 	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(unshown(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
 	if open, why := w.unshown(); len(open) > 0 {
 		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.Checked()
 	}
 	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Worker.Sessions.Checked()
-	if err == nil {
-		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
-	}
-	if err == nil {
+	if f.Meddled, f.Refuted, err = w.meddled(ctx, at); err == nil {
 		f.Renamed, err = w.renamed(ctx, at)
 	}
 	return f, err
@@ -190,10 +201,7 @@ func (w *work) renamed(ctx context.Context, at string) (bool, error) {
 // end closes the attempt. Accepted work is pinned by its last snapshot, which
 // is what the gates and the reviewer saw; a tree that changed since is not.
 func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) {
-	snap, err := w.pin(ctx)
-	if err == nil {
-		err = w.mark()
-	}
+	snap, err := w.marked(ctx)
 	if err != nil {
 		return nil, err
 	}

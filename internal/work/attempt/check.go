@@ -124,7 +124,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 		}
 		tests = append(tests, c.Path)
 	}
-	return "", r.Verdict != nil && repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
+	return "", repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
 }
 
 // forgo takes back what a tester of criteria did to a tree that was green.
@@ -138,20 +138,27 @@ func (w *work) forgo(ctx context.Context, why string) error {
 	}
 	facts := []nexus.Fact{snap}
 	if handin := w.claimed(); handin != "" {
-		data, err := w.Worker.Site.Blobs.Get(handin)
+		f, err := w.named(handin, snap.Tree)
 		if err != nil {
 			return err
 		}
-		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: readChecks(data, w.task.Task, w.unproved())}
 		for i := range f.Checks {
-			if f.Checks[i].Why == "" {
-				f.Checks[i].Why = why
+			if c := &f.Checks[i]; c.Why == "" && !c.Proved {
+				c.Why = why
 			}
 		}
-		f.Checks = append(f.Checks, w.settled()...)
 		facts = append([]nexus.Fact{f}, facts...)
 	}
 	return w.record(ctx, facts...)
+}
+
+// named returns the checks of open criteria that a submission names, and those
+// that are settled, for a tree.
+func (w *work) named(handin, tree string) (nexus.ChecksProved, error) {
+	data, err := w.Worker.Site.Blobs.Get(handin)
+	all := append(readChecks(data, w.task.Task, w.unproved()), w.settled()...)
+	slices.SortFunc(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
+	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
 }
 
 // check tries the tests that a tester named for criteria without a check: each
@@ -159,19 +166,15 @@ func (w *work) forgo(ctx context.Context, why string) error {
 // it is. What shows nothing costs a tester's round, and then leaves the task to
 // people.
 func (w *work) check(ctx context.Context) error {
-	f := nexus.ChecksProved{Attempt: w.a.ID, Handin: w.claimed(), Tree: w.a.Snapshot.Tree}
-	data, err := w.Worker.Site.Blobs.Get(f.Handin)
+	f, err := w.named(w.claimed(), w.a.Snapshot.Tree)
 	if err != nil {
 		return err
 	}
-	f.Checks = readChecks(data, w.task.Task, w.unproved())
-	for _, c := range w.settled() { // which are tried on this tree, too
-		c.Proved = false
-		f.Checks = append(f.Checks, c)
+	for i := range f.Checks {
+		f.Checks[i].Proved = false // what was proved before is tried on this tree, too
 	}
-	slices.SortFunc(f.Checks, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
 	if slices.ContainsFunc(f.Checks, func(c nexus.CriterionCheck) bool { return c.Command != "" && c.Why == "" }) {
-		if err := w.trial(ctx, &f); err != nil {
+		if err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) error { return w.trial(ctx, &f) }); err != nil {
 			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)
 		}
 	}
@@ -180,16 +183,6 @@ func (w *work) check(ctx context.Context) error {
 
 // trial runs the checks without the work, and with it.
 func (w *work) trial(ctx context.Context, f *nexus.ChecksProved) error {
-	ctx, stop := w.desk.Spare(ctx, false)
-	defer stop()
-	err := w.tryAll(ctx, f)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return err
-}
-
-func (w *work) tryAll(ctx context.Context, f *nexus.ChecksProved) error {
 	tests, rest, err := w.parts(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
@@ -229,7 +222,7 @@ func (w *work) try(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, ba
 		return err
 	}
 	c.Red = with.State == nexus.Fail && repair.ProveTests(tests, nil, []nexus.Evidence{with}).Proof == nexus.ProofRed
-	if c.Red {
+	if c.Red || with.Passed() {
 		if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
 			return err
 		}
@@ -237,9 +230,6 @@ func (w *work) try(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, ba
 	if !with.Passed() {
 		c.Why = fmt.Sprintf("it does not pass with the work: %s", cmp.Or(with.Why, string(with.State)))
 		return nil
-	}
-	if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
-		return err
 	}
 	without, err := w.one(ctx, g, bare)
 	if err != nil {
@@ -261,13 +251,20 @@ func (w *work) one(ctx context.Context, g gate.Gate, hash string) (nexus.Evidenc
 	if err := w.tree.Exact(ctx, hash); err != nil {
 		return nexus.Evidence{}, err
 	}
-	if err := w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
-		return nexus.Evidence{}, err
-	}
-	r, err := w.Worker.Judge.Runner(w.tree, hash)
+	r, err := w.runner(ctx, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached, r.Starts = worker.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
 	return r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
+}
+
+// runner equips the tree, whose files are those of hash, and returns what runs
+// its gates.
+func (w *work) runner(ctx context.Context, hash string) (gate.Runner, error) {
+	if err := w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
+		return gate.Runner{}, err
+	}
+	r, err := w.Worker.Judge.Runner(w.tree, hash)
+	r.Reached, r.Starts = worker.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
+	return r, err
 }

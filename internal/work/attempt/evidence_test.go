@@ -1,6 +1,7 @@
 package attempt_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -126,6 +127,7 @@ func TestACheckThatATesterNamed(t *testing.T) {
 		"proves":                  {"test -e one\n", "add_test.sh", true, false, ""},
 		"passes in any case":      {"true\n", "add_test.sh", false, false, "it passes without the work"},
 		"fails with the work":     {"test -e two\n", "add_test.sh", false, true, "it does not pass with the work"},
+		"cannot run":              {"no-such-command-at-all\n", "add_test.sh", false, false, "it does not pass with the work"},
 		"was there before":        {"test -e one\n", "old_test.sh", false, false, "is not a test that came with the work"},
 		"fails for its own fault": {"test -e one || no-such-command-at-all\n", "add_test.sh", false, false, "without the work it fails for an unrelated reason"},
 	} {
@@ -139,10 +141,41 @@ func TestACheckThatATesterNamed(t *testing.T) {
 			if got := f.Checks[0]; got.Number != 1 || got.Proved != c.proved || got.Red != c.red || !strings.Contains(got.Why, c.why) || (got.Why == "") != (c.why == "") {
 				t.Errorf("%+v", got)
 			}
+			shown := slices.ContainsFunc(j.desk.facts, func(f nexus.Fact) bool {
+				g, ok := f.(nexus.GateJudged)
+				return ok && g.Evidence.Command == "sh "+c.file
+			})
+			if want := name != "cannot run" && name != "was there before"; shown != want {
+				t.Errorf("what it says of the work is on record: %v, want %v", shown, want) // what says nothing is not
+			}
 			if c.red != errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || c.proved && facts[0].(nexus.AttemptEnded).Outcome != nexus.Accepted {
 				t.Error(facts, err) // what is red goes back to its author
 			}
 		})
+	}
+}
+
+// TestChecksStandInTheOrderOfTheirCriteria, with those that were settled before.
+func TestChecksStandInTheOrderOfTheirCriteria(t *testing.T) {
+	j := tested(t, "test -e one\n", "add_test.sh", nil)
+	task := &j.view.Task
+	task.Criteria = append(task.Criteria, nexus.Criterion{Text: "it feels right"})
+	handin, err := json.Marshal(map[string]any{"checks": []map[string]any{{"criterion": 2, "why": "only a person can tell"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := j.view.Attempt.Of(nexus.Tester)
+	if s.Result, err = j.Site.Blobs.Put(handin); err != nil {
+		t.Fatal(err)
+	}
+	check := nexus.CriterionCheck{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "adds", File: "add_test.sh", Command: "sh add_test.sh", Proved: true}
+	j.view.Attempt.Checks = nexus.ChecksProved{Attempt: "T1.1", Handin: "earlier", Checks: []nexus.CriterionCheck{check}}
+	if facts, err := j.work(); err != nil {
+		t.Fatal(facts, err)
+	}
+	f := last[nexus.ChecksProved](j)
+	if len(f.Checks) != 2 || f.Checks[0].Number != 1 || !f.Checks[0].Proved || f.Checks[1].Why != "only a person can tell" {
+		t.Errorf("%+v", f.Checks)
 	}
 }
 
@@ -158,6 +191,30 @@ func TestWhatATesterOfCriteriaChangedIsTakenBack(t *testing.T) {
 	}
 	if f := last[nexus.ChecksProved](j); f.Tree != green || len(f.Checks) != 1 || f.Checks[0].Proved || !strings.Contains(f.Checks[0].Why, "a change of bad") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestWhatATesterOfCriteriaFindsMissing goes to the coder, and the tests stay.
+func TestWhatATesterOfCriteriaFindsMissing(t *testing.T) {
+	j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+	a := j.view.Attempt
+	j.Sessions.Checks, a.Strategy = "auto", nexus.TestAfter
+	j.view.Task.Kind, j.view.Task.Criteria = "", []nexus.Criterion{{Text: "it adds"}}
+	j.written(1, map[string]string{"two": "2\n"})
+	green := a.Snapshot
+	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: green.Tree, State: nexus.Pass}
+	j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+	commit, hash := j.tree("T1.1", j.base, map[string]string{"two": "2\n", "new_test.go": "package m\n"})
+	a.Rounds = append(a.Rounds, &state.Round{
+		RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"},
+		Base:         j.base, From: green.Commit, Commit: commit, Prompted: true,
+	})
+	a.Snapshot = nexus.TreeSnapshotted{Attempt: a.ID, Commit: commit, Tree: hash}
+	if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
+		t.Error(facts, err)
+	}
+	if got, want := j.desk.told(), "gate test fail, verdict fail, round 3 coder test"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

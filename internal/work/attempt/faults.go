@@ -18,23 +18,24 @@ func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 	if sum.State != nexus.Pass {
 		return sum, nil
 	}
-	spare, stop := w.desk.Spare(ctx, false)
-	defer stop()
-	e, told, err := w.Worker.Judge.Faults.Judge(spare, mutate.Accepted{
+	accepted := mutate.Accepted{
 		Run: w.Worker.Site.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Worker.Trees, Now: w.Worker.Site.Now, Known: w.desk.Known, Gates: w.Worker.Judge.Gates,
 		Runner: w.Worker.Judge.Runner,
 		Starts: func() error { return w.starts(ctx)(gate.Gate{Name: mutate.Gate}) },
 		Equip: func(ctx context.Context, t *worktree.Tree, hash string) error {
 			return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: t.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record)
 		},
+	}
+	var e nexus.Evidence
+	var told bool
+	err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		e, told, err = w.Worker.Judge.Faults.Judge(ctx, accepted)
+		return err
 	})
-	if err != nil && spare.Err() != nil {
-		err = context.Cause(spare)
+	if err == nil && told {
+		err = w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
 	}
 	if err != nil || !told {
-		return sum, err
-	}
-	if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e}); err != nil {
 		return sum, err
 	}
 	return repair.Sum(w.a.ID, w.task.Task, snap.Tree, append(evidence, e)), nil

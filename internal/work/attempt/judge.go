@@ -50,8 +50,6 @@ func (w *work) judge(ctx context.Context) error {
 		if err := w.weigh(ctx, snap); err != nil {
 			return err
 		}
-	}
-	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
 		red := ""
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
 			red = p.Tree
@@ -143,17 +141,13 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	if err != nil {
 		return snap, err
 	}
-	spare, stop := w.desk.Spare(ctx, false)
-	defer stop()
-	done, err := gate.AutoFix(spare, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
-	if err != nil {
-		if spare.Err() != nil {
-			err = context.Cause(spare)
-		}
+	var done gate.Fixed
+	err = worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		done, err = gate.AutoFix(ctx, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
+		return err
+	})
+	if err != nil || len(done.Files) == 0 {
 		return snap, err
-	}
-	if len(done.Files) == 0 {
-		return snap, nil
 	}
 	was := snap.Commit
 	if snap, err = w.snapshot(ctx); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -21,10 +20,7 @@ import (
 // there: on the tree as it is when they were written first, and else on one
 // that has nothing but them.
 func (w *work) prove(ctx context.Context) error {
-	snap, err := w.pin(ctx)
-	if err == nil {
-		err = w.mark()
-	}
+	snap, err := w.marked(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,13 +100,14 @@ func (w *work) without(ctx context.Context, base, tree string, files []string) (
 // tests runs the gates that run tests on a tree, all of them, and returns what
 // they found on the base too.
 func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
-	ctx, stop := w.desk.Spare(ctx, false)
-	defer stop()
-	defer func() {
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-	}()
+	err = worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		before, now, err = w.testAll(ctx, tree)
+		return err
+	})
+	return before, now, err
+}
+
+func (w *work) testAll(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
 	if err := w.tree.Exact(ctx, tree); err != nil {
 		return nil, nil, err
 	}
@@ -122,17 +119,13 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
-	if err := w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: tree}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
+	r, err := w.runner(ctx, tree)
+	if err != nil {
 		return nil, nil, err
 	}
 	if e, red := w.Worker.Judge.Kit.Of(w.tree.Dir).Fault(tree); red {
 		return nil, []nexus.Evidence{e}, nil
 	}
-	r, err := w.Worker.Judge.Runner(w.tree, tree)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.Reached, r.Starts = worker.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
 	for _, g := range gates {
 		if !g.Tests {
 			continue

@@ -59,7 +59,8 @@ func (w *work) objections(ctx context.Context, diff string) ([]review.Opinion, e
 			Question: plugin.Question{Input: plugin.ReviewerInput{
 				Goal: w.view.Goal.Goal.Text, Task: plugin.TaskOf(w.task.Task), Attempt: w.a.ID, Tree: w.tree.Dir, Files: files, Diff: diff,
 			}, Output: out},
-			Of: nexus.PluginAnswered{Task: w.task.ID, Attempt: w.a.ID}, About: func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
+			Of:    nexus.PluginAnswered{Task: w.task.ID, Attempt: w.a.ID},
+			About: func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
 		}}, w.desk, w.record, w.tree.Dir)
 		if err != nil {
 			return nil, err

@@ -40,6 +40,9 @@ func (w *work) open(ctx context.Context, start string) error {
 		return fmt.Errorf("make a worktree for %s: %w", w.a.ID, err)
 	}
 	w.tree = tree
+	if w.baseTree, err = w.Worker.Trees.Git().Tree(ctx, w.a.Base); err != nil {
+		return fmt.Errorf("read the base of %s: %w", w.a.ID, err)
+	}
 	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
 		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
 	}

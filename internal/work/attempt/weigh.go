@@ -93,10 +93,6 @@ func (w *work) undone(ctx context.Context, commit string) (bool, error) {
 // commands runs the commands of criteria on the base and, where that does not
 // tell, on the base with the tests of the change. Then it puts the tree back.
 func (w *work) commands(ctx context.Context, tree string, tests, rest []string) ([]accept.Before, error) {
-	base, err := w.Worker.Trees.Git().Tree(ctx, w.a.Base)
-	if err != nil {
-		return nil, err
-	}
 	var all []accept.Before
 	for i, c := range w.task.Criteria {
 		g, ok := detect.Accept(c)
@@ -104,7 +100,8 @@ func (w *work) commands(ctx context.Context, tree string, tests, rest []string) 
 			continue
 		}
 		b := accept.Before{Number: i + 1}
-		if b.Base, err = w.bare(ctx, g, base); err == nil && accept.Quiet(c, b.Base) {
+		var err error
+		if b.Base, err = w.bare(ctx, g, w.baseTree); err == nil && accept.Quiet(c, b.Base) {
 			err = w.closer(ctx, g, tree, tests, rest, &b)
 		}
 		if err != nil {
@@ -153,7 +150,7 @@ func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Eviden
 	if err == nil && !ok {
 		e, err = w.one(ctx, g, hash)
 	}
-	if err == nil && (e.State == nexus.Pass || e.State == nexus.Fail) {
+	if e.State == nexus.Pass || e.State == nexus.Fail {
 		w.ran[key] = e
 	}
 	return e, err
@@ -180,8 +177,6 @@ func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evid
 // see looks at what fails on the base before anybody works, where the task
 // names something that does, and says so.
 func (w *work) see(ctx context.Context, start string) error {
-	wishes := accept.ReadAll(accept.Texts(w.task.Task))
-	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
 	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" {
 		return nil
 	}
@@ -190,15 +185,16 @@ func (w *work) see(ctx context.Context, start string) error {
 			return err
 		}
 	}
+	wishes := accept.ReadAll(accept.Texts(w.task.Task))
+	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
 	if !red && !wishes.Ask() {
 		return nil
 	}
-	spare, stop := w.desk.Spare(ctx, false)
-	defer stop()
-	f, err := w.sees(spare, wishes)
-	if err != nil && spare.Err() != nil {
-		err = context.Cause(spare)
-	}
+	var f nexus.RedSeen
+	err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		f, err = w.sees(ctx, wishes)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("look at the base of %s: %w", w.a.ID, err)
 	}
@@ -229,16 +225,12 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 		}
 		base = w.Worker.Judge.Bases.Known(ctx, w.a.Base)
 	}
-	tree, err := w.Worker.Trees.Git().Tree(ctx, w.a.Base)
-	if err != nil {
-		return f, err
-	}
-	own, err := w.commands(ctx, tree, nil, nil)
+	own, err := w.commands(ctx, w.baseTree, nil, nil)
 	if err != nil {
 		return f, err
 	}
 	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Worker.Judge.Spared(ctx, w.a.Base), Ended: w.Worker.Judge.Ended})
-	f.Attempt, f.Tree = w.a.ID, tree
+	f.Attempt, f.Tree = w.a.ID, w.baseTree
 	return f, nil
 }
 
@@ -277,11 +269,7 @@ func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) boo
 // back.
 func (w *work) twice(ctx context.Context, back string) ([]nexus.Evidence, error) {
 	if w.again == nil {
-		base, err := w.Worker.Trees.Git().Tree(ctx, w.a.Base)
-		if err != nil {
-			return nil, err
-		}
-		_, now, err := w.tests(ctx, base)
+		_, now, err := w.tests(ctx, w.baseTree)
 		if err != nil {
 			return nil, err
 		}
@@ -292,11 +280,11 @@ func (w *work) twice(ctx context.Context, back string) ([]nexus.Evidence, error)
 
 // apart runs the tests of a change on a tree that has nothing else of it.
 func (w *work) apart(ctx context.Context, snap nexus.TreeSnapshotted, tests, rest []string) (p nexus.TestsProved, err error) {
+	var before, now []nexus.Evidence
 	bare, err := w.without(ctx, w.a.Base, snap.Tree, rest)
-	if err != nil {
-		return p, err
+	if err == nil {
+		before, now, err = w.tests(ctx, bare)
 	}
-	before, now, err := w.tests(ctx, bare)
 	if err != nil {
 		return p, err
 	}

@@ -172,12 +172,11 @@ func (w *search) judge(ctx context.Context, x *subject, p state.Proof) (nexus.Ev
 	if e, ok := w.desk.Known(ctx, p.Tree, x.gate.Name); ok {
 		return e, nil
 	}
-	ctx, stop := w.desk.Spare(ctx, true)
-	defer stop()
-	e, err := w.run(ctx, x, p.Tree)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
+	var e nexus.Evidence
+	err := worker.Sparing(ctx, w.desk, true, func(ctx context.Context) (err error) {
+		e, err = w.run(ctx, x, p.Tree)
+		return err
+	})
 	return e, err
 }
 

@@ -35,7 +35,8 @@ func (f Finding) Red() bool { return f.State == nexus.Fail }
 // why it did not answer.
 func Ask(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string) ([]Finding, error) {
 	out := &plugin.DiscoveryOutput{}
-	answers, err := h.Ask(ctx, p, nexus.PluginDiscovery, []plugin.Question{{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}}, tree)
+	q := plugin.Question{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
+	answers, err := h.Ask(ctx, p, nexus.PluginDiscovery, []plugin.Question{q}, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,8 @@ func Try(ctx context.Context, r gate.Runner, t gate.Tree, f Finding, may func(co
 func (f Finding) Plan(minutes int) *nexus.Plan {
 	t := nexus.Task{
 		ID: "T1", Title: f.Title, Files: f.Files, Minutes: f.Minutes,
-		Brief:    fmt.Sprintf("%s\n\nReason: %s\nThis was found by the plugin %s as %s. It is done when this command passes, which fails now: %s", f.Title, f.Reason, f.Plugin, f.ID, f.Check),
+		Brief: fmt.Sprintf("%s\n\nReason: %s\nThis was found by the plugin %s as %s. "+
+			"It is done when this command passes, which fails now: %s", f.Title, f.Reason, f.Plugin, f.ID, f.Check),
 		Criteria: []nexus.Criterion{{Text: f.Title, Check: f.Check}},
 	}
 	if t.Minutes > minutes {

@@ -22,6 +22,7 @@ const (
 	sayResume = "Your program was stopped. What you did last may be missing from the files, and what ran in the background is gone.\n" +
 		"Look at what is done already, then continue with the task."
 	sayAgain  = "Your program ended before you were done: %s.\nThe files are as you left them. Continue with the task."
+	sayMoved  = "The files are as another agent left them.\nLook at what is done already, then continue with the task."
 	sayFresh  = "Another conversation worked on this task before. The files are as it left them. It said:\n\n%s\n\n"
 	sayUnread = "Your last message does not contain what you should submit: %s.\n" +
 		"Send it again: one message with only the JSON object in a ```json block."
@@ -77,16 +78,20 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 			return nil, err
 		}
 	}
+	said := false
 	if next == "" {
-		next, why = sayResume, "resume"
+		next, why, said = c.again()
 	}
 	for {
 		if end := c.spent(); end != nil {
 			return c.close(ctx, end)
 		}
-		if err := c.say(next, why, 0); err != nil {
-			return nil, err
+		if !said {
+			if err := c.say(next, why, 0); err != nil {
+				return nil, err
+			}
 		}
+		said = false
 		text, id, err := c.reserve(ctx, next)
 		if agent.SpendingRefused(err) {
 			return c.close(ctx, &ending{outcome: nexus.Refused, why: err.Error(), refusal: err})
@@ -109,9 +114,53 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 	}
 }
 
+// moved reports whether the session's last conversation was another agent's.
+func (c *conversation) moved() bool {
+	return c.Old != nil && c.Old.Opened.Agent != "" && c.Old.Opened.Agent != c.Agent
+}
+
+// again returns what is said where a session continues that was told already what
+// to do, and whether that is recorded: nothing came of it yet.
+func (c *conversation) again() (next, why string, said bool) {
+	switch {
+	case c.Old != nil && c.Old.Turns == 0 && c.opened.ID == "" && c.first() != "":
+		return c.first(), "brief", true
+	case c.moved():
+		return sayMoved, "resume", false
+	default:
+		return sayResume, "resume", false
+	}
+}
+
+// first returns what the session was told first.
+func (c *conversation) first() string {
+	if c.Old == nil {
+		return c.Next
+	}
+	if c.Told == nil {
+		return ""
+	}
+	return c.Told()
+}
+
+// fresh returns what a new conversation begins with: the session so far, where it
+// is not the first one, and what it is told now.
+func (c *conversation) fresh(text string) string {
+	parts := []string{strings.TrimSpace(c.Guide)}
+	if first := c.first(); first != "" && !strings.HasPrefix(text, first) {
+		parts = append(parts, first)
+	}
+	if c.turn > 0 && c.Earlier != nil {
+		if notes := c.Earlier(); notes != "" {
+			text = fmt.Sprintf(sayFresh, notes) + text
+		}
+	}
+	return strings.Join(append(parts, text), "\n\n")
+}
+
 // start opens the session's transcript.
 func (c *conversation) start() error {
-	data, err := json.Marshal(agent.Opening{System: c.Guide})
+	data, err := json.Marshal(agent.Opening{System: c.Guide, Agent: c.Agent})
 	if err != nil {
 		return fmt.Errorf("encode the guide: %w", err)
 	}
@@ -144,6 +193,7 @@ func (c *conversation) reserve(ctx context.Context, text string) (whole, id stri
 	c.facts = nil
 	told, err := c.desk.Reserve(ctx, nexus.BudgetReserved{
 		ID: id, Task: c.Task, Session: c.Session, Role: c.Role, Model: c.Model, Tier: c.Tier, Money: c.Money,
+		Else: c.Others,
 	}, done...)
 	if err != nil {
 		return "", id, err
@@ -176,15 +226,14 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 	if resume {
 		p.Spent = c.closed.Total
 	} else {
-		p.ID = c.agent.NewID()
-		if c.Old != nil && c.Earlier != nil {
-			if notes := c.Earlier(); notes != "" {
-				p.Text = fmt.Sprintf(sayFresh, notes) + p.Text
-			}
-		}
-		p.Text = strings.TrimSpace(c.Guide) + "\n\n" + p.Text
+		p.ID, p.Text = c.agent.NewID(), c.fresh(text)
 	}
 	c.heard, c.calls, c.results, c.texts = false, map[string]call{}, nil, nil
+	if c.Ready != nil {
+		if _, err := c.Ready(); err != nil {
+			return agentcli.Ended{}, errors.Join(err, c.settle(ctx, agentcli.Ended{}, id))
+		}
+	}
 	step, stop := c.within(ctx)
 	ended, err := c.agent.Prompt(step, p)
 	stop()
@@ -217,6 +266,12 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id stri
 	if c.Reached != nil {
 		if hosts := c.Reached(); len(hosts) > 0 {
 			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Hosts: hosts})
+		}
+	}
+	if c.Renewed != nil {
+		for _, f := range c.Renewed() {
+			f.Session, f.Agent = c.Session, c.Agent
+			c.facts = append(c.facts, f)
 		}
 	}
 	f := nexus.AgentEnded{

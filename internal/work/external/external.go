@@ -42,12 +42,14 @@ type Brief struct {
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
 	Role    nexus.Role
-	Model   string // agent/model, for the books
+	Model   string   // agent/model, for the books
+	Others  []string // what may do the session in its place, best first
 	Tier    nexus.Tier
 	Guide   string         // what a new conversation begins with
 	Next    string         // what is said; empty: continue where it stopped
 	Why     string         // brief or repair
 	Old     *state.Session // as the journal has it; nil: a new one
+	Told    func() string  // what the session was told first
 	Earlier func() string  // the session so far in a few lines, for a new conversation
 	Limits  nexus.Limits
 	Left    func() time.Duration // of the task's time; nil: no end
@@ -55,11 +57,16 @@ type Brief struct {
 
 	// Submit reads what the agent submits out of its last message. An error is
 	// told to the agent, which is asked again; nil takes the message as a summary.
-	Submit   func(text string) (json.RawMessage, error)
-	Price    func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
-	Permit   func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
-	Settle   func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
+	Submit func(text string) (json.RawMessage, error)
+	Price  func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
+	Permit func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
+	Settle func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
+	// Ready gives it the user's login before each prompt, and reports whether that
+	// is another one; may be nil.
+	Ready    func() (fresh bool, err error)
+	Renewed  func() []nexus.AgentRenewed // since it was asked last; may be nil
 	Reached  func() []nexus.HostReached
+	News     func(f nexus.AgentLimited) bool // reports whether that is not known yet; nil: nobody wants to know
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error)
 	Spare    func(context.Context) (context.Context, context.CancelFunc)
 	Now      func() time.Time
@@ -68,7 +75,8 @@ type Brief struct {
 
 // Run lets the agent work until it is done or can continue no longer. An error means
 // that the machinery failed, that a person has to do something, or, when ctx
-// ended, is the cause; the session can be continued then.
+// ended, is the cause; the session can be continued then. With a
+// [schedule.ElsewhereError], one of the others is to continue with it.
 func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {
 	c := &conversation{
 		Brief: b, agent: a, desk: d, store: s,
@@ -78,7 +86,10 @@ func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store)
 		if b.Old.Over && b.Next == "" {
 			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil // its end is recorded
 		}
-		c.opened, c.closed, c.turn, c.left = b.Old.Opened, b.Old.Closed, b.Old.Turns, b.Limits.SessionTime-b.Old.Elapsed
+		c.turn, c.left = b.Old.Turns, b.Limits.SessionTime-b.Old.Elapsed
+		if !c.moved() {
+			c.opened, c.closed = b.Old.Opened, b.Old.Closed
+		}
 	}
 	end, err := c.run(ctx)
 	if err != nil && ctx.Err() != nil {

@@ -67,21 +67,27 @@ func fault(f nexus.Fault) agentcli.Ended {
 
 func done(text string) agentcli.Ended { return agentcli.Ended{End: stream.End{Text: text}} }
 
+// brief returns what a session is about.
+func brief(set func(*external.Brief)) external.Brief {
+	b := external.Brief{
+		Agent: "claude", Session: "T1.1/coder.1", Attempt: "T1.1", Task: "T1", Role: nexus.Coder, Model: "claude/default",
+		Guide: "GUIDE", Next: "Do it.", Why: "brief", Now: time.Now, Draw: func(string) uint64 { return 7 },
+		Snapshot: func(context.Context) (nexus.TreeSnapshotted, error) {
+			return nexus.TreeSnapshotted{Attempt: "T1.1"}, nil
+		},
+	}
+	if set != nil {
+		set(&b)
+	}
+	return b
+}
+
 // run has the agent do a session, in virtual time.
 func run(t *testing.T, a *scripted, set func(*external.Brief)) (o agent.Outcome, d *agenttest.Recorder, took time.Duration, err error) {
 	t.Helper()
 	d = &agenttest.Recorder{}
 	synctest.Test(t, func(t *testing.T) {
-		b := external.Brief{
-			Agent: "claude", Session: "T1.1/coder.1", Attempt: "T1.1", Task: "T1", Role: nexus.Coder, Model: "claude/default",
-			Guide: "GUIDE", Next: "Do it.", Why: "brief", Now: time.Now, Draw: func(string) uint64 { return 7 },
-			Snapshot: func(context.Context) (nexus.TreeSnapshotted, error) {
-				return nexus.TreeSnapshotted{Attempt: "T1.1"}, nil
-			},
-		}
-		if set != nil {
-			set(&b)
-		}
+		b := brief(set)
 		start := time.Now()
 		o, err = external.Run(t.Context(), a, b, d, &agenttest.Store{})
 		took = time.Since(start)

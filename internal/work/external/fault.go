@@ -33,6 +33,11 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 	}
 	switch e.Fault {
 	case nexus.FaultLogin:
+		if c.Ready != nil && n < tries { // another session may have renewed it meanwhile
+			if fresh, err := c.Ready(); err != nil || fresh {
+				return nil, again, err
+			}
+		}
 		return nil, "", c.person(nexus.CodeAuth, why, "Log in to "+c.Agent+" again; nexus agents shows the command. Then run nexus resume.")
 	case nexus.FaultSetup:
 		return nil, "", c.person(nexus.CodeInvalidConfig, why,

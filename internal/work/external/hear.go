@@ -34,7 +34,13 @@ func (c *conversation) hear(ctx context.Context, e stream.Event) error {
 		return c.said(ctx, e)
 	case stream.Answered:
 		return c.answered(ctx, e)
-	case stream.Limited, stream.Asked, stream.Ended:
+	case stream.Limited:
+		f := nexus.AgentLimited{Session: c.Session, Agent: c.Agent, Window: prompt.Line(e.Window), Used: e.Used, Until: e.Until}
+		if c.News != nil && c.News(f) {
+			c.facts = append(c.facts, f)
+			return c.record(ctx)
+		}
+	case stream.Asked, stream.Ended:
 	}
 	return nil
 }

@@ -21,23 +21,17 @@ func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.
 	if len(all) == 0 || len(all) > mostAlone {
 		return raw, nil
 	}
-	left := time.Duration(0)
-	if limit := r.limit(g); limit > 0 {
-		if left = limit - raw.Duration; left < time.Second {
-			return raw, nil
-		}
+	left, ok := r.rest(g, raw)
+	if !ok {
+		return raw, nil
 	}
-	if err := r.oneByOne(ctx, t, g, all, &left, r.sawNow(base, g)); err != nil {
-		return raw, err
+	err := r.rerun(ctx, t, g, base, all, func(ctx context.Context, r Runner, t Tree, saw sight) error {
+		return r.oneByOne(ctx, t, g, all, &left, saw)
+	})
+	if err == nil {
+		err = r.among(ctx, t, g, raw, all, &left)
 	}
-	if slices.ContainsFunc(all, (*suspect).open) && r.Origin.Use != nil && base.Tree != "" {
-		if err := r.Origin.Use(ctx, func(b Runner, t Tree) error {
-			return b.oneByOne(ctx, t, g, all, &left, sawBase)
-		}); err != nil {
-			return raw, err
-		}
-	}
-	if err := r.among(ctx, t, g, raw, all, &left); err != nil {
+	if err != nil {
 		return raw, err
 	}
 	for _, s := range all {
@@ -67,7 +61,7 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 }
 
 // oneByOne runs the suspects that are still open, each alone.
-func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, read.Report)) error {
+func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw sight) error {
 	limited := *left > 0
 	alone := g
 	if !g.Lone.Reports {

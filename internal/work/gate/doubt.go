@@ -55,21 +55,14 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 	if len(all) == 0 || len(all) > maxSuspects {
 		return raw, nil
 	}
-	left := time.Duration(0) // of the gate's limit; 0 for no limit
-	if limit := r.limit(g); limit > 0 {
-		if left = limit - raw.Duration; left < time.Second {
-			return raw, nil
-		}
+	left, ok := r.rest(g, raw)
+	if !ok {
+		return raw, nil
 	}
-	if err := r.again(ctx, t, g, all, &left, r.sawNow(base, g)); err != nil {
+	if err := r.rerun(ctx, t, g, base, all, func(ctx context.Context, r Runner, t Tree, saw sight) error {
+		return r.again(ctx, t, g, all, &left, saw)
+	}); err != nil {
 		return raw, err
-	}
-	if slices.ContainsFunc(all, (*suspect).open) && r.Origin.Use != nil && base.Tree != "" {
-		if err := r.Origin.Use(ctx, func(b Runner, t Tree) error {
-			return b.again(ctx, t, g, all, &left, sawBase)
-		}); err != nil {
-			return raw, err
-		}
 	}
 	for _, s := range all {
 		switch {
@@ -80,6 +73,32 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 		}
 	}
 	return raw, nil
+}
+
+// rest returns what is left of a gate's limit, 0 for no limit, and whether that
+// is enough to run anything again.
+func (r Runner) rest(g Gate, raw nexus.Evidence) (left time.Duration, enough bool) {
+	limit := r.limit(g)
+	if limit <= 0 {
+		return 0, true
+	}
+	left = limit - raw.Duration
+	return left, left >= time.Second
+}
+
+// sight takes how a suspect ended in a run, and what the run says.
+type sight func(s *suspect, state string, read read.Report)
+
+// rerun runs suspects again on the tree, and those that are open then on the
+// base, as run does it.
+func (r Runner) rerun(
+	ctx context.Context, t Tree, g Gate, base nexus.Evidence, all []*suspect, run func(context.Context, Runner, Tree, sight) error,
+) error {
+	err := run(ctx, r, t, r.sawNow(base, g))
+	if err != nil || !slices.ContainsFunc(all, (*suspect).open) || r.Origin.Use == nil || base.Tree == "" {
+		return err
+	}
+	return r.Origin.Use(ctx, func(b Runner, t Tree) error { return run(ctx, b, t, sawBase) })
 }
 
 // suspects returns the tests that are red now, for a reason that was not there
@@ -109,7 +128,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 }
 
 // again runs the suspects that are still open, and shows each what came of it.
-func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, read.Report)) error {
+func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw sight) error {
 	c, _ := gosrc.ParseTest(g.Args)
 	limited := *left > 0
 	for range r.reruns() {
@@ -176,7 +195,7 @@ func said(read read.Report, test string) pieces {
 // unless its failure was a race, which is one however seldom it shows. What
 // ended a whole package is excused only by a run in which nothing else of the
 // package is red.
-func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.Report) {
+func (r Runner) sawNow(base nexus.Evidence, g Gate) sight {
 	return func(s *suspect, state string, read read.Report) {
 		s.runs++
 		switch state {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,13 +36,11 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		if err == nil {
 			e, err = r.brief(e)
 		}
+		if err == nil && r.Judged != nil {
+			err = r.Judged(e, cached)
+		}
 		if err != nil {
 			return nexus.Verdict{Tree: t.Hash}, err
-		}
-		if r.Judged != nil {
-			if err := r.Judged(e, cached); err != nil {
-				return nexus.Verdict{Tree: t.Hash}, err
-			}
 		}
 		v.Evidence = append(v.Evidence, e)
 		switch {
@@ -102,10 +99,10 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		return e, base, false, nil
 	}
 	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
-	if err != nil {
-		return e, base, false, err
+	if err == nil {
+		base, err = r.shift(ctx, base, raw)
 	}
-	if base, err = r.shift(ctx, base, raw); err != nil {
+	if err != nil {
 		return e, base, false, err
 	}
 	if hangs, err := r.hangsToo(ctx, g, base, raw); hangs || err != nil {
@@ -181,10 +178,7 @@ func (r Runner) seal(raw nexus.Evidence) (string, error) {
 	if r.Put == nil || !plain(raw) {
 		return "", nil
 	}
-	data, err := json.Marshal(raw)
-	if err != nil {
-		return "", fmt.Errorf("gate %s: keep the evidence: %w", raw.Gate, err)
-	}
+	data, _ := json.Marshal(raw) // it is plain data, which never fails
 	return r.Put(data)
 }
 

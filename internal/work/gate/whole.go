@@ -16,11 +16,9 @@ func (r Runner) brief(e nexus.Evidence) (nexus.Evidence, error) {
 	if r.Put == nil || len(e.Findings) <= raw.MaxFindings {
 		return e, nil
 	}
-	data, err := json.Marshal(e.Findings)
-	if err == nil {
-		e.All, err = r.Put(data)
-	}
-	if err != nil {
+	data, _ := json.Marshal(e.Findings) // it is plain data, which never fails
+	var err error
+	if e.All, err = r.Put(data); err != nil {
 		return e, fmt.Errorf("gate %s: keep the findings: %w", e.Gate, err)
 	}
 	e.Findings = raw.Brief(e.Findings)

@@ -48,19 +48,6 @@ func (h ExternalAgent) model() string {
 	return h.Program.Name + "/" + model
 }
 
-// externalAgent returns the agent that does a session in place of our own loop,
-// nil where none does. A session continues with the one that started it.
-func (s *Sessions) externalAgent(t Talk, tier nexus.Tier) *ExternalAgent {
-	if s.External == nil {
-		return nil
-	}
-	h := s.External(t.Role, tier, t.Task.Model)
-	if old := t.Attempt.Session(t.Session); h == nil || old != nil && old.Model != h.model() {
-		return nil
-	}
-	return h
-}
-
 // What another maker's agent is told about where it works, and how it submits.
 const (
 	guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
@@ -93,7 +80,8 @@ func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env) string {
 }
 
 // runExternal has a stretch of a conversation done by another maker's agent.
-func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, d Desk) (agent.Outcome, error) {
+func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, others []string, d Desk,
+) (agent.Outcome, error) {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	e, free, err := s.reach(t, role, d, s.agree(ctx, t, d, halt))
@@ -102,11 +90,19 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer free()
 	var undone tool.UndoneFiles
+	login := &keeper{login: agentcli.Login{Program: h.Program, Home: homeOf(t, h), User: h.User}, learn: s.Site.Learn}
 	a, way, closed, err := s.launch(t, e, h) //nolint:contextcheck // what it started is ended whatever became of ctx
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	defer closed()
+	looking, stop := context.WithCancelCause(ctx)
+	gone := login.watch(looking)
+	defer func() {
+		closed()
+		stop(context.Canceled)
+		<-gone
+		login.renewed() // what one that stayed renewed after its last prompt
+	}()
 	old := t.Attempt.Session(t.Session)
 	if old == nil || len(old.Messages) == 0 {
 		told, err := s.informed(ctx, t, d)
@@ -117,10 +113,14 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
-		Guide: s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
+		Others: others,
+		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
+		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.tidyTree(t, e, &undone),
+		Ready: login.ready, Renewed: login.renewed,
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
+		News:     func(f nexus.AgentLimited) bool { return s.Windows.news(f, s.Site.Now()) },
 		Snapshot: t.Snap, Now: s.Site.Now, Draw: s.Draw,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
@@ -144,19 +144,15 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
 }
 
-// program is a program that is prompted from its command line.
-type program struct{ agentcli.Launch }
-
-// NewID implements [external.Agent].
-func (h program) NewID() string { return h.Program.NewID() }
-
-// Resumes implements [external.Agent].
-func (h program) Resumes() bool { return h.Program.Resumes() }
+// homeOf returns the home of a session's agent, which holds its conversation.
+func homeOf(t Talk, h ExternalAgent) string {
+	return filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session)))
+}
 
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
 func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (external.Agent, *egress.Way, func(), error) {
-	home := filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session))) // it holds its conversation
+	home := homeOf(t, h)
 	secrets, err := h.Program.Home(home, h.User)
 	if err != nil {
 		return nil, nil, nil, err
@@ -187,7 +183,7 @@ func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (external.Agent, 
 	if h.Program.Speaks != "acp" {
 		return program{agentcli.Launch{
 			Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Silence: h.Silence, Working: working,
-		}}, way, set.Close, nil
+		}, home}, way, set.Close, nil
 	}
 	terminal := c
 	terminal.Args, terminal.Env, terminal.Writable, terminal.Proxy = []string{tool.Bash(), "-c"}, e.Vars, e.Writable, nil

@@ -32,7 +32,7 @@ type maker struct {
 }
 
 // made returns one with a worktree at the base, in which the script runs.
-func made(t *testing.T, role nexus.Role, script string) *maker {
+func made(t testing.TB, role nexus.Role, script string) *maker {
 	t.Helper()
 	s, base, _ := workertest.New(t)
 	m := &maker{Worker: s}
@@ -54,12 +54,12 @@ func made(t *testing.T, role nexus.Role, script string) *maker {
 	s.Site.Learn = func(secret string) { m.learnt = append(m.learnt, secret) }
 	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(t, "Rules of this repository.")
 	m.Sessions.Site.Learn = s.Site.Learn
-	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) *worker.ExternalAgent {
+	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) ([]*worker.ExternalAgent, []string) {
 		m.asked = append(m.asked, tier)
-		return &worker.ExternalAgent{
+		return []*worker.ExternalAgent{{
 			Program: agentcli.Program{Name: "toy", Command: "toy", Speaks: "text", Args: []string{"{prompt}"}, Login: []string{".toy/login.json"}},
 			Why:     "it does all of the " + string(role), File: file, User: user, Silence: time.Minute,
-		}
+		}}, nil
 	}
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base}
 	m.talk = worker.Talk{
@@ -90,7 +90,7 @@ func (b books) Reserve(ctx context.Context, r nexus.BudgetReserved, facts ...nex
 	return nil, b.talk.Record(ctx, append(facts, r)...)
 }
 
-func (m *maker) converse(t *testing.T) agent.Outcome {
+func (m *maker) converse(t testing.TB) agent.Outcome {
 	t.Helper()
 	o, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
 	if err != nil {
@@ -110,7 +110,7 @@ func found[F nexus.Fact](m *maker) []F {
 	return all
 }
 
-func (m *maker) read(t *testing.T, name string) string {
+func (m *maker) read(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(m.talk.Tree.Dir, name))
 	if err != nil {

@@ -57,19 +57,19 @@ func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) er
 //
 // It ends when the run lets its workers go: gates cost nothing to run again.
 func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
-	spare, stop := d.Spare(ctx, c.Paid)
-	defer stop()
-	r, gates, evidence, err := j.prepare(spare, c, d)
-	if err == nil && evidence == nil {
-		var v nexus.Verdict
-		v, err = r.Pass(spare, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(spare, d))
-		if evidence = v.Evidence; err == nil {
-			evidence, err = j.measure(spare, c, gates, evidence, r.Base, d)
+	var evidence []nexus.Evidence
+	err := Sparing(ctx, d, c.Paid, func(ctx context.Context) error {
+		r, gates, done, err := j.prepare(ctx, c, d)
+		if evidence = done; err != nil || evidence != nil {
+			return err
 		}
-	}
-	if err != nil && spare.Err() != nil {
-		err = context.Cause(spare)
-	}
+		v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
+		if evidence = v.Evidence; err != nil {
+			return err
+		}
+		evidence, err = j.measure(ctx, c, gates, evidence, r.Base, d)
+		return err
+	})
 	return evidence, err
 }
 
@@ -368,13 +368,7 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 // one of them has run some. Where none does, or where what they say can be
 // compared with nothing, people are told before a model is paid.
 func (b *Bases) Look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
-	spare, stop := d.Spare(ctx, false)
-	defer stop()
-	err := b.look(spare, s, of, dir, d)
-	if err != nil && spare.Err() != nil {
-		err = context.Cause(spare)
-	}
-	if err != nil {
+	if err := Sparing(ctx, d, false, func(ctx context.Context) error { return b.look(ctx, s, of, dir, d) }); err != nil {
 		return fmt.Errorf("judge the base: %w", err)
 	}
 	return nil

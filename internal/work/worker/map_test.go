@@ -250,7 +250,7 @@ func TestMapsAreMasked(t *testing.T) {
 }
 
 // repositorySays returns the rules of a repository with such an AGENTS.md.
-func repositorySays(t *testing.T, text string) *rules.Set {
+func repositorySays(t testing.TB, text string) *rules.Set {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(text), 0o600); err != nil {

@@ -19,10 +19,15 @@ type PluginQuestion struct {
 	About func() string
 }
 
+// Recorder appends facts, and keeps whoever works in step with them.
+type Recorder func(context.Context, ...nexus.Fact) error
+
 // AskPlugin asks a plugin, which may read the directories in trees, and records
 // how it answered before anybody uses it. It reports which questions have an
 // answer.
-func (s *Site) AskPlugin(ctx context.Context, p plugin.Plugin, k nexus.PluginKind, all []PluginQuestion, d Desk, record func(context.Context, ...nexus.Fact) error, trees ...string) ([]bool, error) {
+func (s *Site) AskPlugin(
+	ctx context.Context, p plugin.Plugin, k nexus.PluginKind, all []PluginQuestion, d Desk, record Recorder, trees ...string,
+) ([]bool, error) {
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
 	questions := make([]plugin.Question, len(all))
@@ -80,8 +85,10 @@ func (s *Sessions) informed(ctx context.Context, t Talk, d Desk) ([]prompt.Told,
 	for _, p := range asked {
 		out := &plugin.ContextOutput{}
 		answered, err := s.Site.AskPlugin(ctx, p, nexus.PluginContext, []PluginQuestion{{
-			Question: plugin.Question{Input: plugin.ContextInput{Goal: t.Goal, Task: plugin.TaskOf(t.Task), Role: t.Role, Tree: t.Tree.Dir, Bytes: most}, Output: out, For: t.Role},
-			Of:       nexus.PluginAnswered{Task: t.Task.ID, Attempt: t.Attempt.ID, Session: t.Session},
+			Question: plugin.Question{Input: plugin.ContextInput{
+				Goal: t.Goal, Task: plugin.TaskOf(t.Task), Role: t.Role, Tree: t.Tree.Dir, Bytes: most,
+			}, Output: out, For: t.Role},
+			Of: nexus.PluginAnswered{Task: t.Task.ID, Attempt: t.Attempt.ID, Session: t.Session},
 			About: func() string {
 				if out.Text == "" {
 					return ""

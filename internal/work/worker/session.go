@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -55,15 +56,28 @@ type Talk struct {
 
 // Converse has a stretch of a conversation, new or begun by another process,
 // and returns how it ended. It has been recorded when it returns.
-func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, err error) {
+func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, error) {
 	role, ok := s.Roles[t.Role]
 	if !ok {
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
 	}
 	tier := t.tier(role)
-	if h := s.externalAgent(t, tier); h != nil {
-		return s.runExternal(ctx, t, role, tier, *h, d)
+	for h, others := s.externalAgent(t, tier); h != nil; h, others = s.externalAgent(t, tier) {
+		o, err := s.runExternal(ctx, t, role, tier, *h, others, d)
+		elsewhere, ok := errors.AsType[*schedule.ElsewhereError](err)
+		if !ok {
+			return o, err
+		}
+		if err := s.move(ctx, &t, tier, h, elsewhere); err != nil {
+			return o, err
+		}
 	}
+	return s.runOwn(ctx, t, role, tier, d)
+}
+
+// runOwn has a stretch of a conversation in our own loop: it adds the system prompt
+// and the map, and asks the model.
+func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) (o agent.Outcome, err error) {
 	model, err := s.pick(ctx, t, tier)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -110,6 +124,11 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcom
 			return agent.Outcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
+		if opened.Agent != "" {  // that is how it was told to work
+			if b.System, _, err = s.opening(ctx, t, role, model, d); err != nil {
+				return agent.Outcome{}, err
+			}
+		}
 		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
 		b.Present, b.Foreign = old.Model, old.Foreign
 	}
@@ -178,13 +197,19 @@ func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.talk.Record(ctx, facts...)
 }
 
-// Reserve implements [agent.Recorder]. The call's time runs from here on.
+// Reserve implements [agent.Recorder]. The call's time runs from here on: how long
+// it waited for leave is not the task's.
 func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+	began := d.now()
 	told, err := d.desk.Reserve(ctx, r, done...)
+	if _, elsewhere := errors.AsType[*schedule.ElsewhereError](err); err != nil && !elsewhere {
+		return told, err
+	}
+	for _, f := range done {
+		d.talk.Attempt.Apply(f, began)
+	}
+	d.talk.Attempt.Waited(began, d.now())
 	if err == nil {
-		for _, f := range done {
-			d.talk.Attempt.Apply(f, d.now())
-		}
 		d.talk.Attempt.Apply(r, d.now())
 	}
 	return told, err

@@ -50,6 +50,17 @@ type Desk interface {
 	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
+// Sparing does what [Desk.Spare] bounds. If that fails after its time was over,
+// the error says why it was over.
+func Sparing(ctx context.Context, d Desk, paid bool, do func(context.Context) error) error {
+	spare, stop := d.Spare(ctx, paid)
+	defer stop()
+	if err := do(spare); err == nil || spare.Err() == nil {
+		return err
+	}
+	return context.Cause(spare)
+}
+
 // Model is a model that was picked for a role, with what it costs.
 type Model struct {
 	llm.Model
@@ -133,9 +144,11 @@ type Sessions struct {
 	// author, made, and says why; nil picks as for every other role. One that
 	// failed at it is only picked where there is no other but the author.
 	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
-	// External returns the agent program of another maker that does the sessions of
-	// a role at a tier; pin is the model that the task names. Nil: none does any.
-	External func(role nexus.Role, tier nexus.Tier, pin string) *ExternalAgent
+	// External returns the agent programs of other makers that do the sessions of
+	// a role at a tier, best first, and the models that do while none of them
+	// can; pin is the model that the task names. Nil: none does any.
+	External func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
+	Windows  *Windows          // what those told of the limits of their accounts; nil says it each time
 	Readers  *Readers          // who reads whose work, as far as it was said; nil says it each time
 	Personas []review.Persona  // who reads a change; none: one for everything
 	Checks   string            // when testers write checks for criteria without one: auto, always, off; empty is off

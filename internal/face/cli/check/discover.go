@@ -35,7 +35,8 @@ type discovered struct {
 func discoverCommand(a *console.Console) *cobra.Command {
 	var name string
 	var all bool
-	c := a.Command("discover [--plugin NAME] [--all] [--json]", "list work that plugins find in the repository", func(ctx context.Context, _ []string) error {
+	const short = "list work that plugins find in the repository"
+	c := a.Command("discover [--plugin NAME] [--all] [--json]", short, func(ctx context.Context, _ []string) error {
 		found, err := Discover(ctx, a, name)
 		if err != nil {
 			return err
@@ -148,7 +149,10 @@ func Discover(ctx context.Context, a *console.Console, name string) ([]discover.
 func Finding(ctx context.Context, a *console.Console, name string) (discover.Finding, error) {
 	of, id, ok := strings.Cut(name, "/")
 	if !ok || of == "" || id == "" {
-		return discover.Finding{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is not the name of a finding", Hint: "Write PLUGIN/ID, as nexus discover lists it."}
+		return discover.Finding{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is not the name of a finding",
+			Hint: "Write PLUGIN/ID, as nexus discover lists it.",
+		}
 	}
 	all, err := Discover(ctx, a, of)
 	if err != nil {
@@ -160,7 +164,10 @@ func Finding(ctx context.Context, a *console.Console, name string) (discover.Fin
 		case f.Red():
 			return f, nil
 		default:
-			return f, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(name), f.Why), Hint: "nexus discover lists what there is to do."}
+			return f, &nexus.Error{
+				Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(name), f.Why),
+				Hint: "nexus discover lists what there is to do.",
+			}
 		}
 	}
 	return discover.Finding{}, app.NotFound("finding", name, "nexus discover lists them.")

@@ -46,7 +46,8 @@ func checkHooks(ctx context.Context, a *console.Console, p *app.Place) []Check {
 		case err == nil:
 			c.State, c.Detail, c.Hint = Notice, fmt.Sprintf("it is not trusted (%s), and not run", state), untrusted
 			if blocks {
-				c.State, c.err = Blocker, &nexus.Error{Code: nexus.CodeUntrusted, Message: "hook:" + h.Name + " is not trusted here (" + string(state) + ")", Hint: untrusted}
+				why := fmt.Sprintf("hook:%s is not trusted here (%s)", h.Name, state)
+				c.State, c.err = Blocker, &nexus.Error{Code: nexus.CodeUntrusted, Message: why, Hint: untrusted}
 			}
 		case none && missing.Code == nexus.CodeNotFound:
 			c.State, c.Detail, c.Hint = Notice, missing.Message, missing.Hint
@@ -102,7 +103,8 @@ func checkPlugins(ctx context.Context, a *console.Console, p *app.Place) []Check
 			c.Detail = fmt.Sprintf("%s %s, %s", s.Hello.Name, s.Hello.Version, strings.Join(slices.Clone(one.Kinds), ", "))
 			s.Close()
 		case plain:
-			c.State, c.Detail, c.Hint = Notice, legible.Show(fmt.Sprintf("%s: %s", failed.State, failed.Why)), "A run works without it. Try it with nexus plugins test "+one.Name+"."
+			c.State, c.Detail = Notice, legible.Show(fmt.Sprintf("%s: %s", failed.State, failed.Why))
+			c.Hint = "A run works without it. Try it with nexus plugins test " + one.Name + "."
 			if failed.State == nexus.PluginUntrusted {
 				c.Hint = untrusted
 			}

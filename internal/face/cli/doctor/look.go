@@ -98,8 +98,10 @@ func checkModels(a *console.Console, c config.Config) Check {
 	}
 	var names []string
 	for _, r := range c.Roles {
-		if r.Agent != "" && !slices.Contains(names, "the agent "+r.Agent) {
-			names = append(names, "the agent "+r.Agent)
+		for agent := range strings.SplitSeq(r.Agent, ",") {
+			if agent != "" && !slices.Contains(names, "the agent "+agent) {
+				names = append(names, "the agent "+agent)
+			}
 		}
 	}
 	slices.Sort(names)

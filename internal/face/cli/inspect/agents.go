@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,26 +13,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // agentProgram is one program in the answer of `agents --json`.
 type agentProgram struct {
-	Name      string       `json:"name"`
-	Program   string       `json:"program,omitzero"` // its path; without one it is not installed
-	Installed bool         `json:"installed"`
-	LoggedIn  bool         `json:"logged_in"`
-	Trusted   bool         `json:"trusted"`
-	Speaks    string       `json:"speaks"`
-	Resumes   bool         `json:"resumes"`
-	Billing   string       `json:"billing"`
-	Roles     []nexus.Role `json:"roles,omitempty"` // that it works for
-	Next      string       `json:"next,omitzero"`   // what to do so that it can be used
-	every     bool         // it works for all roles
+	Name      string        `json:"name"`
+	Program   string        `json:"program,omitzero"` // its path; without one it is not installed
+	Installed bool          `json:"installed"`
+	LoggedIn  bool          `json:"logged_in"`
+	Trusted   bool          `json:"trusted"`
+	Version   string        `json:"version,omitzero"` // as it says; empty: it does not
+	Speaks    string        `json:"speaks"`
+	Model     string        `json:"model,omitzero"` // that it is to use; empty: its own choice
+	Asks      bool          `json:"asks_permission"`
+	Counts    string        `json:"counts"`       // dollars, tokens or nothing
+	Limits    bool          `json:"tells_limits"` // of its account
+	Resumes   bool          `json:"resumes"`
+	Billing   string        `json:"billing"`
+	Roles     []nexus.Role  `json:"roles,omitempty"`   // that it works for
+	Next      string        `json:"next"`              // the first fix
+	Needs     []need        `json:"needs,omitempty"`   // what is missing so that it can be used
+	Windows   []view.Window `json:"windows,omitempty"` // how much of its limits is used, as runs of this repository heard last
+	every     bool          // it works for all roles
 }
 
 func agentsCommand(a *console.Console) *cobra.Command {
-	c := a.Command("agents [--json]", "list agent programs of other makers that can work for a role", func(context.Context, []string) error {
+	c := a.Command("agents [--json]", "list agent programs of other makers that can work for a role", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -43,14 +52,27 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		windows := view.Windows(a.Windows(ctx), a.Now())
+		versions := a.Versions(ctx, all)
 		list := make([]agentProgram, len(all))
 		for i, one := range all {
 			list[i] = agentProgram{
 				Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
-				Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles, Next: nextFor(one), every: one.Every(),
+				Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
+				Needs: needs(one), every: one.Every(),
+				Version: versions[one.Name], Model: one.Model, Asks: one.Speaks == "claude" || one.Speaks == "acp",
+				Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
+			}
+			if len(list[i].Needs) > 0 {
+				list[i].Next = list[i].Needs[0].Fix
 			}
 			if one.Metered {
 				list[i].Billing = "use"
+			}
+			for _, w := range windows {
+				if w.Account == one.Name {
+					list[i].Windows = append(list[i].Windows, w)
+				}
 			}
 		}
 		return a.Answer(list, func(s view.Style) string { return drawAgents(s, list) })
@@ -60,21 +82,39 @@ func agentsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// nextFor says what has to be done so that an agent can work, empty where it does.
-func nextFor(one app.Agent) string {
-	switch {
-	case one.Missing != nil:
-		return "install " + one.Command
-	case !one.LoggedIn && one.Signin != "":
-		return one.Signin
-	case !one.LoggedIn:
-		return "log in"
-	case !one.Trusted:
-		return "nexus trust agent " + one.Name
-	case len(one.Roles) == 0:
-		return "set roles.coder.agent = \"" + one.Name + "\" in your config.toml"
+// need is what an agent is missing, and the command or setting that fixes it.
+type need struct {
+	What string `json:"what"`
+	Fix  string `json:"fix"`
+}
+
+// needs says what has to be done so that an agent can work, in order.
+func needs(one app.Agent) (all []need) {
+	if one.Missing != nil {
+		return []need{{"installed", "install " + one.Command}}
 	}
-	return ""
+	if !one.LoggedIn {
+		all = append(all, need{"logged in", cmp.Or(one.Signin, "log in")})
+	}
+	if !one.Trusted {
+		all = append(all, need{"trusted", "nexus trust agent " + one.Name})
+	}
+	if len(one.Roles) == 0 {
+		all = append(all, need{"used", "set roles.coder.agent = \"" + one.Name + "\" in your config.toml"})
+	}
+	return all
+}
+
+// counts says what a program counts of its work.
+func counts(speaks string) string {
+	switch speaks {
+	case "aider", "claude", "opencode", "acp":
+		return "dollars"
+	case "copilot", "text":
+		return "nothing"
+	default:
+		return "tokens"
+	}
 }
 
 func drawAgents(s view.Style, all []agentProgram) string {
@@ -88,6 +128,9 @@ func drawAgents(s view.Style, all []agentProgram) string {
 			state = s.Warn("not yet")
 		}
 		fmt.Fprintf(&b, "%s %-10s", state, view.Clean(one.Name))
+		if one.Version != "" {
+			fmt.Fprintf(&b, " %s", view.Clean(one.Version))
+		}
 		if one.Installed {
 			fmt.Fprintf(&b, " %s, speaks %s, paid by %s", view.Clean(one.Program), one.Speaks, one.Billing)
 		}
@@ -100,8 +143,15 @@ func drawAgents(s view.Style, all []agentProgram) string {
 			fmt.Fprintf(&b, ", does %s", role)
 		}
 		b.WriteString("\n")
-		if one.Next != "" {
-			fmt.Fprintf(&b, "        %-10s next: %s\n", "", view.Clean(one.Next))
+		for _, w := range one.Windows {
+			fmt.Fprintf(&b, "        %-10s %s\n", "", w.Text())
+		}
+		for i, n := range one.Needs {
+			word := "next:"
+			if i > 0 {
+				word = "then:"
+			}
+			fmt.Fprintf(&b, "        %-10s %s %s\n", "", word, view.Clean(n.Fix))
 		}
 	}
 	return b.String()
@@ -122,28 +172,9 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 		if forget {
 			return forgetTrust(ctx, a, app.AgentBook, []string{item.Name})
 		}
-		judged, err := a.Trust().Judge(app.AgentBook, []trust.Item{item})
-		if err != nil {
-			return err
-		}
-		if err := a.Answer(listed(judged), func(s view.Style) string { return drawTrust(s, judged) }); err != nil {
-			return err
-		}
-		if judged[0].State == trust.Trusted {
-			return nil
-		}
-		if !yes && a.Person() {
-			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name))) // what cannot be read is a no
-			yes = nexus.Agrees(answer)
-		}
-		if !yes {
-			return &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + p.Name + " is not trusted", Hint: "Read it, then run nexus trust agent " + p.Name + " --yes."}
-		}
-		if err := a.Trust().Trust(ctx, app.AgentBook, []trust.Item{item}); err != nil {
-			return err
-		}
-		a.Say("trusted %s; a change must be trusted again", view.Clean(p.Name))
-		return nil
+		return trustAgent(ctx, a, p, yes, func(judged []trust.Judged) error {
+			return a.Answer(listed(judged), func(s view.Style) string { return drawTrust(s, judged) })
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
 	c.Args = console.Takes(1, 1)
 	c.Flags().BoolVar(&yes, "yes", false, "trust it as it is shown")
@@ -151,4 +182,55 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("yes", "forget")
 	return c
+}
+
+// trustAgent shows what a program may do, and trusts it if a person agrees.
+func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes bool, show func([]trust.Judged) error) error {
+	item := app.AgentTerms(p)
+	judged, err := a.Trust().Judge(app.AgentBook, []trust.Item{item})
+	if err != nil {
+		return err
+	}
+	if err := show(judged); err != nil {
+		return err
+	}
+	if judged[0].State == trust.Trusted {
+		return nil
+	}
+	if !yes && a.Person() {
+		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name))) // what cannot be read is a no
+		yes = nexus.Agrees(answer)
+	}
+	if !yes {
+		return &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + p.Name + " is not trusted", Hint: "Read it, then run nexus trust agent " + p.Name + " --yes."}
+	}
+	if err := a.Trust().Trust(ctx, app.AgentBook, []trust.Item{item}); err != nil {
+		return err
+	}
+	a.Say("trusted %s; a change must be trusted again", view.Clean(p.Name))
+	return nil
+}
+
+// AskTrust asks a person on a terminal about the agents that a run would use and
+// that nobody agreed to yet: it shows what nexus trust agent shows. Elsewhere
+// the run says what to type.
+func AskTrust(ctx context.Context, a *console.Console) error {
+	settings, _, err := a.Settings()
+	if err != nil || !a.Person() {
+		return err
+	}
+	open, err := a.Untrusted(settings)
+	if err != nil {
+		return nil //nolint:nilerr // the run reports it
+	}
+	for _, p := range open {
+		err := trustAgent(ctx, a, p, false, func(judged []trust.Judged) error {
+			a.Ask(drawTrust(a.Style(a.Err), judged))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

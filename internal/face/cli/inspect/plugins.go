@@ -36,12 +36,14 @@ type testedPlugin struct {
 }
 
 func pluginsCommand(a *console.Console) *cobra.Command {
-	list := a.Command("list [--json]", "list plugins, what they are asked, and whether they are trusted", func(ctx context.Context, _ []string) error {
+	const lists = "list plugins, what they are asked, and whether they are trusted"
+	list := a.Command("list [--json]", lists, func(ctx context.Context, _ []string) error {
 		return listPlugins(ctx, a)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	list.Args = console.Takes(0, 0)
 	a.JSONFlag(list)
-	test := a.Command("test NAME [--json]", "ask a plugin sample questions, and check what it answers", func(ctx context.Context, args []string) error {
+	const tests = "ask a plugin sample questions, and check what it answers"
+	test := a.Command("test NAME [--json]", tests, func(ctx context.Context, args []string) error {
 		return testPlugin(ctx, a, args[0])
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	test.Args = console.Takes(1, 1)
@@ -94,7 +96,8 @@ func drawPlugins(s view.Style, all []listedPlugin) string {
 		if p.Required {
 			figures = append(figures, "required")
 		}
-		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.Clean(p.Name), strings.Join(p.Kinds, ", "), view.Clean(strings.Join(p.Command, " ")), strings.Join(append(figures, state), ", "))
+		command, how := view.Clean(strings.Join(p.Command, " ")), strings.Join(append(figures, state), ", ")
+		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.Clean(p.Name), strings.Join(p.Kinds, ", "), command, how)
 	}
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -69,7 +70,7 @@ func showSession(ctx context.Context, a *console.Console, run string, id nexus.S
 		if err != nil {
 			return err
 		}
-		t, ok, err := view.TranscriptOf(id, p.Journal.Events(ctx, r.ID, 0), store.Get)
+		t, ok, err := transcript.Of(id, p.Journal.Events(ctx, r.ID, 0), store.Get)
 		if err != nil {
 			return err
 		}

@@ -48,12 +48,28 @@ func initCommand(a *console.Console) *cobra.Command {
 		if note != "" {
 			a.Say("%s", note)
 		}
+		offerAgent(a)
 		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
 	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
 	a.JSONFlag(c)
 	return c
+}
+
+// offerAgent says how an agent program can work here, where no model is set up and
+// one is installed and logged in.
+func offerAgent(a *console.Console) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return // nexus config says what is wrong with them
+	}
+	open, err := a.Untrusted(settings)
+	if err != nil || len(open) == 0 {
+		return
+	}
+	name := view.Clean(open[0].Name)
+	a.Say("No model is set up, and %s is logged in: it can do the work. Read what it may do with nexus trust agent %s.", name, name)
 }
 
 // runnable leaves out the gate whose flags the installed golangci-lint would

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,7 +24,8 @@ func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
-	c := a.Command("run GOAL | -f FILE | --plan FILE | --finding NAME [flags]", "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
+	const use = "run GOAL | -f FILE | --plan FILE | --finding NAME [flags]"
+	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
@@ -38,6 +40,11 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if !o.Headless {
+			if err := inspect.AskTrust(ctx, a); err != nil {
+				return err
+			}
+		}
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}

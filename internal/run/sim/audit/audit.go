@@ -55,8 +55,8 @@ type Audit struct {
 	spent    nexus.Money
 	largest  nexus.Money // of all calls that were reserved
 	now      time.Time
-	parked   map[string]time.Time // accounts without quota
-	cap      nexus.Money          // the highest that any day or run allowed
+	accounts accounts
+	cap      nexus.Money // the highest that any day or run allowed
 }
 
 // account is a task as the facts tell it.
@@ -133,7 +133,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.leave(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
 		b.money(f)
-	case nexus.QuotaHit, nexus.QuotaReset:
+	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset:
 		b.quota(f)
 	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		b.train(f)
@@ -413,7 +413,7 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 	if b.open[f.ID].ID != "" || b.closed[f.ID] {
 		b.wrong("%s is reserved twice", f.ID)
 	}
-	b.rested(f.Model)
+	b.rested(f)
 	b.largest = max(b.largest, f.Money)
 	b.open[f.ID] = f
 	b.asked[f.ID] = b.today

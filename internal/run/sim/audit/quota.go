@@ -1,45 +1,81 @@
 package audit
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// quota books which accounts are out of quota.
+// accounts says until when accounts take no calls, or no new sessions.
+type accounts struct {
+	parked map[string]time.Time // without quota
+	held   map[string]time.Time // which begin no session
+	nearly map[string]time.Time // of which a window is nearly used up
+}
+
+// quota books which accounts are out of quota, and which nearly so.
 func (b *Audit) quota(f nexus.Fact) {
 	switch f := f.(type) {
+	case nexus.AgentLimited:
+		if f.Used >= cmp.Or(b.limits.Quota, 95) {
+			later(&b.accounts.nearly, f.Agent, f.Until)
+		}
 	case nexus.QuotaHit:
-		if b.parked == nil {
-			b.parked = map[string]time.Time{}
+		later(&b.accounts.parked, f.Account, f.Until)
+		if !b.accounts.held[f.Account].After(f.Until) {
+			delete(b.accounts.held, f.Account)
 		}
-		if f.Until.After(b.parked[f.Account]) {
-			b.parked[f.Account] = f.Until
+	case nexus.QuotaHeld:
+		if f.Used < cmp.Or(b.limits.Quota, 95) || b.accounts.nearly[f.Account].Before(f.Until) {
+			b.wrong("%s is held until %s, and %d%% of its %s are used", f.Account, f.Until, f.Used, f.Window)
 		}
+		later(&b.accounts.held, f.Account, f.Until)
 	case nexus.QuotaReset:
-		until, ok := b.parked[f.Account]
+		books := b.accounts.parked
+		if f.Held {
+			books = b.accounts.held
+		}
+		until, ok := books[f.Account]
 		if !ok || b.now.Before(until) {
 			b.wrong("the quota of %s is reset at %s, known %v, until %s", f.Account, b.now, ok, until)
 		}
-		delete(b.parked, f.Account)
+		delete(books, f.Account)
 	default:
 	}
 }
 
-// rested checks that a model's account has quota.
-func (b *Audit) rested(model string) {
-	if until, ok := b.parked[state.Account(model)]; ok {
-		b.wrong("%s is asked at %s, and is out of quota until %s", model, b.now, until)
+// later keeps the later of two ends.
+func later(books *map[string]time.Time, account string, until time.Time) {
+	if *books == nil {
+		*books = map[string]time.Time{}
+	}
+	if until.After((*books)[account]) {
+		(*books)[account] = until
+	}
+}
+
+// rested checks that a call's account has quota, and enough of it to begin a
+// session.
+func (b *Audit) rested(f nexus.BudgetReserved) {
+	account := state.Account(f.Model)
+	if until, ok := b.accounts.parked[account]; ok {
+		b.wrong("%s is asked at %s, and is out of quota until %s", f.Model, b.now, until)
+	}
+	if until := b.accounts.nearly[account]; b.turns[f.Session] == 0 && until.After(b.now) {
+		b.wrong("%s begins with %s at %s, and a window is nearly used up until %s", f.Session, f.Model, b.now, until)
 	}
 }
 
 // Overdue returns an account whose quota came back more than a minute ago,
 // empty where there is none. A process that works must have heard of it.
 func (b *Audit) Overdue(now time.Time) string {
-	for account, until := range b.parked {
-		if now.Sub(until) > time.Minute {
-			return account
+	for _, books := range []map[string]time.Time{b.accounts.parked, b.accounts.held} {
+		for account, until := range books {
+			if now.Sub(until) > time.Minute {
+				return account
+			}
 		}
 	}
 	return ""

@@ -436,7 +436,7 @@ func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetRese
 		return err
 	}
 	x.heard(c)
-	return nil
+	return x.tell(ctx, s)
 }
 
 // tools runs what the model called for on the last snapshot of the tree, and

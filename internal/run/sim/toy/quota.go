@@ -52,6 +52,32 @@ func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserv
 		nexus.QuotaHit{Account: state.Account(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
 }
 
+// tell says at times how much of a window of the account is used, as agent
+// programs do.
+func (x *Actor) tell(ctx context.Context, s *state.Session) error {
+	if !x.roll(x.scenario.windows) {
+		return nil
+	}
+	return x.record(ctx, x.use(x.Now(), s))
+}
+
+// use uses up some of a window of an account. One that is past starts anew.
+func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	account := state.Account(s.Model)
+	f := w.used[account]
+	if !f.Until.After(now) {
+		f = nexus.AgentLimited{Agent: account, Window: "5h", Until: now.Add(time.Duration(1+w.dice.IntN(300)) * time.Minute)}
+	}
+	f.Session, f.Used = s.Session, min(100, f.Used+w.dice.IntN(40))
+	if w.used == nil {
+		w.used = map[string]nexus.AgentLimited{}
+	}
+	w.used[account] = f
+	return f
+}
+
 // elsewhere lets the session continue with the model that it is told to ask.
 func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
 	e, ok := errors.AsType[*schedule.ElsewhereError](err)

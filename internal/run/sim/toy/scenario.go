@@ -32,6 +32,7 @@ type Scenario struct {
 	provider  Chance // a call fails
 	quota     Chance // it says that the account is out of quota
 	spare     bool   // another provider may be asked meanwhile
+	windows   Chance // a call tells how much of a window is used
 	auth      Chance // for good, until a person fixes it
 	overshoot bool   // calls may cost up to half more than their worst case
 	loose     int    // of ten calls, that many do where some may
@@ -92,7 +93,8 @@ func Draw(r *rand.Rand) Scenario {
 }
 
 // drawCriteria gives some tasks a criterion with a check of its own, and says
-// how often it is fixed, and what a task that is stuck may be split into. It takes nothing from the scenario's dice.
+// how often it is fixed, what a task that is stuck may be split into, and how often
+// windows are told of. It takes nothing from the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
@@ -100,6 +102,9 @@ func drawCriteria(s *Scenario) {
 	}
 	r := rand.New(rand.NewPCG(minutes, uint64(s.Limits.Turns))) //nolint:gosec // a seed must give the same dice
 	s.Limits.Fixes, s.Limits.Parts, s.Limits.Depth = r.IntN(4), r.IntN(3), r.IntN(4)
+	if r.IntN(3) == 0 {
+		s.windows = Chance(r.Float64() * 0.3)
+	}
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {
 			s.Tasks[i].Criteria = []nexus.Criterion{{Text: "it holds", Check: "./" + string(s.Tasks[i].ID)}}

@@ -50,6 +50,7 @@ type Environment struct {
 	lost      map[call]int // paid calls of which no process will hear
 	flight    map[call]bill
 	windows   map[string]time.Time // until when accounts have no quota
+	used      map[string]nexus.AgentLimited
 
 	Most    int                                         // calls that were in flight at once
 	Lost    int                                         // the same, when a process died

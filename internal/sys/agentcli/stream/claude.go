@@ -41,11 +41,7 @@ type claudeLine struct {
 		Input   json.RawMessage `json:"input"`
 		Use     string          `json:"tool_use_id"`
 	} `json:"request"`
-	Limit struct {
-		Status string  `json:"status"`
-		Resets float64 `json:"resetsAt"`
-		Used   float64 `json:"utilization"`
-	} `json:"rate_limit_info"`
+	Limit claudeWindow `json:"rate_limit_info"`
 	claudeResult
 }
 
@@ -73,7 +69,9 @@ type claudeTokens struct {
 }
 
 func (t claudeTokens) usage() nexus.Usage {
-	return nexus.Usage{Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite)}
+	return nexus.Usage{
+		Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite),
+	}
 }
 
 type claudeBlock struct {
@@ -101,15 +99,7 @@ func (c *claude) Line(line []byte) []Event {
 		c.opened = l.Session
 		return []Event{{Kind: Opened, ID: l.Session, Model: l.Model, Version: l.Version}}
 	case "assistant":
-		if e := word(l.Error); e != "" {
-			c.refuse = e
-		}
-		if c.amp {
-			if c.spent == nil {
-				c.spent = map[string]claudeTokens{}
-			}
-			c.spent[l.Message.ID] = l.Message.Usage
-		}
+		c.reported(l)
 		if l.Parent != nil && *l.Parent != "" {
 			return nil // of a subagent, which the agent itself listens to
 		}
@@ -141,6 +131,20 @@ func (c *claude) Line(line []byte) []Event {
 	return nil
 }
 
+// reported takes over what is beside a message: an error, and what Amp counts.
+func (c *claude) reported(l claudeLine) {
+	if e := word(l.Error); e != "" {
+		c.refuse = e
+	}
+	if !c.amp {
+		return
+	}
+	if c.spent == nil {
+		c.spent = map[string]claudeTokens{}
+	}
+	c.spent[l.Message.ID] = l.Message.Usage
+}
+
 func (c *claude) said(all []claudeBlock) []Event {
 	e := Event{Kind: Said}
 	for _, b := range all {
@@ -160,11 +164,10 @@ func (c *claude) said(all []claudeBlock) []Event {
 }
 
 func (c *claude) limited(l claudeLine) []Event {
-	e := Event{Kind: Limited, Used: percent(l.Limit.Used), Until: seconds(l.Limit.Resets)}
 	if l.Limit.Status == "rejected" {
-		c.until, e.Used = e.Until, 100
+		c.until = seconds(l.Limit.Resets)
 	}
-	return []Event{e}
+	return l.Limit.events()
 }
 
 // ended reads the result. Subtype success says nothing by itself: it comes with
@@ -253,19 +256,4 @@ func dollars(d float64) nexus.Money {
 		return 0
 	}
 	return nexus.Money(math.Round(d * float64(nexus.Dollar)))
-}
-
-func percent(share float64) int {
-	if !(share > 0) {
-		return 0
-	}
-	return int(math.Round(min(share, 1) * 100))
-}
-
-// seconds returns the time of a Unix time, zero for none.
-func seconds(s float64) time.Time {
-	if !(s > 0) || s > 1e11 {
-		return time.Time{}
-	}
-	return time.Unix(int64(s), 0).UTC()
 }

@@ -28,7 +28,7 @@ const (
 	Said     Kind = "said"     // a whole message: Text, Calls
 	Answered Kind = "answered" // a tool call ended: ID, Failed, Text
 	Asked    Kind = "asked"    // permission for Calls[0] is asked under ID
-	Limited  Kind = "limited"  // the account's window: Used, Until
+	Limited  Kind = "limited"  // a window of the account: Window, Used, Until
 	Ended    Kind = "ended"    // the prompt is done: End
 )
 
@@ -42,6 +42,7 @@ type Event struct {
 	Calls   []Call
 	Failed  bool
 	Refused bool      // Answered: it was not made, because our file tools do not allow it
+	Window  string    // 5h, 7d, or as the program names it
 	Used    int       // percent of the account's window
 	Until   time.Time // when the window starts again
 	End     End

@@ -94,7 +94,7 @@ func TestClaude(t *testing.T) {
 		{Kind: stream.Said, Calls: []stream.Call{{ID: "c1", Tool: "Edit", Input: json.RawMessage(`{"file_path":"a"}`)}}},
 		{Kind: stream.Asked, ID: "r1", Calls: []stream.Call{{ID: "c2", Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
 		{Kind: stream.Answered, ID: "c1", Failed: true, Text: "no"},
-		{Kind: stream.Limited, Used: 83, Until: time.Unix(1790000000, 0).UTC()},
+		{Kind: stream.Limited, Window: "usage", Used: 83, Until: time.Unix(1790000000, 0).UTC()},
 		{Kind: stream.Ended, End: end},
 	}
 	if d := cmp.Diff(want, all); d != "" {

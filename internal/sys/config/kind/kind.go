@@ -174,49 +174,6 @@ func ModelName() Kind {
 	return Matching("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
 }
 
-// Models reads one to three names of models, the first of which is preferred:
-// a text with commas, or a list. They are kept as text.
-func Models() Kind {
-	one := ModelName()
-	check := func(names []string) (any, error) {
-		if len(names) == 0 || len(names) > 3 {
-			return nil, errors.New("must be one to three models")
-		}
-		for i, n := range names {
-			names[i] = strings.TrimSpace(n)
-			if _, err := one.Parse(names[i]); err != nil {
-				return nil, err
-			}
-			if slices.Contains(names[:i], names[i]) {
-				return nil, fmt.Errorf("%s is given twice", Quoted(names[i]))
-			}
-		}
-		return strings.Join(names, ","), nil
-	}
-	parse := func(text string) (any, error) { return check(strings.Split(text, ",")) }
-	return Kind{
-		Says:   "provider/model, or a list of up to three",
-		Schema: map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "array", "items": one.Schema, "minItems": 1, "maxItems": 3}}},
-		Parse:  parse,
-		Read: func(v any) (any, error) {
-			if text, ok := v.(string); ok {
-				return parse(text)
-			}
-			items, ok := v.([]any)
-			if !ok {
-				return nil, ErrKind
-			}
-			names := make([]string, len(items))
-			for i, item := range items {
-				if names[i], ok = item.(string); !ok {
-					return nil, ErrKind
-				}
-			}
-			return check(names)
-		},
-	}
-}
-
 // VarName reads the name of an environment variable.
 func VarName() Kind {
 	return Matching("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")

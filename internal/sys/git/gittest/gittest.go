@@ -3,6 +3,8 @@
 package gittest
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,5 +39,39 @@ func Write(tb testing.TB, dir string, files map[string]string) {
 		if err := os.WriteFile(at, []byte(text), 0o644); err != nil { //nolint:gosec // as users have them
 			tb.Fatal(err)
 		}
+	}
+}
+
+// Fails puts a git before the real one that fails at one call: the n-th, from 1,
+// since fail was called, or at none for 0. Calls says how many there were since.
+func Fails(tb testing.TB) (fail func(n int), calls func() int) {
+	tb.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	bin := tb.TempDir()
+	log, script := filepath.Join(bin, "log"), filepath.Join(bin, "git")
+	fail = func(n int) {
+		tb.Helper()
+		text := fmt.Sprintf(`#!/bin/sh
+echo >>'%s'
+if [ $(wc -l <'%[1]s') = %d ]; then echo broken >&2; exit 128; fi
+exec '%s' "$@"
+`, log, n, git)
+		Write(tb, bin, map[string]string{"log": "", "git": text})
+		if err := os.Chmod(script, 0o700); err != nil { //nolint:gosec // it is run
+			tb.Fatal(err)
+		}
+	}
+	fail(0)
+	tb.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return fail, func() int {
+		tb.Helper()
+		text, err := os.ReadFile(log)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return bytes.Count(text, []byte("\n"))
 	}
 }

@@ -1,4 +1,4 @@
-package view
+package transcript
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -15,36 +16,36 @@ const folded = 3
 
 // call draws a tool's call: what is short on its line, and below it each text
 // of several lines as it is.
-func call(s Style, c llm.Call) string {
-	line, texts := "  > "+s.Bold(Clean(c.Tool)), ""
+func call(s view.Style, c llm.Call) string {
+	line, texts := "  > "+s.Bold(view.Clean(c.Tool)), ""
 	values := map[string]json.RawMessage{}
 	if json.Unmarshal(c.Input, &values) != nil {
-		return s.Fit(line+" "+Clean(string(c.Input))) + "\n"
+		return s.Fit(line+" "+view.Clean(string(c.Input))) + "\n"
 	}
 	for _, name := range named(values) {
 		var list []map[string]json.RawMessage
 		switch text, ok := words(values[name]); {
 		case ok && !strings.Contains(strings.TrimSpace(text), "\n") && (name == subject(values) || name == "summary"):
-			line += " " + Clean(text)
+			line += " " + view.Clean(text)
 		case ok && !strings.Contains(strings.TrimSpace(text), "\n") && len(text) <= 60:
-			line += " " + Clean(name) + "=" + Clean(text)
+			line += " " + view.Clean(name) + "=" + view.Clean(text)
 		case ok:
-			texts += s.Dim("    "+Clean(name)+":") + "\n" + excerpt(s, text)
+			texts += s.Dim("    "+view.Clean(name)+":") + "\n" + excerpt(s, text)
 		case json.Unmarshal(values[name], &list) == nil && len(list) > 0:
 			texts += items(s, name, list)
 		default:
-			line += " " + Clean(name) + "=" + Clean(compactJSON(values[name]))
+			line += " " + view.Clean(name) + "=" + view.Clean(compactJSON(values[name]))
 		}
 	}
 	return s.Fit(line) + "\n" + texts
 }
 
 // items draws a list of objects, such as the edits of a file.
-func items(s Style, name string, list []map[string]json.RawMessage) string {
+func items(s view.Style, name string, list []map[string]json.RawMessage) string {
 	var b strings.Builder
 	for i, values := range list {
 		if i == folded && len(list) > folded+1 {
-			b.WriteString(s.Dim(fmt.Sprintf("    ... %s more; --raw has them", Count(len(list)-folded, "item"))) + "\n")
+			b.WriteString(s.Dim(fmt.Sprintf("    ... %s more; --raw has them", view.Count(len(list)-folded, "item"))) + "\n")
 			break
 		}
 		for _, key := range named(values) {
@@ -52,9 +53,9 @@ func items(s Style, name string, list []map[string]json.RawMessage) string {
 			if !ok {
 				text = compactJSON(values[key])
 			}
-			label := fmt.Sprintf("    %s %d, %s:", Clean(name), i+1, Clean(key))
+			label := fmt.Sprintf("    %s %d, %s:", view.Clean(name), i+1, view.Clean(key))
 			if body := strings.TrimSpace(text); !strings.Contains(body, "\n") {
-				b.WriteString(s.Fit(s.Dim(label)+" "+Clean(body)) + "\n")
+				b.WriteString(s.Fit(s.Dim(label)+" "+view.Clean(body)) + "\n")
 				continue
 			}
 			b.WriteString(s.Dim(label) + "\n" + excerpt(s, text))
@@ -100,7 +101,7 @@ func words(value json.RawMessage) (text string, ok bool) {
 }
 
 // result draws what a tool gave back.
-func result(s Style, r llm.Result) string {
+func result(s view.Style, r llm.Result) string {
 	sign := "  < "
 	if r.Failed {
 		sign += s.Bad("failed") + " "
@@ -110,12 +111,12 @@ func result(s Style, r llm.Result) string {
 }
 
 // excerpt draws the beginning of a text, and how much more there is.
-func excerpt(s Style, text string) string {
+func excerpt(s view.Style, text string) string {
 	var b strings.Builder
-	lines := strings.Split(strings.Trim(CleanText(text), "\n"), "\n")
+	lines := strings.Split(strings.Trim(view.CleanText(text), "\n"), "\n")
 	for i, line := range lines {
 		if i == folded && len(lines) > folded+1 {
-			b.WriteString(s.Dim(fmt.Sprintf("      ... %s more; --raw has them", Count(len(lines)-folded, "line"))) + "\n")
+			b.WriteString(s.Dim(fmt.Sprintf("      ... %s more; --raw has them", view.Count(len(lines)-folded, "line"))) + "\n")
 			break
 		}
 		line = strings.ReplaceAll(line, "\t", "    ") // a tab has no width to cut by

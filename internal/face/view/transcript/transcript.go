@@ -1,4 +1,6 @@
-package view
+// Package transcript draws what was said in a session: each message, with what it
+// cost, and what a model was sent for each answer.
+package transcript
 
 import (
 	"encoding/json"
@@ -7,12 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Transcript is a session as it was said: the object of `nexus show SESSION`.
-type Transcript struct {
+// Conversation is a session as it was said: the object of `nexus show SESSION`.
+type Conversation struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
@@ -49,7 +52,7 @@ type Request struct {
 
 // transcript reads a session from the events of its run.
 type transcript struct {
-	Transcript
+	Conversation
 	get     func(hash string) ([]byte, error)
 	present []llm.Message // that the next request carries
 	open    map[string]nexus.BudgetReserved
@@ -57,19 +60,19 @@ type transcript struct {
 	cost    Said      // of the calls since the last answer
 }
 
-// TranscriptOf returns a session as it was said, by the events of its run; get
+// Of returns a session as it was said, by the events of its run; get
 // returns a blob. Without the session it is false.
-func TranscriptOf(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Transcript, bool, error) {
+func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Conversation, bool, error) {
 	t := transcript{get: get, open: map[string]nexus.BudgetReserved{}}
 	for e, err := range events {
 		if err == nil {
 			err = t.apply(id, e)
 		}
 		if err != nil {
-			return t.Transcript, false, err
+			return t.Conversation, false, err
 		}
 	}
-	return t.Transcript, t.Session != "", nil
+	return t.Conversation, t.Session != "", nil
 }
 
 func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
@@ -135,7 +138,7 @@ func (t *transcript) pay(id nexus.SessionID, f nexus.Fact, at time.Time) {
 func (t *transcript) answer(f nexus.TurnTaken, at time.Time) error {
 	t.Requests = append(t.Requests, Request{f.Turn, t.Model, t.System, t.Tools, t.present[:len(t.present):len(t.present)]})
 	s := t.cost
-	s.Turn, s.At, s.Seconds = f.Turn, at, Between(t.asked, time.Time{}, at)
+	s.Turn, s.At, s.Seconds = f.Turn, at, view.Between(t.asked, time.Time{}, at)
 	t.cost = Said{}
 	return t.say(f.Message, s)
 }
@@ -143,9 +146,10 @@ func (t *transcript) answer(f nexus.TurnTaken, at time.Time) error {
 // compact puts other messages in the place of all that were said so far.
 func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
 	t.present = nil
+	text := fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.",
+		view.Number(f.Before), view.Number(f.After), f.Why)
 	t.Messages = append(t.Messages, Said{
-		Why: "compacted", At: at,
-		Message: llm.Message{From: llm.User, Parts: []llm.Part{{Text: fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.", Number(f.Before), Number(f.After), f.Why)}}},
+		Why: "compacted", At: at, Message: llm.Message{From: llm.User, Parts: []llm.Part{{Text: text}}},
 	})
 	for _, hash := range f.Messages {
 		var m llm.Message
@@ -177,21 +181,23 @@ func (t *transcript) read(hash string, to any) error {
 }
 
 // Draw draws the session for people. Long results of tools are folded.
-func (t Transcript) Draw(s Style) string {
+func (t Conversation) Draw(s view.Style) string {
 	var b strings.Builder
-	figures := []string{Count(len(t.Requests), "turn"), t.Spent.String(), tokens(s, t.Usage)}
+	figures := []string{view.Count(len(t.Requests), "turn"), t.Spent.String(), view.Tokens(s, t.Usage)}
 	if t.Outcome != "" {
 		figures = append(figures, string(t.Outcome))
 	}
-	b.WriteString(s.Fit(s.Bold(Clean(string(t.Session)))+"  "+Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
+	b.WriteString(s.Fit(s.Bold(view.Clean(string(t.Session)))+"  "+view.Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
 	if t.About != "" {
-		b.WriteString(s.Wrap("asked: "+Clean(t.About), "  ") + "\n")
+		b.WriteString(s.Wrap("asked: "+view.Clean(t.About), "  ") + "\n")
 	}
 	var names []string
 	for _, tool := range t.Tools {
 		names = append(names, tool.Name)
 	}
-	b.WriteString(s.Wrap(s.Dim(fmt.Sprintf("system prompt: %s characters; tools: %s", Number(int64(len(t.System))), Clean(strings.Join(names, " ")))), "  ") + "\n")
+	tools := view.Clean(strings.Join(names, " "))
+	prompt := fmt.Sprintf("system prompt: %s characters; tools: %s", view.Number(int64(len(t.System))), tools)
+	b.WriteString(s.Wrap(s.Dim(prompt), "  ") + "\n")
 	for _, m := range t.Messages {
 		if m.Why != "results" {
 			b.WriteString("\n")
@@ -199,29 +205,30 @@ func (t Transcript) Draw(s Style) string {
 		b.WriteString(m.draw(s))
 	}
 	if t.Why != "" {
-		b.WriteString("\n" + s.Wrap(Because(string(t.Outcome), Clean(t.Why)), "") + "\n")
+		b.WriteString("\n" + s.Wrap(view.Because(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
 	}
 	return b.String()
 }
 
-func (m Said) draw(s Style) string {
+func (m Said) draw(s view.Style) string {
 	var b strings.Builder
 	if m.Turn > 0 {
-		b.WriteString(s.Fit(s.Busy(fmt.Sprintf("turn %d", m.Turn))+"  "+s.Dim(s.Join(clock(m.Seconds), m.Spent.String(), tokens(s, m.Usage)))) + "\n")
+		figures := s.Join(view.Clock(m.Seconds), m.Spent.String(), view.Tokens(s, m.Usage))
+		b.WriteString(s.Fit(s.Busy(fmt.Sprintf("turn %d", m.Turn))+"  "+s.Dim(figures)) + "\n")
 	} else if m.Why != "results" {
-		b.WriteString(s.Bold(Clean(m.Why)) + "\n")
+		b.WriteString(s.Bold(view.Clean(m.Why)) + "\n")
 	}
 	for _, p := range m.Parts {
 		switch {
 		case p.Call != nil:
 			b.WriteString(call(s, *p.Call))
 			if p.Call.Flaw != "" {
-				b.WriteString(s.Wrap(s.Bad("malformed: "+Clean(p.Call.Flaw)), "    ") + "\n")
+				b.WriteString(s.Wrap(s.Bad("malformed: "+view.Clean(p.Call.Flaw)), "    ") + "\n")
 			}
 		case p.Result != nil:
 			b.WriteString(result(s, *p.Result))
 		case p.Text != "":
-			for line := range strings.SplitSeq(strings.TrimSpace(CleanText(p.Text)), "\n") {
+			for line := range strings.SplitSeq(strings.TrimSpace(view.CleanText(p.Text)), "\n") {
 				b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
 			}
 		}

@@ -1,0 +1,102 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+)
+
+// Agent is an agent program that does the sessions of a role in place of a model.
+type Agent struct {
+	Name  string // in the configuration
+	Model string // that it is to use; empty: its own
+}
+
+// Agents returns the agent programs that do the sessions of a role at a tier, best
+// first: those that the role names, or that models name before their slash.
+// Models are those that do while none of them can. Without an agent there are
+// none of either: models are picked then.
+func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []Agent, models []string, err error) {
+	list := m.config.Roles[role].Agent
+	if list == "" {
+		if list, err = m.chain(role, tier, pin); err != nil {
+			return nil, nil, nil //nolint:nilerr // who needs the model reports that
+		}
+	}
+	agents, models = m.split(list)
+	if len(agents) == 0 {
+		return nil, nil, nil
+	}
+	if !strings.HasPrefix(list+",", strings.Join(names(agents), ",")+",") {
+		return nil, nil, &nexus.Error{
+			Code:    nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf("the agents and models of the role %s are %s: an agent follows a model", role, list),
+			Hint:    "Name agent programs first: a session that a model began stays with models.",
+		}
+	}
+	return agents, models, nil
+}
+
+// split tells agents from models.
+func (m *Models) split(list string) (agents []Agent, models []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		agent, model, slash := strings.Cut(name, "/")
+		if !slash || m.isAgent(agent) {
+			agents = append(agents, Agent{agent, model})
+		} else {
+			models = append(models, name)
+		}
+	}
+	return agents, models
+}
+
+// isAgent reports whether a name is that of an agent program. One that a provider
+// has, too, is the provider's.
+func (m *Models) isAgent(name string) bool {
+	_, set := m.config.Agents[name]
+	return (set || agentcli.IsKnown(name)) && !slices.Contains(m.providers(), name)
+}
+
+func names(agents []Agent) []string {
+	var all []string
+	for _, a := range agents {
+		name := a.Name
+		if a.Model != "" {
+			name += "/" + a.Model
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// models returns the models that a role works with, agents left out.
+func (m *Models) models(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
+	if list := m.config.Roles[role].Agent; list != "" {
+		if _, models := m.split(list); len(models) > 0 {
+			return models, nil
+		}
+	}
+	list, err := m.chain(role, tier, pin)
+	if err != nil {
+		return nil, err
+	}
+	if _, models := m.split(list); len(models) > 0 {
+		return models, nil
+	}
+	return nil, m.nobody(role, tier)
+}
+
+// ReadyFor reports whether a role has at a tier what it may come to ask: a model,
+// where no agent does its sessions, and those that follow its agents. Whether
+// agents are ready is asked elsewhere.
+func (m *Models) ReadyFor(role nexus.Role, tier nexus.Tier, pin string) error {
+	agents, models, err := m.Agents(role, tier, pin)
+	if err != nil || len(agents) > 0 && len(models) == 0 {
+		return err
+	}
+	_, err = m.Pick(role, tier, pin)
+	return err
+}

@@ -1,0 +1,44 @@
+package schedule
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// usualQuota is the percent of a window at which no session begins.
+const usualQuota = 95
+
+// quota holds accounts of which a window is nearly used up, and takes up those
+// whose window started anew.
+func quota(s *state.State, now time.Time) []nexus.Fact {
+	for _, p := range s.Parked {
+		if !now.Before(p.Until) {
+			return facts(nexus.QuotaReset{Account: p.Account, Held: p.Held})
+		}
+	}
+	for _, w := range s.Windows {
+		if w.Used < cmp.Or(s.Limits.Quota, usualQuota) || !w.Until.After(now) {
+			continue
+		}
+		p, held := s.HeldFor(w.Account)
+		q, parked := s.ParkedFor(w.Account)
+		if (!held || w.Until.After(p.Until)) && (!parked || w.Until.After(q.Until)) {
+			return facts(nexus.QuotaHeld{Account: w.Account, Window: w.Name, Used: w.Used, Until: w.Until})
+		}
+	}
+	return nil
+}
+
+// Elsewhere says why a call is made with another model or agent.
+func Elsewhere(s *state.State, r nexus.BudgetReserved) string {
+	account := state.Account(r.Model)
+	if p, held := s.HeldFor(r.Model); held {
+		if _, parked := s.ParkedFor(r.Model); !parked {
+			return account + " begins no session: " + p.Why
+		}
+	}
+	return account + " is out of quota"
+}

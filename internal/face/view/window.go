@@ -1,0 +1,66 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+)
+
+// Window is how much of a limit of an agent program's account is used.
+type Window struct {
+	Account string    `json:"account"`
+	Name    string    `json:"window"` // 5h, 7d, or as the program names it
+	Used    int       `json:"used"`   // percent
+	Until   time.Time `json:"until"`  // when it starts anew
+	Seconds float64   `json:"seconds"`
+}
+
+// Windows returns what is known of windows that have not started anew since.
+func Windows(all []state.Window, now time.Time) []Window {
+	var open []Window
+	for _, w := range all {
+		if w.Until.After(now) {
+			open = append(open, Window{w.Account, w.Name, w.Used, w.Until, w.Until.Sub(now).Seconds()})
+		}
+	}
+	return open
+}
+
+// Text says how much is used, and when the window starts anew.
+func (w Window) Text() string {
+	return Clean(fmt.Sprintf("%s limit %d%%, resets %s", w.Name, w.Used, hour(w.Until, w.Until.Add(-seconds(w.Seconds)))))
+}
+
+// windowTexts returns what there is to say of each account.
+func windowTexts(all []Window) []string {
+	var texts []string
+	for i, w := range all {
+		if i > 0 && all[i-1].Account == w.Account {
+			texts[len(texts)-1] += ", " + w.Text()
+			continue
+		}
+		texts = append(texts, Clean(w.Account)+" "+w.Text())
+	}
+	return texts
+}
+
+// hour is a time of today, and another with its day.
+func hour(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) || t.Sub(now) < 12*time.Hour {
+		return t.Format("15:04")
+	}
+	return strings.TrimSpace(t.Format("Mon 2 Jan 15:04"))
+}
+
+// parked says until when an account takes no calls.
+func parked(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+}
+
+// held says until when no session begins with an account.
+func held(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s begins no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+}

@@ -1,0 +1,85 @@
+package agentcli
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+)
+
+const (
+	maxTail = 256 << 10 // bytes at the end of a record that are read
+	maxDays = 1000      // entries of a directory of records that are looked at
+)
+
+// Limits returns how much of the windows of its account is used, where the
+// program says so in its home and not in its stream: Codex does, in the record
+// that it keeps of the conversation. Whoever ran there may have written it.
+func (p Program) Limits(home string) []stream.Event {
+	if p.Speaks != "codex" {
+		return nil
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return nil
+	}
+	defer root.Close() //nolint:errcheck // only read
+	data := ending(root, newest(root, ".codex/sessions", 4))
+	lines := bytes.Split(data, []byte("\n"))
+	for _, line := range slices.Backward(lines) {
+		if found := stream.CodexLimits(line); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// newest returns the last record below a directory: they are named by their time.
+func newest(root *os.Root, dir string, depth int) string {
+	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return ""
+	}
+	all, _ := f.ReadDir(maxDays) // what could be read counts
+	_ = f.Close()
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
+	for _, e := range all {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && depth > 0:
+			if found := newest(root, name, depth-1); found != "" {
+				return found
+			}
+		case e.Type().IsRegular() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl"):
+			return name
+		}
+	}
+	return ""
+}
+
+// ending returns the last bytes of a file, nothing for anything else.
+func ending(root *os.Root, name string) []byte {
+	if name == "" {
+		return nil
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxTail), maxTail))
+	if err != nil {
+		return nil
+	}
+	return data
+}

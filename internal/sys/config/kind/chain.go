@@ -1,0 +1,82 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mostNames is how many names a chain has.
+const mostNames = 3
+
+// Models reads one to three names of models, the first of which is preferred:
+// a text with commas, or a list. They are kept as text.
+func Models() Kind {
+	return chain(ModelName(), "must be one to three models", "provider/model, or a list of up to three")
+}
+
+// Agents reads one to three names of agents, or of models as provider/model, as
+// [Models] does. An empty text is none.
+func Agents() Kind {
+	one := Matching("agent", `^[A-Za-z0-9][A-Za-z0-9_.-]*(/[^\s\p{C}]+)?$`, "must be the name of an agent, such as claude")
+	k := chain(one, "must be one to three agents", "text, or a list of up to three")
+	read, parse := k.Read, k.Parse
+	k.Parse = func(text string) (any, error) {
+		if text == "" {
+			return "", nil
+		}
+		return parse(text)
+	}
+	k.Read = func(v any) (any, error) {
+		if v == "" {
+			return "", nil
+		}
+		return read(v)
+	}
+	return k
+}
+
+// chain reads names of a kind, the first of which is preferred.
+func chain(one Kind, most, says string) Kind {
+	check := func(names []string) (any, error) {
+		if len(names) == 0 || len(names) > mostNames {
+			return nil, errors.New(most)
+		}
+		for i, n := range names {
+			names[i] = strings.TrimSpace(n)
+			if _, err := one.Parse(names[i]); err != nil {
+				return nil, err
+			}
+			if slices.Contains(names[:i], names[i]) {
+				return nil, fmt.Errorf("%s is given twice", Quoted(names[i]))
+			}
+		}
+		return strings.Join(names, ","), nil
+	}
+	parse := func(text string) (any, error) { return check(strings.Split(text, ",")) }
+	return Kind{
+		Says: says,
+		Schema: map[string]any{"anyOf": []any{
+			map[string]any{"type": "string"},
+			map[string]any{"type": "array", "items": one.Schema, "minItems": 1, "maxItems": mostNames},
+		}},
+		Parse: parse,
+		Read: func(v any) (any, error) {
+			if text, ok := v.(string); ok {
+				return parse(text)
+			}
+			items, ok := v.([]any)
+			if !ok {
+				return nil, ErrKind
+			}
+			names := make([]string, len(items))
+			for i, item := range items {
+				if names[i], ok = item.(string); !ok {
+					return nil, ErrKind
+				}
+			}
+			return check(names)
+		},
+	}
+}

@@ -1,0 +1,65 @@
+package plugin_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+)
+
+// TestHost asks a plugin that broke down no more, one that only had no answer
+// again, and takes no missing answer of one that is required.
+func TestHost(t *testing.T) {
+	const loop = `id=0; while read -r l; do id=$((id+1)); `
+	broken, refuses := script(`exit 3`), script(hello+loop+`echo '{"type":"error","id":'$id',"message":"no"}'; done`)
+	broken.Name, refuses.Name = "broken", "refuses"
+	coders := script(`read -r l; echo '{"type":"hello","protocol":1,"name":"c","version":"1","kinds":["router"],"capabilities":{"roles":["coder"]}}'; ` +
+		loop + `echo '{"type":"answer","id":'$id',"output":{"complexity":"simple"}}'; done`)
+	coders.Name = "coders"
+	h := &plugin.Host{Plugins: []plugin.Plugin{broken, refuses, coders}, Runner: runner(t), Now: time.Now}
+	ask := func(p plugin.Plugin, roles ...nexus.Role) (states []nexus.PluginState, err error) {
+		t.Helper()
+		var all []plugin.Question
+		for _, r := range roles {
+			all = append(all, plugin.Question{Input: plugin.RouterInput{}, Output: &plugin.RouterOutput{}, For: r})
+		}
+		answers, err := h.Ask(t.Context(), p, nexus.PluginRouter, all)
+		for _, a := range answers {
+			states = append(states, a.State)
+		}
+		return states, err
+	}
+	for _, c := range []struct {
+		plugin plugin.Plugin
+		roles  []nexus.Role
+		want   []nexus.PluginState
+	}{
+		{broken, []nexus.Role{"", ""}, []nexus.PluginState{nexus.PluginEnded}},
+		{broken, []nexus.Role{""}, nil},
+		{refuses, []nexus.Role{"", ""}, []nexus.PluginState{nexus.PluginFailed, nexus.PluginFailed}},
+		{refuses, []nexus.Role{""}, []nexus.PluginState{nexus.PluginFailed}},
+		{coders, []nexus.Role{nexus.Tester, nexus.Coder}, []nexus.PluginState{"", nexus.PluginOK}},
+		{coders, nil, nil},
+	} {
+		got, err := ask(c.plugin, c.roles...)
+		if d := cmp.Diff(c.want, got); d != "" || err != nil {
+			t.Errorf("%s: %v %s", c.plugin.Name, err, d)
+		}
+	}
+	broken.Required, refuses.Required, coders.Required = true, true, true
+	for _, p := range []plugin.Plugin{broken, refuses} { // broken is not even started again
+		if _, err := ask(p, ""); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	if _, err := ask(coders, nexus.Coder); err != nil {
+		t.Error(err)
+	}
+	if none := (*plugin.Host)(nil); none.Of(nexus.PluginRouter) != nil || len(h.Of(nexus.PluginReviewer)) != 0 || len(h.Of(nexus.PluginRouter)) != 3 {
+		t.Error("plugins of other kinds are asked")
+	}
+}
