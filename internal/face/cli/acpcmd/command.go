@@ -172,7 +172,8 @@ func (s *session) line(name, hint, line, typed string) ([]string, error) {
 		return nil, lacks(name, hint)
 	case !strings.Contains(line, "REST") && rest != "":
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "/" + name + " takes no " + view.Quote(rest), Hint: strings.TrimSpace("Type /"+name+" "+strings.ToUpper(hint)) + ".",
+			Code: nexus.CodeInvalidInput, Message: "/" + name + " takes no " + view.Quote(rest),
+			Hint: strings.TrimSpace("Type /"+name+" "+strings.ToUpper(hint)) + ".",
 		}
 	}
 	args := strings.Fields(line)

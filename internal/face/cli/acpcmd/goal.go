@@ -283,7 +283,8 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		if answer == andLand {
 			if now := s.target(ctx); now != target {
 				return "", &nexus.Error{
-					Code: nexus.CodeTargetMoved, Message: "you agreed to move " + target + ", and " + cmp.Or(now, "no branch") + " is checked out now; nothing was done",
+					Code: nexus.CodeTargetMoved, Message: "you agreed to move " + target +
+						", and " + cmp.Or(now, "no branch") + " is checked out now; nothing was done",
 					Hint: "Type /run to be asked again.",
 				}
 			}
@@ -443,8 +444,10 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 	agreed, price := false, host.PriceOf(st)
 	if !s.chosen(c).allowed(c, "land") {
 		price.Land, price.Target = true, v.Target
-		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. New commits are merged and checked again; a model resolves conflicts. %s",
-			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, fenced(host.Shown(v.Goal)), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), price)
+		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
+			"New commits are merged and checked again; a model resolves conflicts. %s",
+			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, fenced(host.Shown(v.Goal)),
+			view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), price)
 		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -26,8 +25,9 @@ type Client struct {
 	Forms   bool     // it can show forms
 	Answers []string // TITLE=ANSWER to what is asked about something whose title holds that; see answer
 	Out     io.Writer
-	Close   func() error // hangs up
-	Raw     io.Writer    // the agent's input, for lines that are none of the protocol
+	Close   func() error         // hangs up
+	Run     func(command string) // runs what an answer names
+	Raw     io.Writer            // the agent's input, for lines that are none of the protocol
 
 	mu      sync.Mutex // guards what is written
 	lines   []string
@@ -267,7 +267,7 @@ func (c *Client) answer(ctx context.Context, title string) (string, error) {
 				return "", sdk.NewInternalError("it is broken")
 			}
 			if command, then, ok := strings.Cut(answer, " && "); ok {
-				_ = exec.CommandContext(ctx, "sh", "-c", command).Run() // it may have been done
+				c.Run(command)
 				answer = then
 			}
 			return answer, nil
