@@ -18,6 +18,7 @@ import (
 // error is in $WORK/acp.err.
 func acpClient() {
 	c := &acptest.Client{Out: os.Stdout}
+	c.Run = func(command string) { _ = exec.Command("sh", "-c", command).Run() } // it may have been done
 	flag.BoolVar(&c.Forms, "forms", false, "it can show forms")
 	flag.StringVar(&c.Name, "name", "acpclient", "its `NAME`")
 	flag.Func("answer", "`TITLE=ANSWER` to what is asked", func(text string) error { c.Answers = append(c.Answers, text); return nil })

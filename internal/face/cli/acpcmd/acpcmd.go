@@ -176,19 +176,6 @@ func goalOf(ctx context.Context, p *app.Place, id nexus.RunID) (nexus.GoalAccept
 // clone is where the commits of a repository's runs are.
 func clone(p *app.Place) string { return filepath.Join(p.State, "repo.git") }
 
-// stand returns what there is to tell about a run now.
-func (g *agent) stand(ctx context.Context, p *app.Place, id nexus.RunID) (view.Run, error) {
-	r, err := p.Run(ctx, string(id))
-	if err != nil {
-		return view.Run{}, err
-	}
-	s, err := p.Replay(ctx, id)
-	if err != nil {
-		return view.Run{}, err
-	}
-	return g.tell(r, s), nil
-}
-
 // tell returns what there is to tell about a run. What a person has answered is not
 // asked any more, also while nobody conducts the run who could take note of it.
 func (g *agent) tell(r journal.Run, s *state.State) view.Run {

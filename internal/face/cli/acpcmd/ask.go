@@ -3,9 +3,14 @@ package acpcmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
@@ -37,7 +42,7 @@ func (t *tracker) question(v view.Run) {
 		var ctx context.Context
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
-			if later, err := t.s.ask(ctx, v.ID, q); err == nil && later && t.later != nil {
+			if later, err := t.s.ask(ctx, v.ID, q, ""); err == nil && later && t.later != nil {
 				t.later()
 			}
 		})
@@ -46,33 +51,71 @@ func (t *tracker) question(v view.Run) {
 
 // ask asks a person a question of a run, and answers it. Later is true where the
 // person, or the client, does not answer now: the run had better not wait for it.
-func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask) (later bool, err error) {
+// Price is what a yes may cost that nobody agreed to yet.
+func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price string) (later bool, err error) {
 	permission := people.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
 	if s.c.Forms() && !permission {
-		reply, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
-		if reply.Declined && len(q.Choices) == 0 {
-			reply.Text = q.Fallback // who asks has said how it continues without an answer
-		}
-		if err != nil || reply.Text == "" {
+		text, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
+		if err != nil || text == "" {
 			return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
 		}
-		return false, s.answer(ctx, run, q.ID, reply.Text)
+		return false, s.answer(ctx, run, q.ID, text)
 	}
 	text := s.agent.Console.Mask.Text(q.ID + of(q.Task) + ": " + view.Clean(q.Text))
 	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}
 	if permission {
 		call.Kind = "execute"
+		call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(strings.TrimSpace(fenced(q.Text) + "\n\n" + price)))}
 	}
 	s.c.Show(call, false)
 	answer, err := s.c.Permit(ctx, call, answersTo(q))
 	if call.Status = acpserver.CallDone; answer == "" || answer == "no" || answer == laterID {
 		call.Status = acpserver.CallFailed
 	}
+	call.Content = nil // as it was
 	s.c.Show(call, true)
 	if err != nil || answer == "" || answer == laterID {
 		return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
 	}
 	return false, s.answer(ctx, run, q.ID, answer)
+}
+
+// agree has a person agree to an answer that was typed, where it needs that, and
+// reports whether it may be given, and whether a person was asked.
+func (s *session) agree(ctx context.Context, run, id, text string) (agreed, asked bool, err error) {
+	v, st, err := s.look(ctx, run)
+	if err != nil {
+		return false, false, err
+	}
+	i := slices.IndexFunc(v.Asks, func(q view.Ask) bool { return q.ID == id })
+	if i < 0 {
+		return false, false, app.NotFound("open question", id, "/status shows those that wait for you.")
+	}
+	q := v.Asks[i]
+	if !people.StaysOpen(q.Trigger) || refuses(text) {
+		return true, false, nil
+	}
+	title := fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text)))
+	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+yesTakes(v, st), once("Yes"))
+	return answer == yes, true, err
+}
+
+// refuses reports whether an answer is a plain no, with or without a reason.
+func refuses(text string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
+	return word == "no" || word == "skip"
+}
+
+// yesTakes says what may follow from a yes to what a run asks.
+func yesTakes(v view.Run, st *state.State) string {
+	text := "The run continues, within what was agreed to. "
+	if v.Held == nil {
+		text = "Nobody works on the run now. "
+		if app.Undelivered(st) {
+			text = "What landed is published now; a model resolves conflicts. "
+		}
+	}
+	return text + host.PriceOf(st).String()
 }
 
 // of names the task that a question comes from.

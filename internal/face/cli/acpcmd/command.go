@@ -1,9 +1,13 @@
 package acpcmd
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
@@ -26,18 +30,18 @@ func commands() []command {
 		{name: "plan", about: "Make a plan with an estimate of time and money, and start nothing", hint: "goal", do: planTyped},
 		{name: "quick", about: "Do one small task without a plan", hint: "task", do: quickTyped},
 		{name: "resume", about: "Continue a run that is paused, interrupted, or waited for you", hint: "run" + optional, do: resumeTyped},
-		{name: "land", about: "Move your branch to what the run landed, merging if needed", do: landTyped},
-		looking("status", "Show how the run stands", "", "status --json -- RUN"),
-		looking("tasks", "List the tasks of the run with their state and costs", "", "show --json -- RUN"),
+		{name: "land", about: "Move your branch to what the run landed, merging if needed", hint: "run" + optional, do: landTyped},
+		looking("status", "Show how the run stands", "run", "status --json -- RUN"),
+		looking("tasks", "List the tasks of the run with their state and costs", "run", "show --json -- RUN"),
 		looking("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "show --json --run=RUN -- WORD"),
 		looking("diff", "Show what a task changed, landed or not", "task", "diff --json --run=RUN -- WORD"),
-		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "", "evidence --json -- RUN"),
-		looking("cost", "Show what the run cost", "", "cost --json -- RUN"),
+		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "run", "evidence --json -- RUN"),
+		looking("cost", "Show what the run cost", "run", "cost --json -- RUN"),
 		looking("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
-		looking("pause", "Pause every agent of the run at its next turn", "", "pause --json --run=RUN"),
-		looking("stop", "End the run for good; what landed stays", "", "stop --json --run=RUN"),
-		looking("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
-		looking("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
+		looking("pause", "Pause every agent of the run at its next turn", "run", "pause --json --run=RUN"),
+		looking("stop", "End the run for good; what landed stays", "run", "stop --json --run=RUN"),
+		answering("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
+		answering("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
 		looking("reject", "Say no to a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
 	}
 }
@@ -75,7 +79,9 @@ func resumeTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, 
 	return s.resume(ctx, rest)
 }
 
-func landTyped(ctx context.Context, s *session, _ string) (acpserver.Stop, error) { return s.land(ctx) }
+func landTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	return s.land(ctx, rest)
+}
 
 // lacks says that a command needs more than was typed.
 func lacks(name, hint string) error {
@@ -107,33 +113,68 @@ func looking(name, about, hint, line string) command {
 		if err != nil {
 			return "", err
 		}
-		r := s.agent.Run(ctx, s.order(false, args...))
-		if r.Failure != nil {
-			return "", failed(r)
-		}
-		language := "text"
-		if name == "diff" {
-			language = name
-		}
-		s.say("%s", in(language, r.Text))
-		return acpserver.Done, nil
+		return s.print(ctx, name, s.order(false, args...))
 	}
 	return c
 }
 
-// line fills in a command line. A value is never taken for a flag: those of flags
+// answering returns a command that answers a question. A yes to what stays open until
+// a person decides takes a permission, as where the run asks: it may publish, land, and
+// have a model paid for.
+func answering(name, about, hint, line string) command {
+	c := command{name: name, about: about, hint: hint, beside: true}
+	c.do = func(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+		args, err := s.line(name, hint, line, rest)
+		if err != nil {
+			return "", err
+		}
+		run, _ := strings.CutPrefix(args[2], "--run=")
+		words := append(slices.Clone(args[slices.Index(args, "--")+1:]), "yes") // what approve says
+		agreed, asked, err := s.agree(ctx, run, words[0], words[1])
+		if !agreed || err != nil {
+			return acpserver.Done, err
+		}
+		return s.print(ctx, name, s.order(asked, args...))
+	}
+	return c
+}
+
+// print runs a command line and shows what it prints.
+func (s *session) print(ctx context.Context, name string, o host.Order) (acpserver.Stop, error) {
+	r := s.agent.Run(ctx, o)
+	if r.Failure != nil {
+		return "", failed(r)
+	}
+	language := "text"
+	if name == "diff" {
+		language = name
+	}
+	s.say("%s", in(language, r.Text))
+	return acpserver.Done, nil
+}
+
+// line fills in a command line. Without a WORD, a run can be named. What no part of the
+// line stands for is refused. A value is never taken for a flag: those of flags
 // are behind their "=", and words behind "--".
 func (s *session) line(name, hint, line, typed string) ([]string, error) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	if run == "" {
-		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done."}
-	}
 	word, rest, _ := strings.Cut(typed, " ")
 	rest = strings.TrimSpace(rest)
-	if strings.Contains(line, "WORD") && word == "" || strings.Contains(line, "REST") && rest == "" {
+	if !strings.Contains(line, "WORD") {
+		run, word = nexus.RunID(cmp.Or(word, string(run))), ""
+	}
+	switch {
+	case run == "":
+		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done."}
+	case strings.Contains(line, "WORD") && word == "" || strings.Contains(line, "REST") && rest == "":
 		return nil, lacks(name, hint)
+	case !strings.Contains(line, "REST") && rest != "":
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "/" + name + " takes no " + view.Quote(rest),
+			Hint: strings.TrimSpace("Type /"+name+" "+strings.ToUpper(hint)) + ".",
+		}
 	}
 	args := strings.Fields(line)
 	for i, a := range args {

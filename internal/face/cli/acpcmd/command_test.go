@@ -45,6 +45,33 @@ func TestApproval(t *testing.T) {
 	}
 }
 
+// TestChosen holds that nothing makes a run laxer than it is, or than is configured now.
+func TestChosen(t *testing.T) {
+	for in, want := range map[[3]nexus.Approval]string{ // the session's, the configured one, the run's
+		{"none", "", "commits"}: "commits ", {"none", "commits", "none"}: "commits --approval=commits", {"all", "commits", ""}: "all --approval=all",
+		{"none", "none", "none"}: "none ", {"destructive", "none", "from a later version"}: "all --approval=all",
+	} {
+		s := &session{approval: in[0], tier: anyTier}
+		var c config.Config
+		c.Limits.Approval = in[1]
+		o := s.chosen(c, in[2])
+		if got := string(o.approval) + " " + strings.Join(o.flags(), " "); got != want {
+			t.Errorf("%v: %q, want %q", in, got, want)
+		}
+		s.approval, s.tier = "all", "strong"
+		if strings.Join(o.flags(), " ") != strings.TrimSpace(want[strings.Index(want, " "):]) {
+			t.Errorf("%v: it changed with the session", in)
+		}
+	}
+	c := config.Config{Editors: []string{"plan"}}
+	if s := (&session{approval: "none"}); !s.chosen(c).allowed(c, "plan") || s.chosen(c, "all").allowed(c, "plan") || s.chosen(c).allowed(c, "run") {
+		t.Error("what is allowed beforehand")
+	}
+	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
+		t.Error("what is configured now does not count")
+	}
+}
+
 func TestFirstLine(t *testing.T) {
 	old := "a\nb\nc\n"
 	for now, want := range map[string]int{"x": 1, "a\nx": 2, "a\nb\nc\nd\n": 4, old: 4} {
@@ -74,6 +101,14 @@ func FuzzTyped(f *testing.F) {
 		args, err := s.line(c.name, c.hint, line, rest)
 		if err != nil {
 			return
+		}
+		if !strings.Contains(line, "WORD") && rest != "" {
+			s.run = nexus.RunID(rest)
+		}
+		for word := range strings.FieldsSeq(rest) {
+			if !strings.Contains(strings.Join(args, " "), word) {
+				t.Errorf("%q is left out of %q", word, args)
+			}
 		}
 		if len(args) != len(strings.Fields(line)) {
 			t.Fatalf("%q: %q", text, args)

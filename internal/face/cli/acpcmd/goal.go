@@ -52,10 +52,8 @@ func (s *session) prepare(o app.Order) (config.Config, error) {
 
 // allowed reports whether the user agreed to something beforehand. What a person
 // wants to see before it is done is never agreed to beforehand.
-func (s *session) allowed(c config.Config, name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Contains(c.Editors, name) && !s.approval.Holds(nexus.ApproveAll)
+func (o chosen) allowed(c config.Config, name string) bool {
+	return slices.Contains(c.Editors, name) && !o.approval.Holds(nexus.ApproveAll)
 }
 
 // consent asks a person to agree to something that costs or lands, which is shown,
@@ -109,8 +107,8 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 	if err != nil {
 		return "", err
 	}
-	if s.allowed(c, "run") {
-		o := s.order(false, append([]string{"run", "--json", "--file=-"}, s.flags("tier", "approval")...)...)
+	if with := s.chosen(c); with.allowed(c, "run") {
+		o := s.order(false, append([]string{"run", "--json", "--file=-"}, with.flags()...)...)
 		o.Stdin = text
 		return s.conduct(ctx, o)
 	}
@@ -139,19 +137,21 @@ func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, er
 type made struct {
 	nexus.Plan
 
-	drawn string
+	run   nexus.RunID // that made it
+	drawn string      // with its estimate
 	spent nexus.Money // on making it
 }
 
 // makePlan makes a plan for a goal, once a person agrees to that. It returns nil
 // where there is none.
 func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*made, acpserver.Stop, error) {
+	with := s.chosen(c)
 	s.mu.Lock()
-	agreed := s.planning
+	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
 	s.mu.Unlock()
-	if !agreed && !s.allowed(c, "plan") {
+	if !agreed && !with.allowed(c, "plan") {
 		what := "Make a plan for: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
-			" You see the plan and its price before work starts."
+			" You see the plan and its price before work starts." + with.String()
 		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
 			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
 		if answer == "" || err != nil {
@@ -162,7 +162,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 		s.planning = answer == always
 		s.mu.Unlock()
 	}
-	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, s.flags("tier")...)...)
+	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, with.tiers()...)...)
 	o.Stdin = text
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
@@ -178,9 +178,9 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
 		return nil, stop, err
 	}
-	p := &made{drawn: r.Text, spent: t.spent()}
-	if err := json.Unmarshal(r.Data, &p.Plan); err != nil {
-		return nil, "", fmt.Errorf("read the plan: %w", err)
+	p := &made{run: t.state.Run, spent: t.spent()}
+	if err := p.read(r); err != nil {
+		return nil, "", err
 	}
 	s.mu.Lock()
 	s.plan = p
@@ -189,13 +189,34 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	return p, "", nil
 }
 
-// planned shows the plan that a run made which was continued.
-func (s *session) planned(of *state.State) {
-	p := &made{Plan: app.PlanOf(of), spent: of.Ledger.Spent()}
+// read takes what nexus plan printed.
+func (p *made) read(r host.Result) error {
+	if r.Failure != nil {
+		return failed(r)
+	}
+	p.drawn, p.Plan = r.Text, nexus.Plan{}
+	if err := json.Unmarshal(r.Data, &p.Plan); err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	return nil
+}
+
+// draw draws a plan that was made before, with an estimate of now.
+func (s *session) draw(ctx context.Context, p *made) error {
+	return p.read(s.agent.Run(ctx, s.order(false, "plan", "--json", "--run="+string(p.run))))
+}
+
+// planned shows the plan that a run made which was continued, or is recalled.
+func (s *session) planned(ctx context.Context, of *state.State) error {
+	p := &made{run: of.Run, spent: of.Ledger.Spent()}
+	if err := s.draw(ctx, p); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	s.plan = p
 	s.mu.Unlock()
-	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(host.Outline(p.Goal, p.Tasks)))
+	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	return nil
 }
 
 // entries are the tasks of a plan that nobody works on.
@@ -224,20 +245,34 @@ func priority(needed bool) string {
 
 // start works on a plan once a person agrees to it.
 func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
+	if p.drawn == "" {
+		if err := s.draw(ctx, &p); err != nil {
+			return "", err
+		}
+	}
 	c, err := s.prepare(app.Order{Plan: &p.Plan})
 	if err != nil {
 		return "", err
 	}
 	most := max(c.Limits.RunMoney-p.spent, 0) // what the plan cost counts
 	args := []string{"run", "--json", "--plan=-", "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)}
-	agreed := false
-	if !s.allowed(c, "run") {
+	agreed, with := false, s.chosen(c)
+	if !with.allowed(c, "run") {
 		price := host.Price{Most: most}
-		what := "Carry out this plan: " + host.Outline(p.Goal, p.Tasks) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
-			" The result is a branch of its own; your files stay as they are."
-		lands := acpserver.Answer{ID: andLand, Name: "Start, and move " + s.target(ctx) + " to the result at the end", Kind: "allow_once"}
+		outline, err := host.Outline(p.Goal, p.Tasks)
+		if err != nil {
+			return "", err
+		}
+		what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
+			" The result is a branch of its own; your files stay as they are." + with.String()
+		target := s.target(ctx)
+		answers := []acpserver.Answer{once("Start")}
+		if target != "" {
+			name := "Start, and move " + view.Clean(target) + " to the result at the end"
+			answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
+		}
 		title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
-		answer, err := s.consent(ctx, title, what, once("Start"), lands)
+		answer, err := s.consent(ctx, title, what, answers...)
 		if answer == "" || err != nil {
 			if err == nil {
 				s.say("Say what should be different, or type `/run` to start this plan.")
@@ -246,37 +281,46 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		}
 		agreed, args = true, append(args, "--yes")
 		if answer == andLand {
-			args = append(args, "--land")
+			if now := s.target(ctx); now != target {
+				return "", &nexus.Error{
+					Code: nexus.CodeTargetMoved, Message: "you agreed to move " + target +
+						", and " + cmp.Or(now, "no branch") + " is checked out now; nothing was done",
+					Hint: "Type /run to be asked again.",
+				}
+			}
+			args = append(args, "--land", "--target="+target)
 		}
 	}
 	data, err := json.Marshal(p.Plan)
 	if err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	s.plan = nil
-	s.mu.Unlock()
-	o := s.order(agreed, append(args, s.flags("tier", "approval")...)...)
+	o := s.order(agreed, append(args, with.flags()...)...)
+	o.Began = func(nexus.RunID) { // a start that fails can be tried again
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.plan = nil
+	}
 	if o.Stdin = string(data); slices.Contains(args, "--land") {
 		delete(o.Set, "land")
 	}
 	return s.conduct(ctx, o)
 }
 
-// target names the branch that a run may move.
+// target names the branch that a run may move; empty where there is none.
 func (s *session) target(ctx context.Context) string {
 	c, err := s.settings()
 	if err != nil || c.Target != "" {
-		return cmp.Or(view.Clean(c.Target), "your branch")
+		return c.Target
 	}
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Reads)
 	if err != nil {
-		return "your branch"
+		return ""
 	}
 	defer p.Close()
 	_, branch, _ := p.Repo.Head(ctx) // without one, the run says what to do
-	return cmp.Or(view.Clean(branch), "your branch")
+	return branch
 }
 
 // quick does one task, once a person agrees to it.
@@ -285,10 +329,11 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	if err != nil {
 		return "", err
 	}
-	args, agreed := append([]string{"quick", "--json", "--file=-"}, s.flags("tier", "approval")...), false
-	if !s.allowed(c, "quick") {
+	with := s.chosen(c)
+	args, agreed := append([]string{"quick", "--json", "--file=-"}, with.flags()...), false
+	if !with.allowed(c, "quick") {
 		what := "Do this task: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
-			" The result is a branch of its own; your files stay as they are."
+			" The result is a branch of its own; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
@@ -314,12 +359,12 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	if err != nil {
 		return "", err
 	}
-	v, err := s.look(ctx, name)
+	v, st, err := s.look(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	for _, q := range v.Asks { // what it waits for would end it again
-		later, err := s.ask(ctx, v.ID, q)
+		later, err := s.ask(ctx, v.ID, q, yesTakes(v, st))
 		switch {
 		case err != nil || ctx.Err() != nil:
 			return "", errors.Join(err, context.Cause(ctx))
@@ -328,39 +373,52 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 			return acpserver.Done, nil
 		}
 	}
-	agreed := false
-	if !s.allowed(c, "resume") {
-		left := max(v.Money.Limit-v.Money.Spent, 0)
+	if len(v.Asks) > 0 {
+		if v, st, err = s.look(ctx, name); err != nil {
+			return "", err
+		}
+		if v.Status == nexus.StatusDone { // an answer was all that it waited for
+			s.report(v)
+			return acpserver.Done, nil
+		}
+	}
+	agreed, with := false, s.chosen(c, st.Limits.Approval)
+	if price := host.PriceOf(st); !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
+		left := price.Most
 		what := fmt.Sprintf("Continue run %s: %s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
-			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + host.Price{Most: left}.String()
+			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + price.String() + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", left.Float()), what, once("Continue"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
 		}
 		agreed = true
 	}
-	args := append([]string{"resume", "--json"}, s.flags("approval")...)
+	args := append([]string{"resume", "--json"}, with.levels()...)
 	return s.conduct(ctx, s.order(agreed, append(args, "--", string(v.ID))...))
 }
 
 // look returns how a run stands.
-func (s *session) look(ctx context.Context, name string) (view.Run, error) {
+func (s *session) look(ctx context.Context, name string) (view.Run, *state.State, error) {
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Reads)
 	if err != nil {
-		return view.Run{}, err
+		return view.Run{}, nil, err
 	}
 	defer p.Close()
 	r, err := p.Run(ctx, name)
 	if err != nil {
-		return view.Run{}, err
+		return view.Run{}, nil, err
 	}
-	return s.agent.stand(ctx, p, r.ID)
+	st, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return view.Run{}, nil, err
+	}
+	return s.agent.tell(r, st), st, nil
 }
 
 // land moves a branch to what the session's run landed, once a person agrees to it.
-func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
-	args, err := s.line("land", "", "land --json -- RUN", "")
+func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error) {
+	args, err := s.line("land", "run", "land --json -- RUN", name)
 	if err != nil {
 		return "", err
 	}
@@ -368,7 +426,7 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := s.look(ctx, args[len(args)-1])
+	v, st, err := s.look(ctx, args[len(args)-1])
 	if err != nil {
 		return "", err
 	}
@@ -377,10 +435,19 @@ func (s *session) land(ctx context.Context) (acpserver.Stop, error) {
 			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why.",
 		}
 	}
-	agreed := false
-	if !s.allowed(c, "land") {
-		what := fmt.Sprintf("Move %s to the result of run %s: %s\n\n%s landed, at %s. New commits are merged and checked again.",
-			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, host.Shown(v.Goal), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit))
+	if v.Held != nil || !app.Undelivered(st) { // it would land what nobody has seen yet
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
+			Hint: "Wait until it has ended, or continue it with /resume.",
+		}
+	}
+	agreed, price := false, host.PriceOf(st)
+	if !s.chosen(c).allowed(c, "land") {
+		price.Land, price.Target = true, v.Target
+		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
+			"New commits are merged and checked again; a model resolves conflicts. %s",
+			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, fenced(host.Shown(v.Goal)),
+			view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), price)
 		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err

@@ -34,7 +34,9 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 		if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
 			if i == len(runs)-1 { // else the work on it follows, or another goal
 				t.tell(v)
-				s.planned(t.state)
+				if err := s.planned(ctx, t.state); err != nil { // it can be shown later
+					s.say("%s", fenced(err.Error()))
+				}
 			}
 			continue
 		}
@@ -49,7 +51,7 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 func (s *session) take(v view.Run, of *state.State) {
 	s.run, s.plan = v.ID, nil
 	if plan := app.PlanOf(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
-		s.plan = &made{Plan: plan, spent: v.Money.Spent}
+		s.plan = &made{Plan: plan, run: v.ID, spent: v.Money.Spent}
 	}
 }
 

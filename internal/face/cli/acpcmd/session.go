@@ -1,17 +1,18 @@
 package acpcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // The modes of a session: what becomes of what a person says.
@@ -99,18 +100,63 @@ func (s *session) Set(option, value string) error {
 	return nil
 }
 
-// flags are those that the options of the session stand for.
-func (s *session) flags(all ...string) []string {
+// chosen is what the options of a session stand for when a person is asked to agree.
+// What is agreed to is done with these, whatever the client sets meanwhile.
+type chosen struct {
+	tier     string         // empty: the router's
+	approval nexus.Approval // the strictest of all that hold
+	usual    nexus.Approval // the one that holds without a flag
+}
+
+// chosen returns what holds now: for a new run, or one that has a level of its own.
+func (s *session) chosen(c config.Config, run ...nexus.Approval) chosen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var flags []string
-	if slices.Contains(all, "tier") && s.tier != anyTier {
-		flags = append(flags, "--tier="+s.tier)
+	o := chosen{usual: cmp.Or(c.Limits.Approval, nexus.ApproveNone)}
+	o.approval = strictest(append(run, s.approval, o.usual)...)
+	if len(run) > 0 {
+		o.usual = cmp.Or(run[0], nexus.ApproveNone)
 	}
-	if slices.Contains(all, "approval") && s.approval != s.least {
-		flags = append(flags, "--approval="+string(s.approval))
+	if s.tier != anyTier {
+		o.tier = s.tier
 	}
-	return flags
+	return o
+}
+
+// strictest returns the level that holds all that one of them holds.
+func strictest(all ...nexus.Approval) nexus.Approval {
+	most := nexus.ApproveNone
+	for _, level := range nexus.Approvals() {
+		if slices.ContainsFunc(all, func(a nexus.Approval) bool { return a.Holds(level) }) {
+			most = level
+		}
+	}
+	return most
+}
+
+func (o chosen) tiers() []string {
+	if o.tier == "" {
+		return nil
+	}
+	return []string{"--tier=" + o.tier}
+}
+
+func (o chosen) levels() []string {
+	if o.approval == o.usual {
+		return nil
+	}
+	return []string{"--approval=" + string(o.approval)}
+}
+
+func (o chosen) flags() []string { return append(o.tiers(), o.levels()...) }
+
+// String says it to the one who agrees, behind another sentence.
+func (o chosen) String() string {
+	text := " Approval level: " + string(o.approval) + "."
+	if o.tier != "" {
+		text += " Tasks start at tier " + o.tier + "."
+	}
+	return text
 }
 
 // Prompt implements [acpserver.Session].
@@ -153,13 +199,10 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	at := s.agent.at(s.dir)
-	p, err := at.Open(ctx, app.Reads)
-	if err != nil || run == "" {
+	if run == "" {
 		return "", false
 	}
-	defer p.Close()
-	v, err := s.agent.stand(ctx, p, run)
+	v, _, err := s.look(ctx, string(run))
 	if err != nil || v.Held != nil {
 		return "", false
 	}
@@ -171,12 +214,13 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	return "", false
 }
 
-// reply answers a question of the last run, and continues the run.
+// reply answers a question of the last run, and continues the run. Nobody was shown
+// that this text is the answer, so that the client gives it.
 func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, error) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
+	r := s.agent.Run(ctx, s.order(false, "answer", "--json", "--run="+string(run), "--", id, text))
 	if r.Failure != nil {
 		return "", failed(r)
 	}

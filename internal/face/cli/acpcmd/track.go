@@ -173,7 +173,13 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	defer drain(nil)
 	t := s.track(work)
 	t.later = func() { drain(errLater) }
-	o.Began, o.Watched = t.begin, true
+	first := o.Began
+	o.Watched, o.Began = true, func(id nexus.RunID) {
+		if first != nil {
+			first(id)
+		}
+		t.begin(id)
+	}
 	told := context.AfterFunc(work, func() {
 		s.c.Think("Stopping: nothing new starts, and what a model is about to answer is kept.\n\n")
 	})
@@ -189,8 +195,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	}
 	v := t.view()
 	if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
-		s.planned(t.state)
-		return acpserver.Done, nil
+		return acpserver.Done, s.planned(ctx, t.state)
 	}
 	s.report(v)
 	switch {

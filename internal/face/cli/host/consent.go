@@ -7,13 +7,18 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-// maxShown is the most of a text of a client that is in a question, in bytes.
-const maxShown = 1500
+const (
+	// maxShown is the most of a text of a client that is in a question, in bytes.
+	maxShown = 1500
+	// maxOutline is the most that the tasks of a plan may have there.
+	maxOutline = 256 << 10
+)
 
 // Shown makes a text of a client harmless, on one line of bounded length.
 func Shown(text string) string { return legible.Cut(view.Clean(text), maxShown) }
@@ -38,19 +43,49 @@ func (p Price) String() string {
 	return text + "."
 }
 
-// Outline lists the tasks of a plan that comes from a client, and the commands
-// that it has them checked by.
-func Outline(goal string, tasks []nexus.Task) string {
-	text := Shown(goal)
-	for _, t := range tasks {
-		text += "\n- " + Shown(string(t.ID)) + " " + Shown(t.Title)
-		for _, c := range t.Criteria {
-			if c.Check != "" {
-				text += "\n  checked by: " + Shown(c.Check)
-			}
+// PriceOf says what a run that there is may still cost, and which branch it moves:
+// also where that was only asked for.
+func PriceOf(s *state.State) Price {
+	p := Price{Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0), Land: s.Goal.Land, Target: s.Goal.Target}
+	for _, r := range s.Requests {
+		if r.Verb == nexus.VerbLand {
+			p.Land, p.Target = true, r.ID
 		}
 	}
-	return legible.Cut(text, 2*maxShown) + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task"))
+	return p
+}
+
+// Outline lists the tasks of a plan that comes from a client or a model, and the
+// commands that it has them checked by. All of them: a plan with more than can be
+// shown is refused, as nobody could agree to it.
+func Outline(goal string, tasks []nexus.Task) (string, error) {
+	var b strings.Builder
+	b.WriteString(Shown(goal))
+	for _, t := range tasks {
+		b.WriteString("\n- " + Shown(string(t.ID)) + " " + Shown(t.Title))
+		for _, c := range t.Criteria {
+			if c.Check == "" {
+				continue
+			}
+			check := view.Clean(c.Check)
+			if len(check) > maxShown {
+				return "", unshown(fmt.Sprintf("a check of %s has %d bytes, more than %d", Shown(string(t.ID)), len(check), maxShown))
+			}
+			b.WriteString("\n  checked by: " + check)
+		}
+	}
+	if b.Len() > maxOutline {
+		return "", unshown(fmt.Sprintf("its tasks have %d bytes, more than %d", b.Len(), maxOutline))
+	}
+	return b.String() + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task")), nil
+}
+
+// unshown refuses a plan that cannot be shown to the one who is to agree to it.
+func unshown(why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "the plan cannot be shown for consent: " + why,
+		Hint: "Make it smaller, or put long commands into a script or a gate.",
+	}
 }
 
 // Asks returns who asks for something, and where.

@@ -27,12 +27,22 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 	if err != nil {
 		return "", err
 	}
-	missing := slices.DeleteFunc(needs(t, c.Input), func(name string) bool { return slices.Contains(settings.Allowed, name) })
+	all := needs(t, c.Input)
+	var left host.Price
+	if t.name == "resume" {
+		if left, err = s.left(ctx, c.Input); err != nil {
+			return "", err
+		}
+		if left.Land && !slices.Contains(all, "land") {
+			all = append(all, "land") // it was begun so
+		}
+	}
+	missing := slices.DeleteFunc(all, func(name string) bool { return slices.Contains(settings.Allowed, name) })
 	dear := raises(settings, c.Input)
 	if len(missing) == 0 && !dear {
 		return "", nil
 	}
-	what, err := s.question(ctx, t, c, settings)
+	what, err := s.question(ctx, t, c, settings, left)
 	if err != nil {
 		return "", err
 	}
@@ -77,8 +87,19 @@ func (s *server) refusal(name string, missing []string, dear bool) error {
 	}
 }
 
-// question says what a call does, for the person who is to agree to it.
-func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, settings config.Config) (string, error) {
+// left is what a run that is taken up again may cost, and the branch it moves.
+func (s *server) left(ctx context.Context, in map[string]any) (p host.Price, err error) {
+	run, _ := in["run"].(string)
+	err = s.Console.Look(ctx, run, func(_ *app.Place, _ journal.Run, st *state.State) error {
+		p = host.PriceOf(st)
+		return nil
+	})
+	return p, err
+}
+
+// question says what a call does, for the person who is to agree to it. Left is that of
+// a run that is taken up again.
+func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, settings config.Config, left host.Price) (string, error) {
 	in := func(name string) string {
 		v, _ := c.Input[name].(string)
 		return host.Shown(v)
@@ -105,6 +126,12 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	case "plan":
 		what = "plan: " + in("goal")
 	case "resume":
+		if cost.Land = cost.Land || left.Land; left.Land {
+			cost.Target = left.Target
+		}
+		if _, given := c.Input["budget"]; !given {
+			cost.Most = left.Most
+		}
 		what = "continue run " + cmp.Or(in("run"), "(the latest)")
 	case "quick":
 		what = "do this task: " + in("task")
@@ -150,5 +177,8 @@ func outline(p map[string]any, goal string, most nexus.Size) (string, error) {
 		return "", err
 	}
 	sent, err := plan.Load(data, most)
-	return host.Outline(cmp.Or(goal, sent.Goal), sent.Tasks), err
+	if err != nil {
+		return "", err
+	}
+	return host.Outline(cmp.Or(goal, sent.Goal), sent.Tasks)
 }

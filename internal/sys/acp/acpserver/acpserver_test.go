@@ -191,9 +191,9 @@ func TestAsked(t *testing.T) {
 		{"permit", `"result":{}`, `\"\" <nil>`},
 		{"permit", `"result":7`, `\"\" json`},
 		{"permit", `"error":{"code":-32601,"message":"no"}`, `\"\" no`},
-		{"elicit", `"result":{"action":"accept","content":{"answer":"red"}}`, `{Text:red Declined:false} <nil>`},
-		{"elicit", `"result":{"action":"accept","content":{"answer":"blue"}}`, `{Text: Declined:false} <nil>`},
-		{"elicit", `"result":{"action":"decline","content":{"answer":"red"}}`, `{Text: Declined:true} <nil>`},
+		{"elicit", `"result":{"action":"accept","content":{"answer":"red"}}`, `red <nil>`},
+		{"elicit", `"result":{"action":"accept","content":{"answer":"blue"}}`, ` <nil>`},
+		{"elicit", `"result":{"action":"decline","content":{"answer":"red"}}`, ` <nil>`},
 	} {
 		p := play(t)
 		p.begin()

@@ -162,14 +162,9 @@ func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (strin
 // Forms reports whether the client can show a form: see [Client.Elicit].
 func (c *Client) Forms() bool { return c.forms }
 
-// Reply is how a person left a form.
-type Reply struct {
-	Text     string // empty: none was given
-	Declined bool   // the person does not want to answer
-}
-
-// Elicit asks a person for a text, one of the choices where there are any.
-func (c *Client) Elicit(ctx context.Context, question string, choices []string) (Reply, error) {
+// Elicit asks a person for a text, one of the choices where there are any. It is
+// empty where the person gives none.
+func (c *Client) Elicit(ctx context.Context, question string, choices []string) (string, error) {
 	field := map[string]any{"type": "string", "title": "Answer"}
 	if len(choices) > 0 {
 		field["enum"] = choices
@@ -186,7 +181,7 @@ func (c *Client) Elicit(ctx context.Context, question string, choices []string) 
 	}, &r)
 	text := r.Content.Answer
 	if err != nil || r.Action != "accept" || len(choices) > 0 && !slices.Contains(choices, text) {
-		return Reply{Declined: r.Action == "decline"}, err
+		return "", err
 	}
-	return Reply{Text: text}, nil
+	return text, nil
 }

@@ -25,8 +25,9 @@ type Client struct {
 	Forms   bool     // it can show forms
 	Answers []string // TITLE=ANSWER to what is asked about something whose title holds that; see answer
 	Out     io.Writer
-	Close   func() error // hangs up
-	Raw     io.Writer    // the agent's input, for lines that are none of the protocol
+	Close   func() error         // hangs up
+	Run     func(command string) // runs what an answer names
+	Raw     io.Writer            // the agent's input, for lines that are none of the protocol
 
 	mu      sync.Mutex // guards what is written
 	lines   []string
@@ -253,8 +254,8 @@ func (c *Client) prompt(ctx context.Context, text string) error {
 }
 
 // answer returns what is answered to something of that title: the ID of an option or
-// a text; cancel, which is no answer; never, after which nothing is answered; or
-// broken, which is an error.
+// a text; cancel, which is no answer; decline, which leaves a form; never, after which nothing is answered; or
+// broken, which is an error. COMMAND && ANSWER runs a command before.
 func (c *Client) answer(ctx context.Context, title string) (string, error) {
 	for _, a := range c.Answers {
 		if part, answer, ok := strings.Cut(a, "="); ok && strings.Contains(title, part) {
@@ -264,6 +265,10 @@ func (c *Client) answer(ctx context.Context, title string) (string, error) {
 				return "", ctx.Err()
 			case "broken":
 				return "", sdk.NewInternalError("it is broken")
+			}
+			if command, then, ok := strings.Cut(answer, " && "); ok {
+				c.Run(command)
+				answer = then
 			}
 			return answer, nil
 		}
@@ -304,6 +309,10 @@ func (c *Client) UnstableCreateElicitation(
 	}
 	if answer == "cancel" {
 		r.Cancel = &sdk.UnstableCreateElicitationCancel{Action: "cancel"}
+		return r, nil
+	}
+	if answer == "decline" {
+		r.Decline = &sdk.UnstableCreateElicitationDecline{Action: "decline"}
 		return r, nil
 	}
 	r.Accept = &sdk.UnstableCreateElicitationAccept{Action: "accept", Content: map[string]any{"answer": answer}}

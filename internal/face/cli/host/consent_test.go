@@ -1,0 +1,39 @@
+package host_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestOutline holds that who agrees to a plan has seen every check of it.
+func TestOutline(t *testing.T) {
+	var tasks []nexus.Task
+	for i := range 100 {
+		check := fmt.Sprintf("sh check-%d.sh", i)
+		id := nexus.TaskID(fmt.Sprintf("T%d", i))
+		tasks = append(tasks, nexus.Task{ID: id, Title: strings.Repeat("x", 100), Criteria: []nexus.Criterion{{Text: "It works", Check: check}}})
+	}
+	text, err := host.Outline(strings.Repeat("y", 10_000), tasks)
+	if err != nil || len(text) > 30_000 {
+		t.Fatalf("%d bytes, %v", len(text), err)
+	}
+	for i := range tasks {
+		if !strings.Contains(text, fmt.Sprintf("checked by: sh check-%d.sh\n", i)) {
+			t.Errorf("check %d is not shown", i)
+		}
+	}
+	tasks[99].Criteria[0].Check = strings.Repeat("z", 2000) + "; rm -rf ."
+	if _, err := host.Outline("a goal", tasks); err == nil {
+		t.Error("a check that is cut can be agreed to")
+	}
+	for i := range tasks {
+		tasks[i].Title, tasks[i].Criteria = strings.Repeat("x", 1400), []nexus.Criterion{{Check: strings.Repeat("z", 1400)}}
+	}
+	if _, err := host.Outline("a goal", tasks); err == nil {
+		t.Error("a plan of 280,000 bytes can be agreed to")
+	}
+}
