@@ -271,6 +271,30 @@ func externalAgents(p Parts, models *provider.Models) (externals, error) {
 	if err := noAgents(p.Config.Roles); err != nil {
 		return nil, err
 	}
+	all, err := namedAgents(p, models)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil //nolint:nilnil // no role has one
+	}
+	return func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, others []string) {
+		named, others, err := models.Agents(role, tier, pin)
+		if err != nil {
+			return nil, nil // it was reported before the run began
+		}
+		for _, one := range named {
+			if h := all[one]; h != nil {
+				agents = append(agents, h)
+			}
+		}
+		return agents, others
+	}, nil
+}
+
+// namedAgents returns the agents that roles, tiers and the plan's tasks name, ready
+// to run.
+func namedAgents(p Parts, models *provider.Models) (map[provider.Agent]*worker.ExternalAgent, error) {
 	all := map[provider.Agent]*worker.ExternalAgent{}
 	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
 		agents, _, err := models.Agents(role, tier, pin)
@@ -300,21 +324,7 @@ func externalAgents(p Parts, models *provider.Models) (externals, error) {
 			}
 		}
 	}
-	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // no role has one
-	}
-	return func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, others []string) {
-		named, others, err := models.Agents(role, tier, pin)
-		if err != nil {
-			return nil, nil // it was reported before the run began
-		}
-		for _, one := range named {
-			if h := all[one]; h != nil {
-				agents = append(agents, h)
-			}
-		}
-		return agents, others
-	}, nil
+	return all, nil
 }
 
 // noAgents refuses an agent for a role whose sessions none does.

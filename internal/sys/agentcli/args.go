@@ -57,14 +57,8 @@ func (p Program) args(q Prompt, home string) []string {
 		model("-m")
 		add(conversation(q, "--session-id", "-r", "latest")...) // its home has one conversation
 	case "goose":
-		add("run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID)
+		args = append(args, gooseArgs(q)...)
 		model("--model")
-		if q.Turns > 0 {
-			add("--max-turns", strconv.Itoa(q.Turns))
-		}
-		if q.Resume {
-			add("-r")
-		}
 	case "opencode":
 		add("run", "--format", "json", "--auto")
 		model("-m")
@@ -87,6 +81,18 @@ func aiderArgs(q Prompt, home string) []string {
 	}
 	if q.Resume {
 		args = append(args, "--restore-chat-history") // its home has one conversation
+	}
+	return args
+}
+
+// gooseArgs returns those of goose but its model.
+func gooseArgs(q Prompt) []string {
+	args := []string{"run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID}
+	if q.Turns > 0 {
+		args = append(args, "--max-turns", strconv.Itoa(q.Turns))
+	}
+	if q.Resume {
+		args = append(args, "-r")
 	}
 	return args
 }

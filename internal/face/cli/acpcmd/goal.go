@@ -258,38 +258,11 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	args := []string{"run", "--json", "--plan=-", "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)}
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
-		price := host.Price{Most: most}
-		outline, err := host.Outline(p.Goal, p.Tasks)
-		if err != nil {
-			return "", err
-		}
-		what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
-			" The result is a branch of its own; your files stay as they are." + with.String()
-		target := s.target(ctx)
-		answers := []acpserver.Answer{once("Start")}
-		if target != "" {
-			name := "Start, and move " + view.Clean(target) + " to the result at the end"
-			answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
-		}
-		title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
-		answer, err := s.consent(ctx, title, what, answers...)
-		if answer == "" || err != nil {
-			if err == nil {
-				s.say("Say what should be different, or type `/run` to start this plan.")
-			}
+		more, err := s.agreeToStart(ctx, p, with, most)
+		if more == nil || err != nil {
 			return acpserver.Done, err
 		}
-		agreed, args = true, append(args, "--yes")
-		if answer == andLand {
-			if now := s.target(ctx); now != target {
-				return "", &nexus.Error{
-					Code: nexus.CodeTargetMoved, Message: "you agreed to move " + target +
-						", and " + cmp.Or(now, "no branch") + " is checked out now; nothing was done",
-					Hint: "Type /run to be asked again.",
-				}
-			}
-			args = append(args, "--land", "--target="+target)
-		}
+		agreed, args = true, append(args, more...)
 	}
 	data, err := json.Marshal(p.Plan)
 	if err != nil {
@@ -305,6 +278,43 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		delete(o.Set, "land")
 	}
 	return s.conduct(ctx, o)
+}
+
+// agreeToStart asks a person to agree to a plan, and returns the flags that say what
+// was agreed to; nil where it was not.
+func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most nexus.Money) ([]string, error) {
+	price := host.Price{Most: most}
+	outline, err := host.Outline(p.Goal, p.Tasks)
+	if err != nil {
+		return nil, err
+	}
+	what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
+		" The result is a branch of its own; your files stay as they are." + with.String()
+	target := s.target(ctx)
+	answers := []acpserver.Answer{once("Start")}
+	if target != "" {
+		name := "Start, and move " + view.Clean(target) + " to the result at the end"
+		answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
+	}
+	title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
+	answer, err := s.consent(ctx, title, what, answers...)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer == "":
+		s.say("Say what should be different, or type `/run` to start this plan.")
+		return nil, nil
+	case answer != andLand:
+		return []string{"--yes"}, nil
+	}
+	if now := s.target(ctx); now != target {
+		return nil, &nexus.Error{
+			Code: nexus.CodeTargetMoved, Message: "you agreed to move " + target +
+				", and " + cmp.Or(now, "no branch") + " is checked out now; nothing was done",
+			Hint: "Type /run to be asked again.",
+		}
+	}
+	return []string{"--yes", "--land", "--target=" + target}, nil
 }
 
 // target names the branch that a run may move; empty where there is none.

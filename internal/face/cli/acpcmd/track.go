@@ -174,7 +174,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	t := s.track(work)
 	t.later = func() { drain(errLater) }
 	first := o.Began
-	o.Watched, o.Began = true, func(id nexus.RunID) {
+	o.Watched, o.Began = true, func(id nexus.RunID) { //nolint:contextcheck // the tracker has its own
 		if first != nil {
 			first(id)
 		}
