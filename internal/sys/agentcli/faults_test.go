@@ -125,6 +125,7 @@ func TestFaultsOfEach(t *testing.T) {
 			"context full":               {fails("prompt is too long for the context window") + end, nexus.FaultContext, false},
 			"provider away":              {fails("503 service unavailable") + end, nexus.FaultOverload, false},
 			"waits for somebody":         {"echo 'No API key found. Starting login flow...' >&2\nsleep 71090\n", nexus.FaultLogin, true},
+			"works on a login":           {begun + "echo 'POST /login 401 unauthorized'\nsleep 71090\n", nexus.FaultSilent, true},
 			"a question":                 {begun + prints(l.asks) + map[bool]string{true: "read -r answer\ncase $answer in *deny*) ;; *) exit 9 ;; esac\n"}[format == "claude"] + prints(l.done), done, false},
 			"another version's stream":   {prints(`{"kind":"session","v":9}`, `{"kind":"finished","ok":true}`), broken, false},
 			"garbage":                    {"printf '\\000\\001\\n'; echo 'Welcome to the new version!'\n", map[bool]nexus.Fault{true: done, false: nexus.FaultGarbage}[l.plain], false},

@@ -2,6 +2,7 @@ package agentcli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -109,6 +110,7 @@ type talk struct {
 	decoder stream.Decoder
 	lines   chan []byte
 	open    map[string]bool // calls that are not answered
+	worked  bool            // it printed something that may be about its work
 	done    bool
 }
 
@@ -189,6 +191,8 @@ func (s *talk) silenceTimer() (<-chan time.Time, func()) {
 }
 
 func (s *talk) line(ctx context.Context, line []byte) error {
+	formless := slices.Contains([]string{"aider", "text"}, s.Program.Speaks)
+	s.worked = s.worked || formless || bytes.HasPrefix(line, []byte("{"))
 	for _, e := range s.decoder.Line(line) {
 		switch e.Kind {
 		case stream.Opened:
@@ -233,7 +237,7 @@ func (s *talk) ended(err error) (Ended, error) {
 	switch {
 	case errors.Is(err, errHeard):
 		return e, err
-	case errors.Is(err, errSilent) && e.Fault == nexus.FaultLogin: // it waits for somebody to log in
+	case errors.Is(err, errSilent) && e.Fault == nexus.FaultLogin && s.waitsForLogin(r.Stderr):
 		return e, nil
 	case errors.Is(err, errSilent) && !s.done:
 		e.Fault, e.Why = nexus.FaultSilent, fmt.Sprintf("it printed nothing for %s and was stopped", s.silent())
@@ -247,6 +251,13 @@ func (s *talk) ended(err error) (Ended, error) {
 		return e, broken
 	}
 	return e, nil
+}
+
+// waitsForLogin reports whether a program that was silent, and talked about a login,
+// waits for somebody to log in. While it works it may print such words about the
+// task, as a server does that it has started.
+func (s *talk) waitsForLogin(stderr []byte) bool {
+	return !s.worked || stream.Classify(string(stderr)) == nexus.FaultLogin
 }
 
 func (s *talk) silent() time.Duration {
