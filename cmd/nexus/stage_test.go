@@ -221,7 +221,7 @@ func (h *pledge) keep(r *http.Request) bool {
 	h.once.Do(func() { close(h.asked) })
 	select {
 	case <-h.freed:
-		return true
+		return r.Context().Err() == nil // both may be so, where who asked was killed
 	case <-r.Context().Done():
 		return false
 	}
