@@ -42,7 +42,7 @@ type maker struct {
 	shell     string // its tool that runs commands
 	command   string // the field of its input
 	uncounted bool   // it reports neither dollars nor tokens
-	refused   string // host that it wants to reach all the same, and does without
+	refused   string // preset of hosts that it wants to reach all the same, and does without
 }
 
 func makers() []maker {
@@ -84,7 +84,7 @@ GEMINI_API_KEY = "${SCRIPTED_KEY}"
 `,
 		},
 		{
-			name: "opencode", shipped: "opencode-ai", shell: "bash", command: "command", refused: "registry.npmjs.org",
+			name: "opencode", shipped: "opencode-ai", shell: "bash", command: "command", refused: "npm",
 			config: `
 model = "scripted/scripted"
 [agents.opencode.env]

@@ -1,14 +1,10 @@
 package gate_test
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -57,22 +53,8 @@ func TestDoubtOfOneTest(t *testing.T) {
 			was["broken"], was["lib.sh"] = "x\n", "itsown() { true; }\n"
 			tree := files(t, was)
 			base.Hash = "base"
-			r := runner(t, sandbox.Off)
-			r.Env = append(r.Env, "COUNTS="+counts)
 			g := gate.Gate{Name: "test", Args: []string{"sh", "run.sh"}, Format: "tap", Tests: true, Lone: stack.Lone{Name: stack.NameExact, Args: []string{"sh", "run.sh", "{test}"}}}
-			before, err := r.Judge(t.Context(), base, g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range c.tests {
-				if !d.counts {
-					_ = os.Remove(filepath.Join(counts, d.name))
-				}
-			}
-			weighing := r
-			weighing.Base = func(string) (nexus.Evidence, bool) { return before, true }
-			weighing.Wanted = c.wants
-			weighing.Origin = &gate.Origin{Dir: base.Dir, Changed: append(c.changed, "broken"), Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(r, base) }}
+			weighing := weighs(t, base, g, c.tests, c.wants, append(c.changed, "broken"), counts)
 			e, err := weighing.Weigh(t.Context(), tree, g)
 			if err != nil || e.State != c.state {
 				t.Errorf("%s, %q, %+v, %v", e.State, e.Why, e.Findings, err)

@@ -54,6 +54,28 @@ func (d doubted) body(does string) string {
 	return fmt.Sprintf("\nfunc %s(t *testing.T) {\n\tn := calls(%q)\n\t_ = fmt.Sprint(n)\n\t%s\n}\n", d.name, d.name, does)
 }
 
+// weighs returns a runner that weighs what a gate says against a base, where the gate
+// ran before. Files in counts tell how often each test ran.
+func weighs(t *testing.T, base gate.Tree, g gate.Gate, tests []doubted, wants, changed []string, counts string) gate.Runner {
+	t.Helper()
+	r := runner(t, sandbox.Off)
+	r.Env = append(r.Env, "COUNTS="+counts)
+	before, err := r.Judge(t.Context(), base, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range tests {
+		if !d.counts {
+			_ = os.Remove(filepath.Join(counts, d.name))
+		}
+	}
+	weighing := r
+	weighing.Base = func(string) (nexus.Evidence, bool) { return before, true }
+	weighing.Wanted = wants
+	weighing.Origin = &gate.Origin{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(r, base) }}
+	return weighing
+}
+
 // TestDoubt weighs red tests on trees where that may or may not be the work's
 // doing.
 func TestDoubt(t *testing.T) {
@@ -95,22 +117,8 @@ func TestDoubt(t *testing.T) {
 			base := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = false\n", "old_test.go": was})
 			tree := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = true\n", "old_test.go": is})
 			base.Hash = "base"
-			r := runner(t, sandbox.Off)
-			r.Env = append(r.Env, "COUNTS="+counts)
 			g := gatesOf(t, tree, config.Gates{})[2]
-			before, err := r.Judge(t.Context(), base, g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range c.tests {
-				if !d.counts {
-					_ = os.Remove(filepath.Join(counts, d.name))
-				}
-			}
-			weighing := r
-			weighing.Base = func(string) (nexus.Evidence, bool) { return before, true }
-			weighing.Wanted = c.wants
-			weighing.Origin = &gate.Origin{Dir: base.Dir, Changed: []string{"m.go"}, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(r, base) }}
+			weighing := weighs(t, base, g, c.tests, c.wants, []string{"m.go"}, counts)
 			v, err := weighing.Pass(t.Context(), tree, []gate.Gate{g}, nil)
 			if err != nil {
 				t.Fatal(err)

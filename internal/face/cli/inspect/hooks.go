@@ -58,22 +58,41 @@ func hooksCommand(a *console.Console) *cobra.Command {
 	return a.Parent("hooks", "show and try commands that run when something happens", list, test)
 }
 
-// withHooks opens the repository and hands over its hooks.
-func withHooks(ctx context.Context, a *console.Console, do func([]hookcmd.Hook, *usercmd.Runner) error) error {
+// loads returns what a configuration declares for a repository, and what runs it.
+type loads[T any] = func(ctx context.Context, dir, state string, run nexus.RunID) ([]T, *usercmd.Runner, error)
+
+// declared opens the repository and hands over its hooks or plugins.
+func declared[T any](ctx context.Context, a *console.Console, load loads[T], do func([]T, *usercmd.Runner) error) error {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, "test")
+	all, runner, err := load(ctx, p.Repo.Work, p.State, "test")
 	if err != nil {
 		return err
 	}
 	return do(all, runner)
 }
 
+// drawTrusted says whether a hook or plugin is trusted, and so run.
+func drawTrusted(s view.Style, t trust.State) string {
+	if t != trust.Trusted {
+		return s.Warn(string(t)) + ", not run: see nexus trust"
+	}
+	return s.Good(string(t))
+}
+
+// drawPlace says where a hook or plugin runs.
+func drawPlace(s view.Style, sandboxed bool) string {
+	if sandboxed {
+		return "in the sandbox"
+	}
+	return s.Warn("outside of the sandbox")
+}
+
 func listHooks(ctx context.Context, a *console.Console) error {
-	return withHooks(ctx, a, func(all []hookcmd.Hook, r *usercmd.Runner) error {
+	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
 			state, err := h.Trusted(r)
@@ -92,22 +111,16 @@ func drawHooks(s view.Style, all []listedHook) string {
 	}
 	var b strings.Builder
 	for _, h := range all {
-		state := s.Good(string(h.Trust))
-		if h.Trust != trust.Trusted {
-			state = s.Warn(string(h.Trust)) + ", not run: see nexus trust"
-		}
-		where := "in the sandbox"
-		if !h.Sandbox {
-			where = s.Warn("outside of the sandbox")
-		}
-		fmt.Fprintf(&b, "%s at %s: %s (%s, %s, %s)\n", view.Clean(h.Name), strings.Join(h.On, ", "), view.Clean(strings.Join(h.Command, " ")), where, h.Timeout, state)
+		command := view.Clean(strings.Join(h.Command, " "))
+		fmt.Fprintf(&b, "%s at %s: %s (%s, %s, %s)\n", view.Clean(h.Name), strings.Join(h.On, ", "), command,
+			drawPlace(s, h.Sandbox), h.Timeout, drawTrusted(s, h.Trust))
 	}
 	return b.String()
 }
 
 // testHooks runs the hook of a name, or those of a point.
 func testHooks(ctx context.Context, a *console.Console, name, file string) error {
-	return withHooks(ctx, a, func(all []hookcmd.Hook, r *usercmd.Runner) error {
+	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		point := nexus.HookPoint(name)
 		chosen := hookcmd.At(all, point)
 		if i := slices.IndexFunc(all, func(h hookcmd.Hook) bool { return h.Name == name }); i >= 0 {

@@ -51,22 +51,8 @@ func pluginsCommand(a *console.Console) *cobra.Command {
 	return a.Parent("plugins", "show and try programs that answer questions", list, test)
 }
 
-// withPlugins opens the repository and hands over its plugins.
-func withPlugins(ctx context.Context, a *console.Console, do func([]plugin.Plugin, *usercmd.Runner) error) error {
-	p, err := a.Open(ctx, app.Reads)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, "test")
-	if err != nil {
-		return err
-	}
-	return do(all, runner)
-}
-
 func listPlugins(ctx context.Context, a *console.Console) error {
-	return withPlugins(ctx, a, func(all []plugin.Plugin, r *usercmd.Runner) error {
+	return declared(ctx, a, a.Plugins, func(all []plugin.Plugin, r *usercmd.Runner) error {
 		list := make([]listedPlugin, len(all))
 		for i, p := range all {
 			state, err := p.Trusted(r)
@@ -85,18 +71,11 @@ func drawPlugins(s view.Style, all []listedPlugin) string {
 	}
 	var b strings.Builder
 	for _, p := range all {
-		state := s.Good(string(p.Trust))
-		if p.Trust != trust.Trusted {
-			state = s.Warn(string(p.Trust)) + ", not run: see nexus trust"
-		}
-		figures := []string{"in the sandbox", p.Timeout}
-		if !p.Sandbox {
-			figures[0] = s.Warn("outside of the sandbox")
-		}
+		figures := []string{drawPlace(s, p.Sandbox), p.Timeout}
 		if p.Required {
 			figures = append(figures, "required")
 		}
-		command, how := view.Clean(strings.Join(p.Command, " ")), strings.Join(append(figures, state), ", ")
+		command, how := view.Clean(strings.Join(p.Command, " ")), strings.Join(append(figures, drawTrusted(s, p.Trust)), ", ")
 		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.Clean(p.Name), strings.Join(p.Kinds, ", "), command, how)
 	}
 	return b.String()
@@ -104,7 +83,7 @@ func drawPlugins(s view.Style, all []listedPlugin) string {
 
 // testPlugin holds a plugin to the protocol.
 func testPlugin(ctx context.Context, a *console.Console, name string) error {
-	return withPlugins(ctx, a, func(all []plugin.Plugin, r *usercmd.Runner) error {
+	return declared(ctx, a, a.Plugins, func(all []plugin.Plugin, r *usercmd.Runner) error {
 		i := slices.IndexFunc(all, func(p plugin.Plugin) bool { return p.Name == name })
 		if i < 0 {
 			return app.NotFound("plugin", name, "nexus plugins list shows them.")
