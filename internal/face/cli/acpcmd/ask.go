@@ -67,13 +67,13 @@ func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price st
 		call.Kind = "execute"
 		call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(strings.TrimSpace(fenced(q.Text) + "\n\n" + price)))}
 	}
-	s.c.Show(call, false)
+	s.show(call)
 	answer, err := s.c.Permit(ctx, call, answersTo(q))
 	if call.Status = acpserver.CallDone; answer == "" || answer == "no" || answer == laterID {
 		call.Status = acpserver.CallFailed
 	}
 	call.Content = nil // as it was
-	s.c.Show(call, true)
+	s.show(call)
 	if err != nil || answer == "" || answer == laterID {
 		return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
 	}

@@ -3,6 +3,7 @@ package acpcmd
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,12 +60,10 @@ func (o chosen) allowed(c config.Config, name string) bool {
 // consent asks a person to agree to something that costs or lands, which is shown,
 // and returns the answer: empty where the person gives none.
 func (s *session) consent(ctx context.Context, title, what string, answers ...acpserver.Answer) (string, error) {
-	s.mu.Lock()
-	s.asked++
-	call := acpserver.Call{ID: fmt.Sprintf("consent-%d", s.asked), Title: title, Kind: "think", Status: acpserver.CallPending}
-	s.mu.Unlock()
+	id := "consent-" + strings.ToLower(rand.Text()) // a session that is loaded knows none of those before
+	call := acpserver.Call{ID: id, Title: title, Kind: "think", Status: acpserver.CallPending}
 	call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(what))}
-	s.c.Show(call, false)
+	s.show(call)
 	wait, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if c, err := s.settings(); err == nil && c.Patience > 0 {
@@ -76,7 +75,7 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 		call.Status = acpserver.CallFailed
 	}
 	call.Content = nil // as it was
-	s.c.Show(call, true)
+	s.show(call)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}

@@ -41,7 +41,7 @@ type session struct {
 	run            nexus.RunID                 // the last that worked on something; empty before
 	spent          map[nexus.RunID]nexus.Money // by its runs
 	filled, window int64                       // of the context that was used last, in tokens
-	asked          int                         // times a person was asked
+	shown          map[string]bool             // tool calls that the client knows
 }
 
 // Opened implements [acpserver.Session].
@@ -242,6 +242,17 @@ func (s *session) order(byPerson bool, args ...string) host.Order {
 // failed is why a command could not do what it was asked for.
 func failed(r host.Result) error {
 	return &nexus.Error{Code: r.Failure.Code, Message: r.Failure.Message, Hint: r.Failure.Hint}
+}
+
+// show shows a tool call, or what it is now where the client knows it.
+func (s *session) show(call acpserver.Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown == nil {
+		s.shown = map[string]bool{}
+	}
+	s.c.Show(call, s.shown[call.ID])
+	s.shown[call.ID] = true
 }
 
 // say says something that is no Markdown.

@@ -439,7 +439,7 @@ func (t *tracker) show(v view.Run, task view.Task) {
 	if err != nil || bytes.Equal(shown, c.shown) {
 		return
 	}
-	t.s.c.Show(one, c.shown != nil)
+	t.s.show(one)
 	c.shown = shown
 }
 
