@@ -72,6 +72,17 @@ func TestChosen(t *testing.T) {
 	}
 }
 
+// TestPrinted holds that a client is not sent more than it can take.
+func TestPrinted(t *testing.T) {
+	if got := printed("diff", "+a\n"); got != "```diff\n+a\n```" {
+		t.Error(got)
+	}
+	got := printed("show", strings.Repeat("0123456\n", 1<<20))
+	if len(got) > maxPrinted+200 || !strings.Contains(got, "\n...\n```\n\nThat is the start of 8,388,608 bytes. `nexus show`") {
+		t.Errorf("%d bytes: %s", len(got), got[max(0, len(got)-200):])
+	}
+}
+
 func TestFirstLine(t *testing.T) {
 	old := "a\nb\nc\n"
 	for now, want := range map[string]int{"x": 1, "a\nx": 2, "a\nb\nc\nd\n": 4, old: 4} {
