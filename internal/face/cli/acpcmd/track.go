@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -19,9 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
-
-// maxSaid is how many lines of what happened to a task are shown with it.
-const maxSaid = 30
 
 // usualWindow is how many tokens a context is taken to have where the model's is
 // unknown, as that of another maker's agent.
@@ -51,14 +46,6 @@ type tracker struct {
 	silent bool                               // nothing is shown before it ends: the session is loaded
 
 	later func() // a person does not answer now; nil: that stops nothing
-}
-
-// call is the tool call of a task.
-type call struct {
-	said  []string
-	diffs []acpserver.Diff
-	left  string // what of its change is not shown
-	shown []byte
 }
 
 // track returns what shows the run that a prompt is about to conduct.
@@ -310,14 +297,6 @@ func known(f nexus.Fact) bool {
 
 func (t *tracker) mask(text string) string { return t.s.agent.Console.Mask.Text(text) }
 
-// of returns the tool call of a task.
-func (t *tracker) of(id nexus.TaskID) *call {
-	if t.calls[id] == nil {
-		t.calls[id] = &call{}
-	}
-	return t.calls[id]
-}
-
 // fill notes how full the context was that a call used.
 func (t *tracker) fill(model string, u nexus.Usage) {
 	t.s.mu.Lock()
@@ -380,78 +359,4 @@ func (s *session) gauge(run nexus.RunID, spent nexus.Money) {
 		all += one
 	}
 	s.c.Gauge(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Float())
-}
-
-// entry returns a task as a part of the plan. One that was split is none: its parts
-// are.
-func entry(t view.Task, needed bool) (acpserver.Entry, bool) {
-	e := acpserver.Entry{Content: string(t.ID) + ": " + view.Clean(t.Title), Priority: priority(needed), Status: "pending"}
-	switch t.Status {
-	case nexus.Landed:
-		e.Status = "completed"
-	case nexus.Running, nexus.Reviewing, nexus.Boarding:
-		e.Status = "in_progress"
-	case nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Blocked:
-		e.Content += " (" + string(t.Status) + ")" // the protocol has no word for it
-	case nexus.Split:
-		return e, false
-	default:
-	}
-	return e, true
-}
-
-// show shows a task as a tool call.
-func (t *tracker) show(v view.Run, task view.Task) {
-	c := t.of(task.ID)
-	one := acpserver.Call{ID: string(v.ID) + "/" + string(task.ID), Kind: "edit", Status: acpserver.CallPending}
-	one.Title = t.mask(string(task.ID) + ": " + view.Clean(task.Title))
-	switch task.Status {
-	case nexus.Running, nexus.Reviewing, nexus.Boarding:
-		if v.Held != nil { // else it stands still, and can be continued
-			one.Status = acpserver.CallWorking
-		}
-	case nexus.Landed, nexus.Split:
-		one.Status = acpserver.CallDone
-	case nexus.Parked, nexus.Failed, nexus.Skipped:
-		one.Status = acpserver.CallFailed
-	case nexus.Blocked:
-		if v.Status.Ended() {
-			one.Status = acpserver.CallFailed
-		}
-	default:
-	}
-	text := strings.Join(c.said, "\n")
-	if task.Why != "" && !strings.Contains(text, view.Clean(task.Why)) {
-		text += fmt.Sprintf("\n%s: %s", task.Status, view.Clean(task.Why))
-	}
-	if text += c.left; strings.TrimSpace(text) != "" {
-		one.Content = append(one.Content, acpserver.Block(fenced(t.mask(text))))
-	}
-	for _, d := range c.diffs {
-		one.Content, one.Places = append(one.Content, d), append(one.Places, acpserver.At{Path: d.Path, Line: firstLine(d)})
-	}
-	if len(c.diffs) == 0 {
-		for _, file := range t.planned(task.ID) {
-			one.Places = append(one.Places, acpserver.At{Path: filepath.Join(t.s.top, filepath.FromSlash(file))})
-		}
-	}
-	shown, err := json.Marshal(one)
-	if err != nil || bytes.Equal(shown, c.shown) {
-		return
-	}
-	t.s.show(one)
-	c.shown = shown
-}
-
-// planned returns the files that a task is planned to touch.
-func (t *tracker) planned(id nexus.TaskID) []string {
-	var all []string
-	if task := t.state.Task(id); task != nil {
-		for _, file := range task.Files {
-			if filepath.IsLocal(file) && !strings.ContainsAny(file, "*?[") {
-				all = append(all, file)
-			}
-		}
-	}
-	return all
 }

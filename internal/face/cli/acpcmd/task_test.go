@@ -1,0 +1,92 @@
+package acpcmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+)
+
+// aTracker returns one that shows a run in a session that has no client.
+func aTracker() *tracker {
+	g := &agent{host.Host{Console: &console.Console{App: app.App{Mask: secret.New(nil)}}}}
+	return &tracker{s: &session{agent: g, top: "/w"}, calls: map[nexus.TaskID]*call{}, state: state.New("r")}
+}
+
+// TestDrawn holds that diffs are sent when they change, or what is said about them, and
+// not with each event.
+func TestDrawn(t *testing.T) {
+	for _, size := range []int{100, maxAgain + 1} {
+		k := aTracker()
+		v, task := view.Run{ID: "r", Held: &nexus.Process{}}, view.Task{ID: "T1", Title: "Do it", Status: nexus.Running}
+		c := k.of("T1")
+		c.said, c.diffs, c.size, c.version = []string{"one"}, []acpserver.Diff{acpserver.NewDiff("/w/a", nil, "a")}, size, 1
+		seen := func() string {
+			one, changed := k.drawn(v, task)
+			if !changed {
+				return "nothing"
+			}
+			text := one.Status
+			for _, part := range one.Content {
+				if d, ok := part.(acpserver.Diff); ok {
+					text += " " + d.Path
+				} else {
+					text += " " + strings.ReplaceAll(fmt.Sprint(part), "\n", " ")
+				}
+			}
+			return text
+		}
+		said := func(text string) string {
+			return fmt.Sprintf("map[content:map[text:```text %s ``` type:text] type:content] /w/a", text)
+		}
+		want := func(what, got, want string) {
+			t.Helper()
+			if got != want {
+				t.Errorf("%d bytes, %s: %s, want %s", size, what, got, want)
+			}
+		}
+		want("first", seen(), "in_progress "+said("one"))
+		want("again", seen(), "nothing")
+		c.said = append(c.said, "two")
+		if size > maxAgain {
+			want("said", seen(), "nothing")
+		} else {
+			want("said", seen(), "in_progress "+said("one two"))
+		}
+		c.version++
+		want("diffs", seen(), "in_progress "+said("one two"))
+		task.Status = nexus.Landed
+		want("landed", seen(), "completed")
+		c.said = append(c.said, "three")
+		k.over = true
+		want("over", seen(), "completed "+said("one two three"))
+	}
+}
+
+// TestSame holds that a diff that is another one is sent.
+func TestSame(t *testing.T) {
+	a, b := "a", "b"
+	d := acpserver.NewDiff("p", &a, "now")
+	for _, other := range []acpserver.Diff{
+		acpserver.NewDiff("q", &a, "now"), acpserver.NewDiff("p", &b, "now"), acpserver.NewDiff("p", nil, "now"), acpserver.NewDiff("p", &a, "then"),
+	} {
+		if same(d, other) || same(other, d) {
+			t.Errorf("%+v", other)
+		}
+	}
+	again := "a"
+	if !same(d, acpserver.NewDiff("p", &again, "now")) {
+		t.Error("the same diff")
+	}
+	if sizeOf(d) != 4 || sizeOf(acpserver.NewDiff("p", nil, "now")) != 3 {
+		t.Error("what was there before counts")
+	}
+}
