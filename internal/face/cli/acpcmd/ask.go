@@ -61,11 +61,11 @@ func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price st
 		}
 		return false, s.answer(ctx, run, q.ID, text)
 	}
-	text := s.agent.Console.Mask.Text(q.ID + of(q.Task) + ": " + view.Clean(q.Text))
+	text := s.plain(q.ID + of(q.Task) + ": " + q.Text)
 	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}
 	if permission {
 		call.Kind = "execute"
-		call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(strings.TrimSpace(fenced(q.Text) + "\n\n" + price)))}
+		call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(strings.TrimSpace(fenced(q.Text) + "\n\n" + s.plain(price))))}
 	}
 	s.show(call)
 	answer, err := s.c.Permit(ctx, call, answersTo(q))
@@ -95,8 +95,8 @@ func (s *session) agree(ctx context.Context, run, id, text string) (agreed, aske
 	if !people.StaysOpen(q.Trigger) || refuses(text) {
 		return true, false, nil
 	}
-	title := fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text)))
-	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+yesTakes(v, st), once("Yes"))
+	title := s.plain(fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text))))
+	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+s.plain(yesTakes(v, st)), once("Yes"))
 	return answer == yes, true, err
 }
 
@@ -154,7 +154,7 @@ func answersTo(q view.Ask) []acpserver.Answer {
 func (s *session) answer(ctx context.Context, run nexus.RunID, id, text string) error {
 	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
 	if r.Failure != nil {
-		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		s.sayFailure(r)
 		return failed(r)
 	}
 	return nil

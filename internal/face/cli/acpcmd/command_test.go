@@ -5,9 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 func TestTyped(t *testing.T) {
@@ -69,6 +73,31 @@ func TestChosen(t *testing.T) {
 	}
 	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
 		t.Error("what is configured now does not count")
+	}
+}
+
+// TestEscaped holds that nothing of what others wrote is a link, a picture or markup, and
+// that what is usual stays readable.
+func TestEscaped(t *testing.T) {
+	for in, want := range map[string]string{
+		"![x](http://evil/?q) [y](command:z)": `!\[x\](http://evil/?q) \[y\](command:z)`,
+		"<img src=x> `a` **b** ~~c~~ \\[":     "\\<img src=x> \\`a\\` \\*\\*b\\*\\* \\~\\~c\\~\\~ \\\\\\[",
+		"_you agreed_ to foo_bar":             `\_you agreed\_ to foo_bar`,
+		"a && b &lt; &#60;":                   `a && b \&lt; \&#60;`,
+		"# a\n- b":                            `\# a - b`,
+		"12. a 3. b":                          `12\. a 3. b`,
+		"T1: Do T1 (at $5.00), 100%!":         "T1: Do T1 (at $5.00), 100%!",
+		"> a":                                 `\> a`,
+		"na\u00efve_x \x1b[2J":                "na\u00efve_x \\\\x1b\\[2J",
+	} {
+		if got := escaped(in); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+	m := secret.New([]string{"DEPLOY_TOKEN=orange_*_banana-7"})
+	s := &session{agent: &agent{host.Host{Console: &console.Console{App: app.App{Mask: m}}}}}
+	if got := s.plain("it is orange_*_banana-7"); strings.Contains(got, "banana") {
+		t.Errorf("a key is shown: %s", got)
 	}
 }
 

@@ -149,7 +149,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
 	s.mu.Unlock()
 	if !agreed && !with.allowed(c, "plan") {
-		what := "Make a plan for: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Make a plan for:\n\n" + fenced(host.Shown(text)) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" You see the plan and its price before work starts." + with.String()
 		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
 			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
@@ -184,7 +184,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	s.mu.Lock()
 	s.plan = p
 	s.mu.Unlock()
-	s.c.Plan(entries(p.Tasks))
+	s.c.Plan(s.entries(p.Tasks))
 	return p, "", nil
 }
 
@@ -219,7 +219,7 @@ func (s *session) planned(ctx context.Context, of *state.State) error {
 }
 
 // entries are the tasks of a plan that nobody works on.
-func entries(tasks []nexus.Task) []acpserver.Entry {
+func (s *session) entries(tasks []nexus.Task) []acpserver.Entry {
 	needed := map[nexus.TaskID]bool{}
 	for _, t := range tasks {
 		for _, id := range t.Needs {
@@ -228,8 +228,7 @@ func entries(tasks []nexus.Task) []acpserver.Entry {
 	}
 	all := []acpserver.Entry{}
 	for _, t := range tasks {
-		what := string(t.ID) + ": " + view.Clean(t.Title)
-		all = append(all, acpserver.Entry{Content: what, Priority: priority(needed[t.ID]), Status: "pending"})
+		all = append(all, acpserver.Entry{Content: s.plain(string(t.ID) + ": " + t.Title), Priority: priority(needed[t.ID]), Status: "pending"})
 	}
 	return all
 }
@@ -287,7 +286,7 @@ func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most ne
 	if err != nil {
 		return nil, err
 	}
-	what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
+	what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + s.plain(price.String()) +
 		" The result is a branch of its own; your files stay as they are." + with.String()
 	target := s.target(ctx)
 	answers := []acpserver.Answer{once("Start")}
@@ -341,7 +340,7 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	with := s.chosen(c)
 	args, agreed := append([]string{"quick", "--json", "--file=-"}, with.flags()...), false
 	if !with.allowed(c, "quick") {
-		what := "Do this task: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Do this task:\n\n" + fenced(host.Shown(text)) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
@@ -394,8 +393,9 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	agreed, with := false, s.chosen(c, st.Limits.Approval)
 	if price := host.PriceOf(st); !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
 		left := price.Most
-		what := fmt.Sprintf("Continue run %s: %s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
-			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + price.String() + with.String()
+		what := fmt.Sprintf("Continue run %s:\n\n%s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
+			v.ID, fenced(host.Shown(v.Goal)), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) +
+			s.plain(price.String()) + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", left.Float()), what, once("Continue"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
@@ -453,22 +453,22 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 	agreed, price := false, host.PriceOf(st)
 	if !s.chosen(c).allowed(c, "land") {
 		price.Land, price.Target = true, v.Target
+		target := s.plain(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
 			"New commits are merged and checked again; a model resolves conflicts. %s",
-			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, fenced(host.Shown(v.Goal)),
-			view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), price)
-		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))
+			target, v.ID, fenced(host.Shown(v.Goal)), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), s.plain(price.String()))
+		answer, err := s.consent(ctx, "Move "+target+" to the result", what, once("Land"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
 		}
 		agreed = true
 	}
 	o := s.order(agreed, args...)
-	o.Told = func(text string) { s.c.Think(text + "\n\n") }
+	o.Told = s.think
 	r := s.agent.Run(ctx, o)
 	if r.Failure != nil {
 		return "", failed(r)
 	}
-	s.say("%s", strings.TrimSpace(r.Text+"\n"+r.Ended()))
+	s.say("%s", fenced(strings.TrimSpace(r.Text+"\n"+r.Ended())))
 	return acpserver.Done, nil
 }

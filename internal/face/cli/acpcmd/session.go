@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -255,9 +256,57 @@ func (s *session) show(call acpserver.Call) {
 	s.shown[call.ID] = true
 }
 
-// say says something that is no Markdown.
+// say says something in Markdown. What others wrote is in it as plain or fenced makes it.
 func (s *session) say(format string, args ...any) {
 	s.c.Say(s.agent.Console.Mask.Text(fmt.Sprintf(format, args...)) + "\n\n")
+}
+
+// think says how the work goes on, as others worded it.
+func (s *session) think(text string) {
+	for line := range strings.Lines(text) {
+		if line = s.plain(line); line != "" {
+			s.c.Think(line + "\n\n")
+		}
+	}
+}
+
+// sayFailure says why a command could not do what it was asked for.
+func (s *session) sayFailure(r host.Result) {
+	s.say("%s %s", s.plain(r.Failure.Message), s.plain(r.Failure.Hint))
+}
+
+// plain makes one line of a text that others wrote, and no Markdown. It is masked
+// first: an escaped key would not be found.
+func (s *session) plain(text string) string { return escaped(s.agent.Console.Mask.Text(text)) }
+
+// escaped makes one line of a text, of which an editor makes no markup, link or picture.
+func escaped(text string) string {
+	text = view.Clean(text)
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	word := func(i int) bool { // it has a letter, a digit or a character of another script there
+		return i >= 0 && i < len(text) && (text[i] >= utf8.RuneSelf || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] >= '0' && text[i] <= '9')
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		marks := false
+		switch text[i] {
+		case '\\', '`', '*', '[', ']', '<', '~':
+			marks = true
+		case '_':
+			marks = !word(i-1) || !word(i+1)
+		case '&':
+			marks = word(i+1) || i+1 < len(text) && text[i+1] == '#'
+		case '#', '>', '-', '+', '=':
+			marks = i == 0
+		case '.', ')':
+			marks = digits > 0 && i == digits // a list
+		}
+		if marks {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 // fenced shows a text as it is.

@@ -44,15 +44,15 @@ func (t *tracker) of(id nexus.TaskID) *call {
 
 // entry returns a task as a part of the plan. One that was split is none: its parts
 // are.
-func entry(t view.Task, needed bool) (acpserver.Entry, bool) {
-	e := acpserver.Entry{Content: string(t.ID) + ": " + view.Clean(t.Title), Priority: priority(needed), Status: "pending"}
-	switch t.Status {
+func (t *tracker) entry(task view.Task, needed bool) (acpserver.Entry, bool) {
+	e := acpserver.Entry{Content: t.s.plain(string(task.ID) + ": " + task.Title), Priority: priority(needed), Status: "pending"}
+	switch task.Status {
 	case nexus.Landed:
 		e.Status = "completed"
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
 		e.Status = "in_progress"
 	case nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Blocked:
-		e.Content += " (" + string(t.Status) + ")" // the protocol has no word for it
+		e.Content += " (" + string(task.Status) + ")" // the protocol has no word for it
 	case nexus.Split:
 		return e, false
 	default:
@@ -71,7 +71,7 @@ func (t *tracker) show(v view.Run, task view.Task) {
 // shown. Its diffs are sent with their text alone: what an editor gets replaces both.
 func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed bool) {
 	c := t.of(task.ID)
-	now := shown{title: string(task.ID) + ": " + view.Clean(task.Title), status: standing(v, task), version: c.version}
+	now := shown{title: t.s.plain(string(task.ID) + ": " + task.Title), status: standing(v, task), version: c.version}
 	now.files = strings.Join(t.planned(task.ID), "\n")
 	now.text = strings.Join(c.said, "\n")
 	if task.Why != "" && !strings.Contains(now.text, view.Clean(task.Why)) {
@@ -86,7 +86,7 @@ func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed
 		return one, false
 	}
 	c.shown = &now
-	one = acpserver.Call{ID: string(v.ID) + "/" + string(task.ID), Title: t.mask(now.title), Kind: "edit", Status: now.status}
+	one = acpserver.Call{ID: string(v.ID) + "/" + string(task.ID), Title: now.title, Kind: "edit", Status: now.status}
 	if before == nil || now.text != before.text || now.version != before.version {
 		if strings.TrimSpace(now.text) != "" {
 			one.Content = append(one.Content, acpserver.Block(fenced(t.mask(now.text))))

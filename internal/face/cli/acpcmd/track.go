@@ -146,7 +146,7 @@ func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, er
 	case ctx.Err() != nil:
 		return acpserver.Cancelled, nil //nolint:nilerr // that it was cancelled is the answer
 	case r.Failure != nil && r.Failure.Code == nexus.CodeForbidden:
-		t.s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		t.s.sayFailure(r)
 		return acpserver.Refused, nil
 	case r.Failure != nil:
 		return "", failed(r)
@@ -178,7 +178,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 		return cmp.Or(stop, acpserver.Done), err
 	}
 	if r.Failure != nil {
-		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		s.sayFailure(r)
 	}
 	v := t.view()
 	if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
@@ -199,7 +199,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 func (s *session) report(v view.Run) {
 	text := fenced(view.Report(view.Style{}, v, false))
 	for _, q := range v.Asks {
-		text += "\n\n**" + q.ID + "** " + view.Clean(q.Text)
+		text += "\n\n**" + q.ID + "** " + s.plain(q.Text)
 		switch {
 		case len(q.Choices) == 0:
 			text += "\n\nYour next message is the answer."
@@ -279,7 +279,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 		}
 	}
 	if !t.silent {
-		t.s.c.Think(t.mask(text) + "\n\n")
+		t.s.think(text)
 	}
 }
 
@@ -321,7 +321,7 @@ func (t *tracker) tell(v view.Run) {
 	}
 	var all []acpserver.Entry
 	for _, task := range v.Tasks {
-		if e, ok := entry(task, needed[task.ID]); ok {
+		if e, ok := t.entry(task, needed[task.ID]); ok {
 			all = append(all, e)
 		}
 	}
