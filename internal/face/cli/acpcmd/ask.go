@@ -42,8 +42,8 @@ func (t *tracker) question(v view.Run) {
 		var ctx context.Context
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
-			if later, err := t.s.ask(ctx, v.ID, q, ""); err == nil && later && t.later != nil {
-				t.later()
+			if later, err := t.s.ask(ctx, v.ID, q, ""); err == nil && later && t.stop != nil {
+				t.stop(errLater)
 			}
 		})
 	}

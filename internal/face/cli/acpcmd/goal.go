@@ -166,11 +166,11 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
-	t.later = func() { drain(errLater) }
-	o.Began, o.Watched = t.begin, true
+	t.stop = drain
+	o.Told, o.Began, o.Watched = s.think, t.begin, true
 	r := s.agent.Run(work, o)
 	t.finish(ctx)
-	if ctx.Err() == nil && work.Err() != nil { // the planner's question is answered later
+	if ctx.Err() == nil && errors.Is(context.Cause(work), errLater) { // the planner's question is answered later
 		s.report(t.view())
 		return nil, acpserver.Done, nil
 	}

@@ -1,6 +1,8 @@
 package acpcmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,6 +70,35 @@ func TestDrawn(t *testing.T) {
 		c.said = append(c.said, "three")
 		k.over = true
 		want("over", seen(), "completed "+said("one two three"))
+	}
+}
+
+// TestLost holds that a run which cannot be shown any more is stopped, and that why is
+// known. One that nobody wants to see any more is not.
+func TestLost(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	for _, ended := range []bool{false, true} {
+		k := aTracker()
+		var why error
+		k.stop = func(err error) { why = err }
+		ctx, end := context.WithCancelCause(t.Context())
+		k.follow(ctx, func(yield func(nexus.Event, error) bool) {
+			if ended {
+				end(nil)
+			}
+			yield(nexus.Event{}, broken)
+		})
+		end(nil)
+		if lost := errors.Is(k.failed, broken) && errors.Is(why, broken); lost == ended || ended && why != nil {
+			t.Errorf("ended %t: %v, %v", ended, k.failed, why)
+		}
+	}
+	k := aTracker()
+	k.follow(t.Context(), func(yield func(nexus.Event, error) bool) {
+		yield(nexus.Event{Seq: 1, Fact: nexus.AttemptStarted{Task: "T1", Attempt: "T1.1"}}, nil) // of no task
+	})
+	if k.failed == nil {
+		t.Error("an event that does not fit is shown")
 	}
 }
 

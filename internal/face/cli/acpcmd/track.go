@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -45,7 +46,7 @@ type tracker struct {
 	asked  map[string]context.CancelCauseFunc // questions that somebody is asked
 	silent bool                               // nothing is shown before it ends: the session is loaded
 
-	later func() // a person does not answer now; nil: that stops nothing
+	stop func(why error) // ends the work on the run; nil: nobody works on it
 }
 
 // track returns what shows the run that a prompt is about to conduct.
@@ -61,7 +62,8 @@ func (s *session) track(ctx context.Context) *tracker {
 func (t *tracker) begin(id nexus.RunID) {
 	at := t.s.agent.at(t.s.dir)
 	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
-	if t.failed = err; err != nil {
+	if err != nil {
+		t.lose(err)
 		return
 	}
 	t.place, t.state = p, state.New(id)
@@ -70,16 +72,38 @@ func (t *tracker) begin(id nexus.RunID) {
 	t.s.mu.Unlock()
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
-	if t.failed = t.past(follow); t.failed != nil {
+	if err := t.past(follow); err != nil {
+		t.lose(err)
 		return
 	}
-	t.follows.Go(func() {
-		for e, err := range p.Journal.Follow(follow, id, t.state.Seq) {
-			if err != nil || !t.see(follow, e) {
-				return
-			}
+	t.follows.Go(func() { t.follow(follow, p.Journal.Follow(follow, id, t.state.Seq)) })
+}
+
+// follow shows events until ctx ends.
+func (t *tracker) follow(ctx context.Context, events iter.Seq2[nexus.Event, error]) {
+	for e, err := range events {
+		if err == nil {
+			err = t.see(ctx, e)
 		}
-	})
+		if err != nil && ctx.Err() == nil {
+			t.lose(err)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// lose ends the work on a run that cannot be shown any more: it would spend unseen, and
+// nobody would be asked what it asks.
+func (t *tracker) lose(err error) {
+	t.failed = &nexus.Error{
+		Code: nexus.CodeInternal, Message: "the run cannot be shown any more, and was stopped", Cause: err,
+		Hint: "Nothing that landed is lost. /status shows how it stands, and /resume continues it.",
+	}
+	if t.stop != nil {
+		t.stop(t.failed)
+	}
 }
 
 // past takes in what happened before: what was asked then is asked no more.
@@ -87,7 +111,10 @@ func (t *tracker) past(ctx context.Context) error {
 	t.silent = true
 	defer func() { t.silent = false }()
 	for e, err := range t.place.Journal.Events(ctx, t.state.Run, 0) {
-		if err != nil || !t.see(ctx, e) {
+		if err == nil {
+			err = t.see(ctx, e)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -110,11 +137,7 @@ func (t *tracker) finish(ctx context.Context) {
 	t.asks.Wait()
 	t.over = true
 	ctx = context.WithoutCancel(ctx)
-	for e, err := range t.place.Journal.Events(ctx, t.state.Run, t.state.Seq) {
-		if err != nil || !t.see(ctx, e) {
-			break
-		}
-	}
+	t.follow(ctx, t.place.Journal.Events(ctx, t.state.Run, t.state.Seq))
 	t.tell(t.view())
 	t.place.Close()
 }
@@ -159,9 +182,9 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
-	t.later = func() { drain(errLater) }
+	t.stop = drain
 	first := o.Began
-	o.Watched, o.Began = true, func(id nexus.RunID) { //nolint:contextcheck // the tracker has its own
+	o.Told, o.Watched, o.Began = s.think, true, func(id nexus.RunID) { //nolint:contextcheck // the tracker has its own
 		if first != nil {
 			first(id)
 		}
@@ -173,7 +196,10 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	r := s.agent.Run(work, o)
 	told()
 	t.finish(ctx)
-	if t.state == nil || t.state.Seq == 0 {
+	if t.failed != nil || t.state == nil || t.state.Seq == 0 { // what the command says is what is known
+		if r.Text != "" {
+			s.say("%s", fenced(r.Text))
+		}
 		stop, err := t.unless(ctx, r)
 		return cmp.Or(stop, acpserver.Done), err
 	}
@@ -220,14 +246,13 @@ func (s *session) report(v view.Run) {
 	s.say("%s", text)
 }
 
-// see takes in an event and shows what it changed. It returns false where no more can
-// be shown.
-func (t *tracker) see(ctx context.Context, e nexus.Event) bool {
+// see takes in an event and shows what it changed. With an error, no more can be shown.
+func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 	if e.Seq <= t.state.Seq {
-		return true
+		return nil
 	}
-	if t.state.Apply(e) != nil {
-		return false
+	if err := t.state.Apply(e); err != nil {
+		return err
 	}
 	t.hear(ctx, e)
 	if !t.silent && tells(e.Fact) {
@@ -237,7 +262,7 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) bool {
 			t.question(v) //nolint:contextcheck // a person is asked for as long as the prompt lasts
 		}
 	}
-	return true
+	return nil
 }
 
 // tells reports whether a fact may change what is shown.
