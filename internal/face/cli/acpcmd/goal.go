@@ -355,6 +355,9 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 
 // resume continues a run of the session, once a person agrees to it.
 func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, error) {
+	if s.unpauses(name) {
+		return s.unpause(ctx)
+	}
 	s.mu.Lock()
 	name = cmp.Or(name, string(s.run))
 	s.mu.Unlock()
@@ -404,6 +407,28 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	args := append([]string{"resume", "--json"}, with.levels()...)
 	return s.conduct(ctx, s.order(agreed, append(args, "--", string(v.ID))...))
+}
+
+// unpause lets the run continue that a prompt of the session conducts. What it may spend
+// and land was agreed to when it began.
+func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
+	at := s.agent.at(s.dir)
+	p, err := at.Open(ctx, app.Changes)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	s.mu.Lock()
+	run := s.held
+	s.mu.Unlock()
+	if run == "" {
+		return acpserver.Done, nil // it has ended, and says so
+	}
+	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbResume, By: s.order(false).Actor}); err != nil {
+		return "", err
+	}
+	s.say("Run %s continues.", run)
+	return acpserver.Done, nil
 }
 
 // look returns how a run stands.

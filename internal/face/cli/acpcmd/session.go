@@ -40,6 +40,8 @@ type session struct {
 	planning       bool                        // a person agreed to every plan that is made in it
 	plan           *made                       // the last that was made, and not started
 	run            nexus.RunID                 // the last that worked on something; empty before
+	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
+	paused         bool                        // that run
 	spent          map[nexus.RunID]nexus.Money // by its runs
 	filled, window int64                       // of the context that was used last, in tokens
 	shown          map[string]bool             // tool calls that the client knows
@@ -190,8 +192,23 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 
 // Beside implements [acpserver.Session].
 func (s *session) Beside(text string) bool {
-	c, _, ok := typed(text)
-	return ok && c.beside
+	c, rest, ok := typed(text)
+	return ok && (c.beside || c.name == "resume" && s.unpauses(rest))
+}
+
+// unpauses reports whether /resume lets a run continue that a prompt conducts: it is
+// that run, and paused.
+func (s *session) unpauses(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.paused && (name == "" || name == string(s.held))
+}
+
+// hold notes the run that a prompt conducts, and whether it is paused; empty: none.
+func (s *session) hold(run nexus.RunID, paused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held, s.paused = run, paused
 }
 
 // awaited returns the question that a text answers: one that a run of the session

@@ -76,6 +76,7 @@ func (t *tracker) begin(id nexus.RunID) {
 		t.lose(err)
 		return
 	}
+	t.s.hold(id, t.state.Status == nexus.StatusPaused)
 	t.follows.Go(func() { t.follow(follow, p.Journal.Follow(follow, id, t.state.Seq)) })
 }
 
@@ -136,6 +137,7 @@ func (t *tracker) finish(ctx context.Context) {
 	}
 	t.asks.Wait()
 	t.over = true
+	t.s.hold("", false)
 	ctx = context.WithoutCancel(ctx)
 	t.follow(ctx, t.place.Journal.Events(ctx, t.state.Run, t.state.Seq))
 	t.tell(t.view())
@@ -254,7 +256,9 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 	if err := t.state.Apply(e); err != nil {
 		return err
 	}
-	t.hear(ctx, e)
+	if t.hear(ctx, e); !t.silent && !t.over {
+		t.stand(e.Fact)
+	}
 	if !t.silent && tells(e.Fact) {
 		v := t.view()
 		t.tell(v)
@@ -263,6 +267,14 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 		}
 	}
 	return nil
+}
+
+// stand notes whether the run is paused, and says how it continues.
+func (t *tracker) stand(f nexus.Fact) {
+	t.s.hold(t.state.Run, t.state.Status == nexus.StatusPaused)
+	if _, ok := f.(nexus.RunPaused); ok {
+		t.s.say("The run is paused. `/resume` continues it. If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.")
+	}
 }
 
 // tells reports whether a fact may change what is shown.
