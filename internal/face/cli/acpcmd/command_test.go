@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -73,6 +75,32 @@ func TestChosen(t *testing.T) {
 	}
 	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
 		t.Error("what is configured now does not count")
+	}
+}
+
+// TestRaised holds that a run which ended at a limit gets the one that is configured
+// now, where that is higher, and that who agrees to it is told.
+func TestRaised(t *testing.T) {
+	for _, c := range []struct {
+		status    nexus.RunStatus
+		run, now  nexus.Limits
+		args, say string
+	}{
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(2.5), RunTime: 2 * time.Hour}, "--budget=2.5 --max-time=2h0m0s", "raised to $2.50"},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(1)}, "--max-time=0s", "no time limit"},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(2)}, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, "", ""},
+		{nexus.StatusStopped, nexus.Limits{RunMoney: nexus.Dollars(1)}, nexus.Limits{RunMoney: nexus.Dollars(2)}, "", ""},
+	} {
+		st := state.New("r")
+		for i, f := range []nexus.Fact{nexus.GoalAccepted{Limits: c.run}, nexus.RunEnded{Status: c.status}} {
+			if err := st.Apply(nexus.Event{Seq: int64(i) + 1, Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := raised(config.Config{Limits: c.now}, st)
+		if got := strings.Join(l.flags(), " "); got != c.args || !strings.Contains(l.String(), c.say) || c.say == "" && l.String() != "" {
+			t.Errorf("%+v: %s, %s", c, got, l)
+		}
 	}
 }
 

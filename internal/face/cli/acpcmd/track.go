@@ -239,8 +239,10 @@ func (s *session) report(v view.Run) {
 	case len(v.Asks) > 0:
 	case !v.Status.Ended():
 		text += "\n\nNothing is lost. `/resume` continues the run."
-	case v.Status == nexus.StatusLimit || v.Counts.Active+v.Counts.Pending > 0:
-		text += "\n\n`/resume` continues the run; a limit has to be raised before, in your configuration."
+	case v.Status == nexus.StatusLimit:
+		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: `budget.run`, `limits.run_time`, or what the report names."
+	case v.Counts.Active+v.Counts.Pending > 0:
+		text += "\n\n`/resume` continues the run."
 	}
 	if v.Branch != "" && v.Moved == "" {
 		text += fmt.Sprintf("\n\nThe result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
