@@ -55,17 +55,17 @@ func TestApproval(t *testing.T) {
 func TestChosen(t *testing.T) {
 	for in, want := range map[[3]nexus.Approval]string{ // the session's, the configured one, the run's
 		{"none", "", "commits"}: "commits ", {"none", "commits", "none"}: "commits --approval=commits", {"all", "commits", ""}: "all --approval=all",
-		{"none", "none", "none"}: "none ", {"destructive", "none", "from a later version"}: "all --approval=all",
+		{"none", "none", "none"}: "none ", {"none", "", ""}: "none ", {"destructive", "none", "from a later version"}: "all --approval=all",
 	} {
 		s := &session{approval: in[0], tier: anyTier}
 		var c config.Config
 		c.Limits.Approval = in[1]
 		o := s.chosen(c, in[2])
-		if got := string(o.approval) + " " + strings.Join(o.flags(), " "); got != want {
+		if got := string(o.approval) + " " + strings.Join(append(o.tiers(), o.levels()...), " "); got != want {
 			t.Errorf("%v: %q, want %q", in, got, want)
 		}
 		s.approval, s.tier = "all", "strong"
-		if strings.Join(o.flags(), " ") != strings.TrimSpace(want[strings.Index(want, " "):]) {
+		if strings.Join(append(o.tiers(), o.levels()...), " ") != strings.TrimSpace(want[strings.Index(want, " "):]) {
 			t.Errorf("%v: it changed with the session", in)
 		}
 	}

@@ -107,7 +107,11 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 		return "", err
 	}
 	if with := s.chosen(c); with.allowed(c, "run") {
-		o := s.order(false, append([]string{"run", "--json", "--file=-"}, with.flags()...)...)
+		flags, err := s.flags(with)
+		if err != nil {
+			return "", err
+		}
+		o := s.order(false, append([]string{"run", "--json", "--file=-"}, flags...)...)
 		o.Stdin = text
 		return s.conduct(ctx, o)
 	}
@@ -161,7 +165,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 		s.planning = answer == always
 		s.mu.Unlock()
 	}
-	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, with.tiers()...)...)
+	o := s.order(agreed, append([]string{"plan", "--json", "--file=-", budget(c.Limits.RunMoney)}, with.tiers()...)...)
 	o.Stdin = text
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
@@ -253,7 +257,7 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		return "", err
 	}
 	most := max(c.Limits.RunMoney-p.spent, 0) // what the plan cost counts
-	args := []string{"run", "--json", "--plan=-", "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)}
+	args := []string{"run", "--json", "--plan=-", budget(most)}
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		more, err := s.agreeToStart(ctx, p, with, most)
@@ -266,7 +270,11 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
-	o := s.order(agreed, append(args, with.flags()...)...)
+	flags, err := s.flags(with)
+	if err != nil {
+		return "", err
+	}
+	o := s.order(agreed, append(args, flags...)...)
 	o.Began = func(nexus.RunID) { // a start that fails can be tried again
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -338,7 +346,7 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 		return "", err
 	}
 	with := s.chosen(c)
-	args, agreed := append([]string{"quick", "--json", "--file=-"}, with.flags()...), false
+	args, agreed := []string{"quick", "--json", "--file=-", budget(c.Limits.RunMoney)}, false
 	if !with.allowed(c, "quick") {
 		what := "Do this task:\n\n" + fenced(host.Shown(text)) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
@@ -348,9 +356,18 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 		}
 		agreed, args = true, append(args, "--yes")
 	}
-	o := s.order(agreed, args...)
+	flags, err := s.flags(with)
+	if err != nil {
+		return "", err
+	}
+	o := s.order(agreed, append(args, flags...)...)
 	o.Stdin = text
 	return s.conduct(ctx, o)
+}
+
+// budget is the flag that holds what was agreed to.
+func budget(most nexus.Money) string {
+	return "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)
 }
 
 // land moves a branch to what the session's run landed, once a person agrees to it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -59,6 +58,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 		}
 	}
 	agreed, with := false, s.chosen(c, st.Limits.Approval)
+	with.tier = "" // a run that has begun keeps its own
 	price, more := host.PriceOf(st), raised(c, st)
 	if more.money > 0 {
 		price.Most = more.money - st.Ledger.Spent()
@@ -73,7 +73,11 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 		}
 		agreed = true
 	}
-	args := slices.Concat([]string{"resume", "--json"}, more.flags(), with.levels(), []string{"--", string(v.ID)})
+	flags, err := s.flags(with)
+	if err != nil {
+		return "", err
+	}
+	args := slices.Concat([]string{"resume", "--json"}, more.flags(), flags, []string{"--", string(v.ID)})
 	return s.conduct(ctx, s.order(agreed, args...))
 }
 
@@ -102,7 +106,7 @@ func raised(c config.Config, st *state.State) (l limits) {
 
 func (l limits) flags() (all []string) {
 	if l.money > 0 {
-		all = append(all, "--budget="+strconv.FormatFloat(l.money.Float(), 'f', -1, 64))
+		all = append(all, budget(l.money))
 	}
 	if l.time > 0 || l.endless {
 		all = append(all, "--max-time="+l.time.String())

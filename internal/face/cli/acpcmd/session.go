@@ -108,17 +108,16 @@ func (s *session) Set(option, value string) error {
 type chosen struct {
 	tier     string         // empty: the router's
 	approval nexus.Approval // the strictest of all that hold
-	usual    nexus.Approval // the one that holds without a flag
+	own      nexus.Approval // that of a run, which holds without a flag; empty: there is no run
 }
 
 // chosen returns what holds now: for a new run, or one that has a level of its own.
 func (s *session) chosen(c config.Config, run ...nexus.Approval) chosen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := chosen{usual: cmp.Or(c.Limits.Approval, nexus.ApproveNone)}
-	o.approval = strictest(append(run, s.approval, o.usual)...)
+	o := chosen{approval: strictest(append(run, s.approval, c.Limits.Approval)...)}
 	if len(run) > 0 {
-		o.usual = cmp.Or(run[0], nexus.ApproveNone)
+		o.own = cmp.Or(run[0], nexus.ApproveNone)
 	}
 	if s.tier != anyTier {
 		o.tier = s.tier
@@ -145,13 +144,22 @@ func (o chosen) tiers() []string {
 }
 
 func (o chosen) levels() []string {
-	if o.approval == o.usual {
+	if o.approval == o.own {
 		return nil
 	}
 	return []string{"--approval=" + string(o.approval)}
 }
 
-func (o chosen) flags() []string { return append(o.tiers(), o.levels()...) }
+// flags returns those of a command that does what was agreed to. The configuration may
+// have become stricter while a person thought.
+func (s *session) flags(o chosen) ([]string, error) {
+	c, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	o.approval = strictest(o.approval, c.Limits.Approval)
+	return append(o.tiers(), o.levels()...), nil
+}
 
 // String says it to the one who agrees, behind another sentence.
 func (o chosen) String() string {
