@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -92,30 +91,12 @@ func (s *session) agree(ctx context.Context, run, id, text string) (agreed, aske
 		return false, false, app.NotFound("open question", id, "/status shows those that wait for you.")
 	}
 	q := v.Asks[i]
-	if !people.StaysOpen(q.Trigger) || refuses(text) {
+	if !people.StaysOpen(q.Trigger) || host.Refuses(text) {
 		return true, false, nil
 	}
 	title := s.plain(fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text))))
-	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+s.plain(yesTakes(v, st)), once("Yes"))
+	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+s.plain(host.YesTakes(st, v.Held != nil)), once("Yes"))
 	return answer == yes, true, err
-}
-
-// refuses reports whether an answer is a plain no, with or without a reason.
-func refuses(text string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
-	return word == "no" || word == "skip"
-}
-
-// yesTakes says what may follow from a yes to what a run asks.
-func yesTakes(v view.Run, st *state.State) string {
-	text := "The run continues, within what was agreed to. "
-	if v.Held == nil {
-		text = "Nobody works on the run now. "
-		if app.Undelivered(st) {
-			text = "What landed is published now; a model resolves conflicts. "
-		}
-	}
-	return text + host.PriceOf(st).String()
 }
 
 // of names the task that a question comes from.

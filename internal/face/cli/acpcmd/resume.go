@@ -39,7 +39,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 		return "", err
 	}
 	for _, q := range v.Asks { // what it waits for would end it again
-		later, err := s.ask(ctx, v.ID, q, yesTakes(v, st))
+		later, err := s.ask(ctx, v.ID, q, host.YesTakes(st, v.Held != nil))
 		switch {
 		case err != nil || ctx.Err() != nil:
 			return "", errors.Join(err, context.Cause(ctx))
