@@ -1,6 +1,7 @@
 package acpcmd
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,23 @@ func TestChosen(t *testing.T) {
 	}
 	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
 		t.Error("what is configured now does not count")
+	}
+}
+
+// TestHeld holds that a session continues no run beside the one that it conducts, also
+// where that was paused when the prompt was let in.
+func TestHeld(t *testing.T) {
+	s := &session{run: "r"}
+	s.hold("r", true)
+	if !s.Beside("/resume") || !s.Beside("/resume r") || s.Beside("/resume other") || s.Beside("resume") {
+		t.Error("what continues a paused run")
+	}
+	s.hold("r", false)
+	if s.Beside("/resume") {
+		t.Error("a run that is not paused is continued beside its prompt")
+	}
+	if _, err := s.resume(t.Context(), ""); !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+		t.Error(err)
 	}
 }
 

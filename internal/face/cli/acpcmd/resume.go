@@ -24,7 +24,13 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	s.mu.Lock()
 	name = cmp.Or(name, string(s.run))
+	held := s.held
 	s.mu.Unlock()
+	if held != "" { // it continued meanwhile
+		return "", &nexus.Error{
+			Code: nexus.CodeRunHeld, Message: "run " + string(held) + " of this session is in progress", Hint: "Wait until its prompt is done, or cancel that.",
+		}
+	}
 	if name == "" {
 		return "", &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
@@ -38,15 +44,8 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	if err != nil {
 		return "", err
 	}
-	for _, q := range v.Asks { // what it waits for would end it again
-		later, err := s.ask(ctx, v.ID, q, host.YesTakes(st, v.Held != nil))
-		switch {
-		case err != nil || ctx.Err() != nil:
-			return "", errors.Join(err, context.Cause(ctx))
-		case later:
-			s.say("Nothing was done: %s waits for your answer.", q.ID)
-			return acpserver.Done, nil
-		}
+	if stop, err := s.askAll(ctx, v, st); stop != "" || err != nil {
+		return stop, err
 	}
 	if len(v.Asks) > 0 {
 		if v, st, err = s.look(ctx, name); err != nil {
@@ -79,6 +78,29 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	args := slices.Concat([]string{"resume", "--json"}, more.flags(), flags, []string{"--", string(v.ID)})
 	return s.conduct(ctx, s.order(agreed, args...))
+}
+
+// askAll asks what a run waits for, which would end it again. It returns why the run is
+// not continued: empty where everything was answered.
+func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acpserver.Stop, error) {
+	for _, q := range v.Asks {
+		wait, end := s.patient(ctx)
+		later, err := s.ask(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
+		later = later || wait.Err() != nil
+		end()
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return "", errors.Join(err, context.Cause(ctx))
+		case later && len(q.Choices) == 0:
+			s.say("%s waits for you, and the run does not continue. Your next message is the answer.", q.ID)
+			return acpserver.Done, nil
+		case later:
+			s.say("%s waits for your answer, and the run does not continue.", q.ID)
+			return acpserver.Done, nil
+		}
+		s.say("Your answer to %s is recorded.", q.ID)
+	}
+	return "", nil
 }
 
 // limits are those that a run gets which ended at its own; zero: it keeps those.

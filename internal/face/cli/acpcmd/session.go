@@ -172,6 +172,11 @@ func (o chosen) String() string {
 
 // Prompt implements [acpserver.Session].
 func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, error) {
+	stop, err := s.prompt(ctx, text)
+	return stop, s.agent.masked(err)
+}
+
+func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, error) {
 	if strings.TrimSpace(text) == "" {
 		const hint = "Say what you want, in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
@@ -186,7 +191,7 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 	mode, first := s.mode, s.run == "" && s.plan == nil
 	s.mu.Unlock()
 	if first {
-		s.c.Entitle(s.agent.Console.Mask.Text(title(text)))
+		s.c.Entitle(title(s.agent.Console.Mask.Text(text)))
 	}
 	switch mode {
 	case planMode:
@@ -250,6 +255,7 @@ func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, e
 	if r.Failure != nil {
 		return "", failed(r)
 	}
+	s.say("Your answer to %s is recorded.", id)
 	return s.resume(ctx, "")
 }
 
