@@ -162,7 +162,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
 	s.mu.Unlock()
 	if !agreed && !with.allowed(c, "plan") {
-		what := "Make a plan for:\n\n" + fenced(host.Shown(s.agent.Console.Mask.Text(text))) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Make a plan for:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" You see the plan and its price before work starts." + with.String()
 		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
 			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
@@ -357,7 +357,7 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	with := s.chosen(c)
 	args, agreed := []string{"quick", "--json", "--file=-", budget(c.Limits.RunMoney)}, false
 	if !with.allowed(c, "quick") {
-		what := "Do this task:\n\n" + fenced(host.Shown(s.agent.Console.Mask.Text(text))) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Do this task:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
@@ -372,6 +372,11 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	o := s.order(agreed, append(args, flags...)...)
 	o.Stdin = text
 	return s.conduct(ctx, o)
+}
+
+// goalText shows a goal to the one who agrees to it.
+func (s *session) goalText(text string) string {
+	return fenced(host.Shown(s.agent.Console.Mask.Text(text)))
 }
 
 // budget is the flag that holds what was agreed to.

@@ -34,7 +34,7 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 		target := s.plain(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
 			"New commits are merged and checked again; a model resolves conflicts. %s",
-			target, v.ID, fenced(host.Shown(v.Goal)), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), s.plain(price.String()))
+			target, v.ID, s.goalText(v.Goal), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), s.plain(price.String()))
 		answer, err := s.consent(ctx, "Move "+target+" to the result", what, once("Land"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
@@ -42,7 +42,8 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 		now, _, err := s.landable(ctx, string(v.ID))
 		if err == nil && now.Commit != v.Commit {
 			err = &nexus.Error{
-				Code: nexus.CodeTargetMoved, Message: "run " + string(v.ID) + " landed more while you were asked; nothing was done", Hint: "Type /land to be asked again.",
+				Code: nexus.CodeTargetMoved, Message: "run " + string(v.ID) + " landed more while you were asked; nothing was done",
+				Hint: "Type /land to be asked again.",
 			}
 		}
 		if err != nil {

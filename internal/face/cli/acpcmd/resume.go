@@ -28,7 +28,8 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	s.mu.Unlock()
 	if held != "" { // it continued meanwhile
 		return "", &nexus.Error{
-			Code: nexus.CodeRunHeld, Message: "run " + string(held) + " of this session is in progress", Hint: "Wait until its prompt is done, or cancel that.",
+			Code: nexus.CodeRunHeld, Message: "run " + string(held) + " of this session is in progress",
+			Hint: "Wait until its prompt is done, or cancel that.",
 		}
 	}
 	if name == "" {
@@ -64,7 +65,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	if !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
 		what := fmt.Sprintf("Continue run %s:\n\n%s\n\nIts status is %s: %d of %d tasks landed, %s of %s spent. ",
-			v.ID, fenced(host.Shown(v.Goal)), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) +
+			v.ID, s.goalText(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) +
 			s.plain(price.String()) + more.String() + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", price.Most.Float()), what, once("Continue"))
 		if answer == "" || err != nil {

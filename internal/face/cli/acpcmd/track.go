@@ -240,7 +240,8 @@ func (s *session) report(v view.Run) {
 	case !v.Status.Ended():
 		text += "\n\nNothing is lost. `/resume` continues the run."
 	case v.Status == nexus.StatusLimit:
-		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: `budget.run`, `limits.run_time`, or what the report names."
+		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: " +
+			"`budget.run`, `limits.run_time`, or what the report names."
 	case v.Counts.Active+v.Counts.Pending > 0:
 		text += "\n\n`/resume` continues the run."
 	}
@@ -275,7 +276,8 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 func (t *tracker) stand(f nexus.Fact) {
 	t.s.hold(t.state.Run, t.state.Status == nexus.StatusPaused)
 	if _, ok := f.(nexus.RunPaused); ok {
-		t.s.say("The run is paused. `/resume` continues it. If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.")
+		t.s.say("The run is paused. `/resume` continues it. " +
+			"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.")
 	}
 }
 
