@@ -60,6 +60,9 @@ func (s *session) track(ctx context.Context) *tracker {
 
 // begin follows the run once this process holds it.
 func (t *tracker) begin(id nexus.RunID) {
+	t.s.mu.Lock()
+	t.s.run = id
+	t.s.mu.Unlock()
 	at := t.s.agent.at(t.s.dir)
 	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
 	if err != nil {
@@ -67,9 +70,6 @@ func (t *tracker) begin(id nexus.RunID) {
 		return
 	}
 	t.place, t.state = p, state.New(id)
-	t.s.mu.Lock()
-	t.s.run = id
-	t.s.mu.Unlock()
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
 	if err := t.past(follow); err != nil {
