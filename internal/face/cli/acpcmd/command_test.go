@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -76,6 +77,27 @@ func TestChosen(t *testing.T) {
 	}
 	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
 		t.Error("what is configured now does not count")
+	}
+}
+
+// TestContinues holds that the advice is that for how the run stands.
+func TestContinues(t *testing.T) {
+	here := &nexus.Process{}
+	for _, c := range []struct {
+		v    view.Run
+		want string
+	}{
+		{view.Run{Status: nexus.StatusExecuting, Held: here}, "Another process"},
+		{view.Run{Status: nexus.StatusPaused, Held: here}, "`/resume`"},
+		{view.Run{Status: nexus.StatusInterrupted}, "Nothing is lost. `/resume`"},
+		{view.Run{Status: nexus.StatusLimit}, "`/resume` continues the run. Raise"},
+		{view.Run{Status: nexus.StatusStopped, Counts: view.Counts{Pending: 1}}, "`/resume`"},
+		{view.Run{Status: nexus.StatusWaiting, Asks: []view.Ask{{ID: "q1"}}}, ""},
+		{view.Run{Status: nexus.StatusDone}, ""},
+	} {
+		if got := strings.TrimSpace(continues(c.v)); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", c.v.Status, got)
+		}
 	}
 }
 

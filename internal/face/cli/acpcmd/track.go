@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"sync"
 
@@ -226,29 +225,43 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 // done now.
 func (s *session) report(v view.Run) {
 	text := fenced(view.Report(view.Style{}, v, false))
+	free := false
 	for _, q := range v.Asks {
 		text += "\n\n**" + q.ID + "** " + s.plain(q.Text)
 		switch {
+		case v.Held != nil || free && len(q.Choices) == 0:
+			text += "\n\n`/answer " + q.ID + " ANSWER` answers it."
 		case len(q.Choices) == 0:
+			free = true
 			text += "\n\nYour next message is the answer."
 		default:
 			text += "\n\n`/resume` asks you, and continues."
 		}
 	}
-	switch {
-	case len(v.Asks) > 0:
-	case !v.Status.Ended():
-		text += "\n\nNothing is lost. `/resume` continues the run."
-	case v.Status == nexus.StatusLimit:
-		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: " +
-			"`budget.run`, `limits.run_time`, or what the report names."
-	case v.Counts.Active+v.Counts.Pending > 0:
-		text += "\n\n`/resume` continues the run."
-	}
+	s.say("%s", text+continues(v))
 	if v.Branch != "" && v.Moved == "" {
-		text += fmt.Sprintf("\n\nThe result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
+		s.say("The result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
 	}
-	s.say("%s", text)
+}
+
+// continues says how a run goes on; empty where it does not, or waits for an answer.
+func continues(v view.Run) string {
+	const resume = "\n\n`/resume` continues the run."
+	switch {
+	case v.Held != nil && v.Status == nexus.StatusPaused:
+		return resume
+	case v.Held != nil:
+		return "\n\nAnother process works on the run. `/status` shows how it stands."
+	case len(v.Asks) > 0:
+		return ""
+	case !v.Status.Ended():
+		return "\n\nNothing is lost. `/resume` continues the run."
+	case v.Status == nexus.StatusLimit:
+		return resume + " Raise the limit before, in your configuration: `budget.run`, `limits.run_time`, or what the report names."
+	case v.Counts.Active+v.Counts.Pending > 0:
+		return resume
+	}
+	return ""
 }
 
 // see takes in an event and shows what it changed. With an error, no more can be shown.
