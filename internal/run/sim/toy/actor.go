@@ -378,6 +378,10 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 				return err
 			}
 		}
+		if x.worst(o) > o.worst { // the price rose during the wait
+			x.done = append(x.done, nexus.BudgetSpent{ID: r.ID})
+			continue
+		}
 		switch {
 		case x.empty(x.Now(), s.Model):
 			if err := x.park(ctx, s, r); err != nil {
