@@ -309,7 +309,8 @@ func escaped(text string) string {
 	text = view.Clean(text)
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	word := func(i int) bool { // it has a letter, a digit or a character of another script there
-		return i >= 0 && i < len(text) && (text[i] >= utf8.RuneSelf || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] >= '0' && text[i] <= '9')
+		return i >= 0 && i < len(text) && (text[i] >= utf8.RuneSelf ||
+			text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] >= '0' && text[i] <= '9')
 	}
 	var b strings.Builder
 	for i := range len(text) {

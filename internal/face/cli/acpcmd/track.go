@@ -240,7 +240,8 @@ func (s *session) report(v view.Run) {
 	case !v.Status.Ended():
 		text += "\n\nNothing is lost. `/resume` continues the run."
 	case v.Status == nexus.StatusLimit:
-		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: `budget.run`, `limits.run_time`, or what the report names."
+		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: " +
+			"`budget.run`, `limits.run_time`, or what the report names."
 	case v.Counts.Active+v.Counts.Pending > 0:
 		text += "\n\n`/resume` continues the run."
 	}
