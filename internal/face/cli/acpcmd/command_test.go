@@ -87,7 +87,7 @@ func TestContinues(t *testing.T) {
 		v    view.Run
 		want string
 	}{
-		{view.Run{Status: nexus.StatusExecuting, Held: here}, "Another process"},
+		{view.Run{Status: nexus.StatusExecuting, Held: here}, "The run is in progress outside"},
 		{view.Run{Status: nexus.StatusPaused, Held: here}, "`/resume`"},
 		{view.Run{Status: nexus.StatusInterrupted}, "Nothing is lost. `/resume`"},
 		{view.Run{Status: nexus.StatusLimit}, "`/resume` continues the run. Raise"},

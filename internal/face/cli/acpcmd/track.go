@@ -251,7 +251,7 @@ func continues(v view.Run) string {
 	case v.Held != nil && v.Status == nexus.StatusPaused:
 		return resume
 	case v.Held != nil:
-		return "\n\nAnother process works on the run. `/status` shows how it stands."
+		return "\n\nThe run is in progress outside of this session. `/status` shows how it stands."
 	case len(v.Asks) > 0:
 		return ""
 	case !v.Status.Ended():
