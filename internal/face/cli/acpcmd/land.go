@@ -28,8 +28,8 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 	if err != nil {
 		return "", err
 	}
-	agreed, price := false, host.PriceOf(st)
-	if !s.chosen(c).allowed(c, "land") {
+	agreed, price, with := false, host.PriceOf(st), s.chosen(c, st.Limits.Approval)
+	if !with.allowed(c, "land") || with.approval.Holds(nexus.ApproveCommits) { // who wants to see what is published sees this, too
 		price.Land, price.Target = true, v.Target
 		target := s.plain(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
