@@ -20,8 +20,15 @@ const (
 	maxOutline = 256 << 10
 )
 
-// Shown makes a text of a client harmless, on one line of bounded length.
-func Shown(text string) string { return legible.Cut(view.Clean(text), maxShown) }
+// Shown makes a text of a client harmless, on one line of bounded length. Who agrees to
+// a longer one is told how much of it they do not see.
+func Shown(text string) string {
+	text = view.Clean(text)
+	if len(text) <= maxShown {
+		return text
+	}
+	return legible.Cut(text, maxShown) + " (cut here; it has " + view.Number(int64(len(text))) + " bytes)"
+}
 
 // Whole is [Shown] for what nobody can agree to without its end, such as a command: it
 // refuses what is too long to be shown.
