@@ -105,11 +105,11 @@ func TestContinues(t *testing.T) {
 // where that was paused when the prompt was let in.
 func TestHeld(t *testing.T) {
 	s := &session{run: "r"}
-	s.hold("r", true)
+	s.hold("r", true, "")
 	if !s.Beside("/resume") || !s.Beside("/resume r") || s.Beside("/resume other") || s.Beside("resume") {
 		t.Error("what continues a paused run")
 	}
-	s.hold("r", false)
+	s.hold("r", false, "")
 	if s.Beside("/resume") {
 		t.Error("a run that is not paused is continued beside its prompt")
 	}

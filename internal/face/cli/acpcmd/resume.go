@@ -152,8 +152,23 @@ func (l limits) String() (text string) {
 }
 
 // unpause lets the run continue that a prompt of the session conducts. What it may spend
-// and land was agreed to when it began.
+// and land was agreed to when it began. After an alert, a person has to agree again.
 func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
+	c, err := s.settings()
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	alarm, agreed := s.alarm, false
+	s.mu.Unlock()
+	if alarm != "" && !s.chosen(c).allowed(c, "resume") {
+		what := "Continue the run, which an alert has paused:\n\n" + fenced(alarm)
+		answer, err := s.consent(ctx, "Continue the run after an alert", what, once("Continue"))
+		if answer == "" || err != nil {
+			return acpserver.Done, err
+		}
+		agreed = true
+	}
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Changes)
 	if err != nil {
@@ -166,7 +181,7 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 	if run == "" {
 		return acpserver.Done, nil // it has ended, and says so
 	}
-	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbResume, By: s.order(false).Actor}); err != nil {
+	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbResume, By: s.order(agreed).Actor}); err != nil {
 		return "", err
 	}
 	s.say("Run %s continues.", run)

@@ -42,6 +42,7 @@ type session struct {
 	run            nexus.RunID                 // the last that worked on something; empty before
 	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
 	paused         bool                        // that run
+	alarm          string                      // why an alert paused it; empty: a person did
 	spent          map[nexus.RunID]nexus.Money // by its runs
 	filled, window int64                       // of the context that was used last, in tokens
 	shown          map[string]bool             // tool calls that the client knows
@@ -217,11 +218,12 @@ func (s *session) unpauses(name string) bool {
 	return s.paused && (name == "" || name == string(s.held))
 }
 
-// hold notes the run that a prompt conducts, and whether it is paused; empty: none.
-func (s *session) hold(run nexus.RunID, paused bool) {
+// hold notes the run that a prompt conducts, empty for none, whether it is paused, and
+// why an alert did that.
+func (s *session) hold(run nexus.RunID, paused bool, alarm string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held, s.paused = run, paused
+	s.held, s.paused, s.alarm = run, paused, alarm
 }
 
 // awaited returns the question that a text answers: one that a run of the session

@@ -75,7 +75,7 @@ func (t *tracker) begin(id nexus.RunID) {
 		t.lose(err)
 		return
 	}
-	t.s.hold(id, t.state.Status == nexus.StatusPaused)
+	t.s.hold(id, t.state.Status == nexus.StatusPaused, "")
 	t.follows.Go(func() { t.follow(follow, p.Journal.Follow(follow, id, t.state.Seq)) })
 }
 
@@ -136,7 +136,7 @@ func (t *tracker) finish(ctx context.Context) {
 	}
 	t.asks.Wait()
 	t.over = true
-	t.s.hold("", false)
+	t.s.hold("", false, "")
 	ctx = context.WithoutCancel(ctx)
 	t.follow(ctx, t.place.Journal.Events(ctx, t.state.Run, t.state.Seq))
 	t.tell(t.view())
@@ -287,11 +287,20 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 
 // stand notes whether the run is paused, and says how it continues.
 func (t *tracker) stand(f nexus.Fact) {
-	t.s.hold(t.state.Run, t.state.Status == nexus.StatusPaused)
-	if _, ok := f.(nexus.RunPaused); ok {
-		t.s.say("The run is paused. `/resume` continues it. " +
-			"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.")
+	if t.state.Status != nexus.StatusPaused {
+		t.s.hold(t.state.Run, false, "")
 	}
+	p, ok := f.(nexus.RunPaused)
+	if !ok {
+		return
+	}
+	alarm := ""
+	if all := t.state.Alerts.Raised; len(all) > 0 && all[len(all)-1].Why == p.Why {
+		alarm = p.Why
+	}
+	t.s.hold(t.state.Run, true, alarm)
+	t.s.say("The run is paused: %s. `/resume` continues it. "+
+		"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.", t.s.plain(p.Why))
 }
 
 // tells reports whether a fact may change what is shown.
