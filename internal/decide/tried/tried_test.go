@@ -27,7 +27,8 @@ func old(id nexus.AttemptID, o nexus.Outcome, facts ...nexus.Fact) *state.Attemp
 func round(id nexus.AttemptID, n int, tree string, found ...nexus.Fact) []nexus.Fact {
 	s := nexus.SessionID(id + "/coder.1")
 	return append([]nexus.Fact{
-		nexus.RoundStarted{Round: n, Role: nexus.Coder, Session: s}, nexus.TreeSnapshotted{Commit: "c" + tree, Tree: tree},
+		nexus.RoundStarted{Round: n, Role: nexus.Coder, Session: s},
+		nexus.TreeSnapshotted{Commit: "c" + tree, Tree: tree},
 		nexus.SessionEnded{Session: s, Outcome: nexus.Accepted, Result: "said " + tree},
 	}, found...)
 }

@@ -272,31 +272,51 @@ var retold = []struct {
 }
 
 // TestWhatANextAttemptIsTold compares the message that opens an attempt after
-// others failed with the recording of it, for each kind of failure.
+// others failed with the recording of it, for each kind of failure, and the page
+// that holds these against what was told before with what they come to. The
+// recordings of what was told before are history: no test writes them.
 func TestWhatANextAttemptIsTold(t *testing.T) {
+	var table, texts strings.Builder
 	for _, c := range retold {
-		t.Run(c.name, func(t *testing.T) {
-			p := newRetelling(t)
-			c.play(p)
-			var b strings.Builder
-			for i, part := range p.opening() {
-				if i > 0 {
-					b.WriteString("\n\n")
-				}
-				b.WriteString(part.Text)
-			}
-			b.WriteString("\n")
-			recorded(t, c.name+".txt", b.String())
-		})
+		p := newRetelling(t)
+		c.play(p)
+		var said []string
+		for _, part := range p.opening() {
+			said = append(said, part.Text)
+		}
+		now := strings.Join(said, "\n\n") + "\n"
+		recorded(t, filepath.Join("testdata", "retold", c.name+".txt"), now)
+		was, err := os.ReadFile(filepath.Join("testdata", "retold", c.name+".before.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", c.name, len(was), prompt.Tokens(string(was)), len(now), prompt.Tokens(now))
+		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, prompt.Fence("text", history(string(was))), prompt.Fence("text", history(now)))
 	}
+	recorded(t, filepath.Join("..", "..", "..", "docs", "evidence", "retold.md"), fmt.Sprintf(page, table.String(), texts.String()))
 }
 
+// history is the part of a message that depends on earlier attempts.
+func history(text string) string { return text[strings.Index(text, "## Start"):] }
+
+const page = `# What the next attempt at a task is told
+
+Six runs in which attempts at a task failed, and the message that opens the next attempt: as it was when an attempt was told only how earlier ones
+ended, and as it is. The facts, commits and texts are made up; what makes a message of them is what runs. [Decision 55](../decisions/0055-what-is-known-is-told.md)
+says why it is told so. Written by ` + "`go test ./internal/work/attempt -run WhatANextAttemptIsTold -args -update`" + `.
+
+| run | bytes before | tokens before | bytes now | tokens now |
+|---|---|---|---|---|
+%s
+All that is told of earlier attempts takes at most 10,000 tokens, estimated. The whole messages are in ` + "`internal/work/attempt/testdata/retold`" + `. Shown here is the
+part that depends on earlier attempts; the system prompt, the tools, the task before it and the map after it are the same in both.
+%s`
+
 // recorded compares a text with the one that is kept.
-func recorded(t *testing.T, name, got string) {
+func recorded(t *testing.T, path, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", "retold", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // it is committed
 			t.Fatal(err)
 		}
 	}
