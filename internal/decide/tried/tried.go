@@ -222,7 +222,7 @@ func stood(v state.View, last Last) []Stood {
 	var all []Stood
 	known := func(f nexus.Finding) bool {
 		same := func(g nexus.Finding) bool { return f == g || repair.Same(f, g) }
-		return slices.ContainsFunc(last.Findings, same) || slices.ContainsFunc(v.Kept.Open, same) || slices.ContainsFunc(all, func(s Stood) bool { return same(s.Finding) })
+		return slices.ContainsFunc(slices.Concat(last.Findings, v.Kept.Open), same) || slices.ContainsFunc(all, func(s Stood) bool { return same(s.Finding) })
 	}
 	for _, old := range slices.Backward(v.Past) {
 		for _, cause := range []string{repair.ReviewCause, repair.VerifyGate} {

@@ -24,6 +24,7 @@ type Actor struct {
 	Open func(id nexus.AttemptID, rev string) // hears of each worktree that is brought to a revision
 	a    *state.Attempt                       // whose sessions it has; its own copy
 	done []nexus.Fact                         // that are recorded with what comes next
+	learner
 }
 
 // Act does what an intent says.
@@ -242,7 +243,7 @@ func (x *Actor) judged(ctx context.Context) error {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
 	sum := repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence)
-	sum.Own = sum.State == nexus.Fail && sum.Gate != "build" && x.tested()
+	sum.Own = x.own(sum)
 	return x.record(ctx, append(facts, sum)...)
 }
 
@@ -427,7 +428,7 @@ func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetRese
 		return err
 	}
 	f := nexus.TurnTaken{Session: s.Session, Turn: c.turn, Message: fmt.Sprintf("turn %d tools", c.turn), Stop: "tools"}
-	if x.pick(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) {
+	if x.pick(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) && x.wrote(s) {
 		f.Message, f.Stop = fmt.Sprintf("turn %d done", c.turn), "done"
 	}
 	err := x.record(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: nexus.Usage{Input: 10, Output: 1}}, f)
@@ -469,31 +470,4 @@ func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 	x.apply(facts)
 	x.done = facts // recorded with the next reservation, as the agent does
 	return nil
-}
-
-// edit changes what the role is to change.
-func (x *Actor) edit(role nexus.Role) tree {
-	t, task := x.tree(), x.View.Task
-	content := x.id(string(x.a.ID) + ":")
-	if x.scenario.stubborn[task.ID] || x.roll(x.scenario.bad) {
-		content += "-"
-	}
-	if role == nexus.Merger {
-		for f := range t.Files() {
-			if strings.Contains(f.Content, "|") {
-				t = t.With(f.Name, content)
-			}
-		}
-		return t
-	}
-	if role == nexus.Tester || x.pick(3) == 0 {
-		t = t.With(string(task.ID)+"_test", content)
-	}
-	if role == nexus.Coder {
-		t = t.With(task.Files[x.pick(len(task.Files))], content)
-	}
-	if x.roll(x.scenario.stray) {
-		t = t.With("shared", content)
-	}
-	return t
 }
