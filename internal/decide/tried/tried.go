@@ -60,6 +60,9 @@ type Last struct {
 	From     string // a gate, or review, verify, proof or train
 	Why      string
 	Findings []nexus.Finding
+	Output   string // blob: what the gate printed
+
+	Printed string // that, as far as it tells of what failed; to be read
 }
 
 // DeadEnd is a failure that stayed, whatever was changed.
@@ -136,41 +139,43 @@ func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
 func last(v state.View) Last {
 	for _, old := range slices.Backward(v.Past) {
 		if old.HandedWhy != "" {
-			return Last{old.ID, len(old.Rounds), "train", old.HandedWhy, old.Handed}
+			return Last{Attempt: old.ID, Round: len(old.Rounds), From: "train", Why: old.HandedWhy, Findings: old.Handed}
 		}
 		for _, r := range slices.Backward(old.Rounds) {
-			from, why, found := endedWith(r)
+			l := endedWith(r)
 			switch {
-			case from == "":
+			case l.From == "":
 				continue
 			case v.Attempt != nil && v.Attempt.From == old.ID && v.Attempt.FromRound == r.Round && len(v.Kept.Open) > 0:
 				return Last{}
 			}
-			return Last{old.ID, r.Round, from, why, distinct(found)}
+			l.Attempt, l.Round, l.Findings = old.ID, r.Round, distinct(l.Findings)
+			return l
 		}
 	}
 	return Last{}
 }
 
-// endedWith returns what stopped a round's work: who found what, and what it says
-// in sum. From is empty where nothing did.
-func endedWith(r *state.Round) (from, why string, found []nexus.Finding) {
+// endedWith returns what stopped a round's work: who found what, or else what it
+// says in sum. The zero Last is nothing.
+func endedWith(r *state.Round) Last {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
-		return repair.ReviewCause, r.Reviews[n-1].Summary, r.Reviews[n-1].Findings
+		return Last{From: repair.ReviewCause, Why: r.Reviews[n-1].Summary, Findings: r.Reviews[n-1].Findings}
 	}
 	if v := r.Verified; v != nil && v.Category != "" {
-		return repair.VerifyGate, v.Why, v.Findings
+		return Last{From: repair.VerifyGate, Why: v.Why, Findings: v.Findings}
 	}
 	if v := r.Verdict; v != nil && v.State != nexus.Pass {
-		if found = nexus.EvidenceOf(r.Evidence, v.Gate).Findings; len(found) == 0 {
-			why = v.Why // else it says how many there are
+		e := nexus.EvidenceOf(r.Evidence, v.Gate)
+		if len(e.Findings) > 0 {
+			return Last{From: v.Gate, Findings: e.Findings}
 		}
-		return v.Gate, why, found
+		return Last{From: v.Gate, Why: v.Why, Output: e.Output}
 	}
 	if p := r.Proof; p != nil && p.Proof != nexus.ProofRed {
-		return repair.ProofGate, p.Why, p.Findings
+		return Last{From: repair.ProofGate, Why: p.Why, Findings: p.Findings}
 	}
-	return "", "", nil
+	return Last{}
 }
 
 // distinct leaves out findings that are there twice, wherever they are.
@@ -220,15 +225,15 @@ func deadEnds(past []*state.Attempt) []DeadEnd {
 // what is said to the new attempt nowhere else.
 func stood(v state.View, last Last) []Stood {
 	var all []Stood
+	told := slices.Concat(last.Findings, v.Kept.Open)
 	known := func(f nexus.Finding) bool {
-		same := func(g nexus.Finding) bool { return f == g || repair.Same(f, g) }
-		return slices.ContainsFunc(slices.Concat(last.Findings, v.Kept.Open), same) || slices.ContainsFunc(all, func(s Stood) bool { return same(s.Finding) })
+		return slices.ContainsFunc(told, func(g nexus.Finding) bool { return f == g || repair.Same(f, g) })
 	}
 	for _, old := range slices.Backward(v.Past) {
 		for _, cause := range []string{repair.ReviewCause, repair.VerifyGate} {
 			for _, f := range repair.Standing(old, cause) {
 				if state.MustFix(f) && !known(f) {
-					all = append(all, Stood{old.ID, cause, f, repair.Objection(old, cause, f)})
+					all, told = append(all, Stood{old.ID, cause, f, repair.Objection(old, cause, f)}), append(told, f)
 				}
 			}
 		}

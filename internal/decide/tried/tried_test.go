@@ -85,7 +85,7 @@ func brief(a tried.Account) string {
 		b.WriteByte('\n')
 	}
 	if l := a.Last; l.From != "" {
-		fmt.Fprintf(&b, "last %s %s/%d %q:", l.From, l.Attempt, l.Round, l.Why)
+		fmt.Fprintf(&b, "last %s %s/%d %q%s:", l.From, l.Attempt, l.Round, l.Why, l.Output)
 		for _, f := range l.Findings {
 			b.WriteString(" " + f.Message)
 		}
@@ -164,6 +164,16 @@ closest ct1: 1 met, 1 passed, 0 red
 			want: `T1.1 idea, 4 rounds, b0..ct4, by said t4, held 0, revised false
 last build T1.1/4 "": g
 closest ct3: 0 met, 2 passed, 2 red
+`,
+		},
+		"a gate that found nothing has what it printed": {
+			view: state.View{Past: []*state.Attempt{old("T1.1", nexus.Unverified, round("T1.1", 1, "t1",
+				nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "t1", Output: " printed"}},
+				nexus.VerdictGiven{Tree: "t1", State: nexus.Timeout, Gate: "test", Why: "it hung"},
+			)...)}},
+			want: `T1.1 check, 1 rounds, b0..ct1, by said t1, held 0, revised false
+last test T1.1/1 "it hung" printed:
+closest ct1: 0 met, 0 passed, 1 red
 `,
 		},
 		"what touches its judges is not shown, and nothing that a person wants nothing of": {

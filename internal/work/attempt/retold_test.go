@@ -296,6 +296,34 @@ func TestWhatANextAttemptIsTold(t *testing.T) {
 	recorded(t, filepath.Join("..", "..", "..", "docs", "evidence", "retold.md"), fmt.Sprintf(page, table.String(), texts.String()))
 }
 
+// TestWhatIsLostIsNotTold holds that words which are gone keep nobody from trying
+// again, and that a gate without findings has what it printed.
+func TestWhatIsLostIsNotTold(t *testing.T) {
+	p := newRetelling(t)
+	p.start("T1.1", nexus.Fast)
+	snap := p.wrote("T1.1", "", parse("return scan(s)"), "A scanner.")
+	out, err := p.Site.Blobs.Put([]byte("=== RUN TestScan\npanic: out of tokens\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.fold(
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: snap.Tree, Output: out, Why: "exit 2"}},
+		nexus.VerdictGiven{Attempt: "T1.1", Tree: snap.Tree, State: nexus.Fail, Gate: "test", Why: "exit 2"},
+	)
+	p.ended("T1.1", nexus.NoProgress, "the same test failure 3 times")
+	said := func() string {
+		var all []string
+		for _, part := range p.opening() {
+			all = append(all, part.Text)
+		}
+		return strings.Join(all, "\n")
+	}
+	has(t, said(), []string{"idea: A scanner.", "exit 2", "panic: out of tokens"})
+	a := p.s.Attempt("T1.1")
+	a.Sessions[0].Result, a.Sessions[0].Messages, a.Rounds[0].Evidence[0].Output = "lost", []string{"lost"}, "lost"
+	has(t, said(), []string{"- T1.1: the approach failed", "exit 2"}, "idea:", "panic")
+}
+
 // history is the part of a message that depends on earlier attempts.
 func history(text string) string { return text[strings.Index(text, "## Start"):] }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -37,6 +38,9 @@ func Tried(ctx context.Context, s *worker.Worker, v state.View, continues bool) 
 			d.Tries[i].Idea = idea(s, d.Tries[i].Author)
 		}
 	}
+	if known.Last.Output != "" {
+		known.Last.Printed = printed(s, known.Last.Output)
+	}
 	if known.Closest.At == "" || !continues {
 		return known, nil
 	}
@@ -46,6 +50,16 @@ func Tried(ctx context.Context, s *worker.Worker, v state.View, continues bool) 
 	}
 	known.Diff = diff
 	return known, nil
+}
+
+// printed returns what a gate printed that tells what failed, empty where that is
+// lost.
+func printed(s *worker.Worker, blob string) string {
+	out, err := s.Site.Blobs.Get(blob)
+	if err != nil {
+		return ""
+	}
+	return read.Failing(string(read.Legible(out)))
 }
 
 // idea returns what an agent said that it did: the summary that it submitted, and

@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -200,9 +199,7 @@ func (w *work) findings() prompt.Repair {
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
-		if out, err := w.Worker.Site.Blobs.Get(e.Output); err == nil {
-			f.Output = read.Failing(string(read.Legible(out)))
-		}
+		f.Output = printed(w.Worker, e.Output)
 	}
 	return f
 }

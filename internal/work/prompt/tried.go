@@ -15,6 +15,8 @@ const (
 	triedTokens  = 10_000 // of all that is said of earlier attempts
 	closestBytes = 18_000 // of the diff that came closest
 	saidBytes    = 2_000  // of what a person said at once
+	lastBytes    = 3_000  // of a finding that was found last
+	foundBytes   = 12_000 // of all of them
 	maxAttempts  = 12
 	maxDeadEnds  = 6
 	maxTries     = 6 // of a dead end
@@ -26,6 +28,10 @@ const (
 // the brief: the diff is cut first, then what is older.
 func triedSections(a tried.Account) []Section {
 	all := []Section{
+		{
+			Title: "Said by people", Body: saidByPeople(a.Said), Rank: 1,
+			Lead: "People said this about the task, newest first. It still holds, unless the task or something newer says otherwise.",
+		},
 		{Title: "Tried before", Lead: triedLead(a.Attempts), Body: attempts(a.Attempts), Fence: "text", Rank: 2},
 		{
 			Title: "Dead ends", Body: deadEnds(a), Fence: "text", Rank: 2,
@@ -35,10 +41,6 @@ func triedSections(a tried.Account) []Section {
 		{
 			Title: "Findings that stood", Body: stood(a.Stood), Fence: "text", Rank: 2,
 			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
-		},
-		{
-			Title: "Said by people", Body: saidByPeople(a.Said), Rank: 1,
-			Lead: "People said this about the task, newest first. It still holds, unless the task or something newer says otherwise.",
 		},
 		{
 			Title: "Closest so far", Lead: closestLead(a.Closest), Body: Diff(a.Diff, closestBytes), Whole: len(a.Diff), Fence: "diff", Rank: 3,
@@ -192,7 +194,8 @@ func lastLead(l tried.Last) string {
 	return fmt.Sprintf("%s at the end of round %d of %s. Your worktree does not hold that work, but yours must pass the same.", by, l.Round, Line(string(l.Attempt)))
 }
 
-// lastFound lists what was found last in full.
+// lastFound lists what was found last in full, or shows what the gate printed where
+// nothing could be read from that.
 func lastFound(l tried.Last) string {
 	var b strings.Builder
 	if l.Why != "" {
@@ -200,12 +203,15 @@ func lastFound(l tried.Last) string {
 	}
 	found := Worst(l.Findings)
 	for _, f := range found[:min(len(found), maxFindings)] {
-		b.WriteString(finding(f) + "\n")
+		b.WriteString(findingWithin(f, lastBytes) + "\n")
+	}
+	if out := strings.TrimSpace(l.Printed); len(found) == 0 && out != "" {
+		b.WriteString(tail(out, outputBytes) + "\n")
 	}
 	if more := len(found) - maxFindings; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
-	return b.String()
+	return Head(b.String(), foundBytes)
 }
 
 func stood(all []tried.Stood) string {
@@ -234,6 +240,6 @@ func saidByPeople(all []state.Said) string {
 }
 
 func closestLead(t state.Tree) string {
-	return fmt.Sprintf("Round %d of %s came closest: criteria met: %d, gates passed: %d, found by the gate or judge that stopped it: %d. "+
+	return fmt.Sprintf("Round %d of %s came closest: criteria met: %d, gates passed: %d, things found by the gate or judge that stopped it: %d. "+
 		"It is not in your worktree. Take from it what is right.", t.Round, Line(string(t.Attempt)), t.Met, t.Passed, t.Red)
 }
