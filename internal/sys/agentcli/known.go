@@ -1,6 +1,9 @@
 package agentcli
 
-import "slices"
+import (
+	"path"
+	"slices"
+)
 
 // Known returns the programs that need no configuration, in the order of their
 // names. Their telemetry and their updates are off.
@@ -49,6 +52,21 @@ func Known() []Program {
 				"OPENCODE_DISABLE_PROJECT_CONFIG=1", "OPENCODE_PURE=1", // no plugins
 			},
 		},
+	}
+}
+
+// Steering returns the files at the root of a worktree from which the program takes
+// settings that no flag turns off: its model, its provider, commands that it
+// starts. Whoever may write to the repository would choose them.
+func (p Program) Steering() []string {
+	is := func(name string) bool { return p.Name == name || path.Base(p.Command) == name }
+	switch {
+	case p.Speaks == "aider" || is("aider"):
+		return []string{".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"}
+	case is("crush"):
+		return []string{".crush.json", "crush.json"}
+	default:
+		return nil
 	}
 }
 
