@@ -56,7 +56,10 @@ type Choice struct {
 // which of them fit into a number of tokens, as cost counts them. What has
 // nothing to do with the task is not returned.
 func Choose(all []Candidate, w Wanted, now time.Time, tokens int64, cost func(Episode) int64) []Choice {
-	words := set(w.Text)
+	words := map[string]bool{}
+	for word := range set(w.Text) {
+		words[singular(word)] = true
+	}
 	var found []Choice
 	for _, c := range all {
 		points, why := rate(c, w, words)
@@ -116,13 +119,16 @@ func rate(c Candidate, w Wanted, words map[string]bool) (points float64, why str
 func common(c Candidate, words map[string]bool) []string {
 	var all []string
 	for w := range set(c.Text + " " + strings.Join(c.Symbols, " ") + " " + strings.Join(c.Paths(), " ")) {
-		if len(w) >= leastLetters && words[w] && !slices.Contains(plainWords(), w) {
+		if len(w) >= leastLetters && words[singular(w)] && !slices.Contains(plainWords(), w) {
 			all = append(all, w)
 		}
 	}
 	slices.Sort(all)
 	return all
 }
+
+// singular returns a word without the ending of a plural, or of the third person.
+func singular(word string) string { return strings.TrimSuffix(word, "s") }
 
 // plainWords are words that say nothing about what a text is about: of English,
 // and of what Nexus writes into episodes itself.

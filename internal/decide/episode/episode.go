@@ -132,8 +132,8 @@ func Name(k Kind, title, key string) string {
 	var words []string
 	n := 0
 	for _, w := range Words(title) {
-		if strings.ContainsFunc(w, func(r rune) bool { return r >= 0x80 }) {
-			continue // the name of a file that every system takes
+		if strings.ContainsFunc(w, func(r rune) bool { return r >= 0x80 || r >= '0' && r <= '9' }) {
+			continue // numbers change, and every system takes the name of the file
 		}
 		if n += len(w) + 1; n > 40 {
 			break

@@ -51,8 +51,8 @@ func Propose(s *state.State) []Seed {
 			continue
 		}
 		of := Origin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit}
-		for _, seed := range slices.Concat(failures(t), reviews(s, t), answers(s, t), handins(s, t)) {
-			seed.State, seed.Episode.From = Proposed, []Origin{of}
+		for _, seed := range slices.Concat(failures(t), reviews(t), answers(s, t), handins(t)) {
+			seed.State, seed.Episode.From, seed.Learned = Proposed, []Origin{of}, DayOf(t.Ended)
 			all = append(all, seed)
 		}
 	}
@@ -210,10 +210,20 @@ func (s *Seed) Ended(changed []string, diff string) {
 	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%sdiff\n%s\n%s\n", s.Text, mark, strings.TrimRight(cut(diff, maxDiff), "\n"), mark)
 }
 
+// landed returns the attempt of a task that landed, nil where it is unknown.
+func landed(t *state.Task) *state.Attempt {
+	for _, a := range t.Attempts {
+		if a.ID == t.Landed.Attempt {
+			return a
+		}
+	}
+	return nil
+}
+
 // reviews returns the findings of reviewers that sent the work back and stood:
 // the author fixed them, or disputed them in vain.
-func reviews(s *state.State, t *state.Task) []Seed {
-	a := s.Attempt(t.Landed.Attempt)
+func reviews(t *state.Task) []Seed {
+	a := landed(t)
 	if a == nil {
 		return nil
 	}
@@ -269,7 +279,7 @@ func dropped(a *state.Attempt, n int, f nexus.Finding) bool {
 func answers(s *state.State, t *state.Task) []Seed {
 	var seeds []Seed
 	for _, q := range s.Questions {
-		if q.Trigger != people.AmbiguityTrigger || q.By == "" || q.By == "fallback" || q.By == "auto" || s.Asker(q) != t {
+		if q.Trigger != people.AmbiguityTrigger || q.By == "" || q.By == "fallback" || q.By == "auto" || !asks(t, q.Attempt) {
 			continue
 		}
 		ask, answer := cut(strings.TrimSpace(q.Text), maxQuestion), cut(strings.TrimSpace(q.Answer), maxQuestion)
@@ -290,9 +300,15 @@ func answers(s *state.State, t *state.Task) []Seed {
 	return seeds
 }
 
+// asks reports whether a question is one of an attempt at a task, or of its
+// landing.
+func asks(t *state.Task, by nexus.AttemptID) bool {
+	return slices.ContainsFunc(t.Attempts, func(a *state.Attempt) bool { return a.ID == by || state.MergeID(a.ID) == by })
+}
+
 // handins names the submissions of those who wrote what landed.
-func handins(s *state.State, t *state.Task) []Seed {
-	a := s.Attempt(t.Landed.Attempt)
+func handins(t *state.Task) []Seed {
+	a := landed(t)
 	if a == nil {
 		return nil
 	}
