@@ -510,6 +510,15 @@ type Judgement struct {
 	Refused  bool   `json:"refused,omitzero"` // it was not made
 }
 
+// Remembered is an episode of the repository's memory that has to do with a
+// task.
+type Remembered struct {
+	ID     string `json:"id"`
+	Why    string `json:"why"`           // it has to do with the task
+	Tokens int64  `json:"tokens"`        // about
+	Left   string `json:"left,omitzero"` // why the message does not show it
+}
+
 // A conversation.
 type (
 	// SessionStarted opens a conversation.
@@ -527,6 +536,8 @@ type (
 		Message string    `json:"message"`          // blob
 		Why     string    `json:"why"`              // brief, repair, nudge, guidance
 		Request int64     `json:"request,omitzero"` // the guidance it delivers
+
+		Memory []Remembered `json:"memory,omitempty"` // what of the repository's memory has to do with the task
 	}
 	// TurnTaken adds the model's answer.
 	TurnTaken struct {

@@ -91,7 +91,9 @@ func rate(c Candidate, w Wanted, words map[string]bool) (points float64, why str
 	}
 	near := ""
 	for _, f := range c.Files {
-		if slices.ContainsFunc(w.Files, func(g string) bool { return f.Path == g || strings.HasPrefix(f.Path, g+"/") || strings.HasPrefix(g, f.Path+"/") }) {
+		if slices.ContainsFunc(w.Files, func(g string) bool {
+			return f.Path == g || strings.HasPrefix(f.Path, g+"/") || strings.HasPrefix(g, f.Path+"/")
+		}) {
 			add(filePoints, "file %s", f.Path)
 			near = ""
 			break
