@@ -111,7 +111,9 @@ func rate(c Candidate, w Wanted, words map[string]bool) (points float64, why str
 			break
 		}
 	}
-	if shared := common(c, words); c.Match > 0 && (len(shared) >= leastWords || points > 0 && len(shared) > 0) {
+	shared := common(c, words)
+	enough := len(shared) >= leastWords || len(shared) > 0 && (points > 0 || slices.ContainsFunc(shared, coined))
+	if c.Match > 0 && enough {
 		add(wordPoints*c.Match, "words %s", strings.Join(shared[:min(len(shared), 4)], ", "))
 	}
 	return points, strings.Join(reasons, "; ")
@@ -128,6 +130,9 @@ func common(c Candidate, words map[string]bool) []string {
 	slices.Sort(all)
 	return all
 }
+
+// coined reports whether a word is one that nobody uses by chance.
+func coined(word string) bool { return strings.ContainsAny(word, "_0123456789") }
 
 // singular returns a word without the ending of a plural, or of the third person.
 func singular(word string) string { return strings.TrimSuffix(word, "s") }

@@ -29,12 +29,12 @@ func TestChoose(t *testing.T) {
 	used := old
 	used.ID, used.Used, used.Hits = "used", landedAt, 3
 	all := []episode.Candidate{
-		candidate("nothing", "Something else."), candidate("one word", "The comments."), candidate("words", "A comment breaks the readers."),
+		candidate("nothing", "Something else."), candidate("one word", "The comments."), candidate("coined", "The name read_all is taken."), candidate("words", "A comment breaks the readers."),
 		candidate("plain words", "this that which tests should change"),
 		candidate("directory", "Be careful.", "a/other.go"), candidate("file", "Be careful.", "z.go", "a/x.go"), candidate("below", "Be careful.", "lib/deep/y.go"), symbol, no, old, used,
 		candidate("long", strings.Repeat("word ", 500), "a/x.go"),
 	}
-	w := episode.Wanted{Files: []string{"a/x.go", "lib"}, Text: "Parse the comments in the reader; this and that test should change"}
+	w := episode.Wanted{Files: []string{"a/x.go", "lib"}, Text: "Parse the comments in the reader with read_all; this and that test should change"}
 	cost := func(e episode.Episode) int64 { return int64(len(e.Text)) }
 	got := episode.Choose(all, w, landedAt, 250, cost)
 	var told, left []string
@@ -47,7 +47,7 @@ func TestChoose(t *testing.T) {
 	}
 	want := []string{
 		"used: file a/x.go", "below: file lib/deep/y.go", "file: file a/x.go", "symbol: symbol Parse; words parse",
-		"directory: directory a", "words: words comment, readers", "old: file a/x.go",
+		"directory: directory a", "words: words comment, readers", "coined: words read_all", "old: file a/x.go",
 	}
 	slices.Sort(want)
 	sorted := slices.Sorted(slices.Values(told))

@@ -1,10 +1,12 @@
 package episode
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
@@ -169,20 +171,28 @@ func (f *failure) seed(t *state.Task, last, fixed judged) Seed {
 	if last.of != fixed.of {
 		s.From = fixed.Round.From // another attempt, which may have started anew
 	}
+	first := f.findings[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "The gate %s failed %d times with the same finding while %s was worked on:\n\n", f.gate, f.cost, quote(t.Title))
-	for _, one := range f.findings[:min(len(f.findings), maxShown)] {
-		fmt.Fprintf(&b, "- %s\n", said(one))
+	fmt.Fprintf(&b, "%s: %s\n\nThe gate failed with that %d times while %s was worked on.\n", f.gate, said(first), f.cost, quote(t.Title))
+	for i, one := range f.findings[:min(len(f.findings), maxShown)] {
+		if i == 1 {
+			b.WriteString("\nAnd with:\n\n")
+		}
+		if i > 0 {
+			fmt.Fprintf(&b, "- %s\n", said(one))
+		}
 		if one.File != "" && pathFault(one.File) == "" && !slices.Contains(s.Paths(), one.File) {
 			s.Files = append(s.Files, File{Path: one.File})
+		}
+		if isName(one.Test) && !slices.Contains(s.Symbols, one.Test) {
+			s.Symbols = append(s.Symbols, one.Test)
 		}
 	}
 	if more := len(f.findings) - maxShown; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	s.Kind, s.By, s.Text = Gotcha, ByRun, b.String()
-	first := f.findings[0]
-	s.ID = Name(s.Kind, f.gate+" "+first.Test+" "+first.Message, strings.Join(f.keys, "\x00"))
+	s.ID = Name(s.Kind, f.gate+" "+cmp.Or(first.Test, first.Message), strings.Join(f.keys, "\x00"))
 	return s
 }
 
@@ -236,7 +246,7 @@ func reviews(t *state.Task) []Seed {
 			if !state.MustFix(f) || dropped(a, i, f) {
 				continue
 			}
-			text := fmt.Sprintf("A reviewer sent the work on %s back:\n\n- %s\n", quote(t.Title), said(f))
+			text := fmt.Sprintf("%s\n\nA reviewer sent the work on %s back for that.\n", said(f), quote(t.Title))
 			if f.Advice != "" {
 				text += "\nAdvice: " + cut(strings.TrimSpace(f.Advice), maxMessage) + "\n"
 			}
@@ -288,7 +298,7 @@ func answers(s *state.State, t *state.Task) []Seed {
 		}
 		seed := Seed{Episode: Episode{
 			ID: Name(Decision, ask, ask+"\x00"+answer), Kind: Decision, By: ByRun,
-			Text: fmt.Sprintf("Asked while %s was worked on: %s\n\nA person answered: %s\n", quote(t.Title), ask, answer),
+			Text: fmt.Sprintf("%s\n\nA person answered: %s\n\nThat was asked while %s was worked on.\n", ask, answer, quote(t.Title)),
 		}}
 		for _, f := range t.Files[:min(len(t.Files), maxNamed)] {
 			if pathFault(f) == "" {
@@ -350,7 +360,7 @@ func Learned(handin []byte) []Episode {
 			}
 		}
 		for _, s := range l.Symbols {
-			if s = strings.TrimSpace(s); s != "" && len(s) <= maxName && len(strings.Fields(s)) == 1 && s == plain(s) && len(e.Symbols) < maxNamed {
+			if s = strings.TrimSpace(s); isName(s) && len(e.Symbols) < maxNamed && !slices.Contains(e.Symbols, s) {
 				e.Symbols = append(e.Symbols, s)
 			}
 		}
@@ -358,6 +368,11 @@ func Learned(handin []byte) []Episode {
 		all = append(all, e)
 	}
 	return all
+}
+
+// isName reports whether a text is one word that can be a symbol.
+func isName(s string) bool {
+	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, unicode.IsSpace) && s == plain(s)
 }
 
 // said returns a finding in one line: where it is, without the number of the

@@ -52,14 +52,14 @@ func TestFailures(t *testing.T) {
 		s    *state.State
 		want []string // from, to, and a part of the text
 	}{
-		{"twice", task(at("T1.1", round(1, "test=a.go:no module 1"), round(2, "test=a.go:no module 2"), round(3, "test"))), []string{"c2 c3 failed 2 times"}},
+		{"twice", task(at("T1.1", round(1, "test=a.go:no module 1"), round(2, "test=a.go:no module 2"), round(3, "test"))), []string{"c2 c3 failed with that 2 times"}},
 		{"once", task(at("T1.1", round(1, "test=a.go:no module"), round(2, "test"))), nil},
 		{"another one each time", task(at("T1.1", round(1, "test=a.go:x"), round(2, "test=a.go:y"), round(3, "test"))), nil},
 		{"never ended", task(at("T1.1", round(1, "test=a.go:x"), round(2, "test=a.go:x"))), nil},
-		{"another gate hid it", task(at("T1.1", round(1, "test=a.go:x"), round(2, "build=b.go:y"), round(3, "test=a.go:x"), round(4, "test"))), []string{"c3 c4 failed 2 times"}},
-		{"two at once", task(at("T1.1", round(1, "test=a.go:x|b.go:y"), round(2, "test=a.go:x|b.go:y"), round(3, "test"))), []string{"c2 c3 - a.go: x\n- b.go: y"}},
-		{"one after the other", task(at("T1.1", round(1, "test=a.go:x|b.go:y"), round(2, "test=a.go:x|b.go:y"), round(3, "test=a.go:x"), round(4, "test"))), []string{"c2 c4 - b.go: y", "c3 c4 - a.go: x"}},
-		{"over attempts", task(at("T1.1", round(1, "test=a.go:x")), at("T1.2", round(2, "test=a.go:x")), at("T1.3", round(7, "test"))), []string{"c6 c7 failed 2 times"}},
+		{"another gate hid it", task(at("T1.1", round(1, "test=a.go:x"), round(2, "build=b.go:y"), round(3, "test=a.go:x"), round(4, "test"))), []string{"c3 c4 failed with that 2 times"}},
+		{"two at once", task(at("T1.1", round(1, "test=a.go:x|b.go:y"), round(2, "test=a.go:x|b.go:y"), round(3, "test"))), []string{"c2 c3 test: a.go: x\n\nThe gate failed with that 2 times while \"Do it\" was worked on.\n\nAnd with:\n\n- b.go: y"}},
+		{"one after the other", task(at("T1.1", round(1, "test=a.go:x|b.go:y"), round(2, "test=a.go:x|b.go:y"), round(3, "test=a.go:x"), round(4, "test"))), []string{"c2 c4 test: b.go: y\n", "c3 c4 test: a.go: x\n"}},
+		{"over attempts", task(at("T1.1", round(1, "test=a.go:x")), at("T1.2", round(2, "test=a.go:x")), at("T1.3", round(7, "test"))), []string{"c6 c7 failed with that 2 times"}},
 	} {
 		seeds := episode.Propose(c.s)
 		if len(seeds) != len(c.want) {

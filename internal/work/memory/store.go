@@ -208,8 +208,9 @@ func (s Store) hides(paths ...string) bool {
 
 // Approve makes an episode one that agents are told of: its file is in the
 // repository then. One whose files changed is approved as they are now, which is
-// what now says; it reports whether they had.
-func (s Store) Approve(k Kept, now func(path string) string) (moved Kept, refreshed bool, err error) {
+// what now says; it reports whether they had. A lasting one stays when they
+// change.
+func (s Store) Approve(k Kept, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to", Hint: "Approve it in a checkout of the repository."}
 	}
@@ -221,12 +222,15 @@ func (s Store) Approve(k Kept, now func(path string) string) (moved Kept, refres
 		}
 	}
 	data := []byte(k.String())
-	if stand == episode.Stale {
-		refreshed = true
+	if stand == episode.Stale || lasting {
+		refreshed = stand == episode.Stale
 		e := k.Episode
 		e.Files = slices.Clone(e.Files)
 		for i, f := range e.Files {
-			if f.Blob != "" {
+			switch {
+			case lasting:
+				e.Files[i].Blob = ""
+			case f.Blob != "":
 				e.Files[i].Blob = now(f.Path)
 			}
 		}

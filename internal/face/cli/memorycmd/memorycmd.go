@@ -255,10 +255,11 @@ type changed struct {
 }
 
 func approveCommand(a *console.Console) *cobra.Command {
+	lasting := false
 	c := a.Command("approve ID... [--json]", "let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
 		var done []changed
 		err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
-			to, renewed, err := s.store.Approve(k, s.now)
+			to, renewed, err := s.store.Approve(k, lasting, s.now)
 			if err == nil {
 				done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
 			}
@@ -279,6 +280,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, -1)
+	c.Flags().BoolVar(&lasting, "lasting", false, "keep it when its files change, as long as they are there")
 	a.JSONFlag(c)
 	return c
 }
@@ -374,8 +376,8 @@ func gcCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// sweep removes what is of no use any more. A proposal whose file is gone would be
-// made again by a run that is looked at again, so that it is forgotten.
+// sweep removes what is of no use any more. What is learned again is proposed
+// again: only what is forgotten is not.
 func (s *shelf) sweep(now time.Time, dry bool) ([]dropped, error) {
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 	keep := episode.Keep{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
@@ -390,7 +392,7 @@ func (s *shelf) sweep(now time.Time, dry bool) ([]dropped, error) {
 		if dry {
 			continue
 		}
-		if err := s.store.Forget(k); err != nil {
+		if err := s.store.Remove(k); err != nil {
 			return gone, err
 		}
 	}
