@@ -207,6 +207,8 @@ const (
 	Fresh Standing = "fresh"
 	Stale Standing = "stale" // a file of it changed
 	Gone  Standing = "gone"  // a file of it was deleted
+
+	Unmerged Standing = "unmerged" // the work that it comes from is not part of the branch
 )
 
 // Stand compares the files of an episode with those that are there now. A file

@@ -208,13 +208,16 @@ func (s Store) hides(paths ...string) bool {
 
 // Approve makes an episode one that agents are told of: its file is in the
 // repository then. One whose files changed is approved as they are now, which is
-// what now says; it reports whether they had. A lasting one stays when they
-// change.
-func (s Store) Approve(k Kept, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
+// what now says; it reports whether they had. One that is not merged is approved
+// as it was learned, the first time. A lasting one stays when its files change.
+func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to", Hint: "Approve it in a checkout of the repository."}
 	}
-	stand, file := k.Stand(now)
+	is, file := k.Stand(now)
+	if stand != episode.Unmerged || k.State == episode.Approved {
+		stand = is
+	}
 	if stand == episode.Gone {
 		return k, false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is about %s, which is not committed here any more", k.ID, file),

@@ -48,6 +48,7 @@ type shelf struct {
 	problems []memory.Problem
 	uses     map[string]episode.Use
 	now      func(path string) string
+	merged   func(commit string) bool // it is part of what is checked out
 }
 
 // open reads the memory, once the proposals of all runs are written. The caller
@@ -83,6 +84,16 @@ func (s *shelf) read(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	known := map[string]bool{}
+	s.merged = func(commit string) bool {
+		is, ok := known[commit]
+		if !ok {
+			_, err := s.place.Repo.Run(ctx, "merge-base", "--is-ancestor", commit, head)
+			is = err == nil
+			known[commit] = is
+		}
+		return is
+	}
 	s.now, err = memory.At(ctx, s.place.Repo, head, s.kept)
 	return err
 }
@@ -90,6 +101,9 @@ func (s *shelf) read(ctx context.Context) (err error) {
 func (s *shelf) row(k memory.Kept) row {
 	r := row{Episode: k.Episode, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
 	r.Standing, r.Changed = k.Stand(s.now)
+	if n := len(k.From); r.Standing != episode.Fresh && n > 0 && k.From[n-1].Commit != "" && !s.merged(k.From[n-1].Commit) {
+		r.Standing, r.Changed = episode.Unmerged, ""
+	}
 	return r
 }
 
@@ -259,7 +273,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 	c := a.Command("approve ID... [--json]", "let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
 		var done []changed
 		err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
-			to, renewed, err := s.store.Approve(k, lasting, s.now)
+			to, renewed, err := s.store.Approve(k, s.row(k).Standing, lasting, s.now)
 			if err == nil {
 				done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
 			}
