@@ -141,9 +141,11 @@ func singular(word string) string { return strings.TrimSuffix(word, "s") }
 // and of what Nexus writes into episodes itself.
 func plainWords() []string {
 	return []string{
-		"about", "added", "after", "also", "before", "change", "changed", "code", "does", "done", "each", "ended", "every", "failed", "file", "files",
-		"find", "finding", "from", "gate", "have", "into", "just", "make", "must", "need", "only", "other", "pass", "passes", "same", "should",
-		"some", "task", "test", "tests", "than", "that", "them", "then", "there", "they", "this", "times", "used", "uses", "what", "when", "where",
+		"about", "added", "after", "also", "before", "change", "changed", "code", "does", "done", "each", "ended", "every", "failed", "file",
+		"files", "find", "finding", "from", "gate", "have", "into", "just", "make", "must", "need", "only", "other", "pass", "passes",
+		"same", "should",
+		"some", "task", "test", "tests",
+		"than", "that", "them", "then", "there", "they", "this", "times", "used", "uses", "what", "when", "where",
 		"which", "while", "will", "with", "work", "worked", "works", "write", "your",
 	}
 }

@@ -41,7 +41,10 @@ func Parse(name string, data []byte) (Episode, error) {
 
 func parse(data []byte) (e Episode, _ *fault) {
 	if len(data) > maxFile {
-		return e, &fault{1, fmt.Sprintf("the file has more than %d bytes", maxFile), "Keep one thing that was learned in a file, in a few sentences."}
+		return e, &fault{
+			1, fmt.Sprintf("the file has more than %d bytes", maxFile),
+			"Keep one thing that was learned in a file, in a few sentences.",
+		}
 	}
 	text := strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff")
 	lines := strings.Split(text, "\n")
@@ -51,7 +54,10 @@ func parse(data []byte) (e Episode, _ *fault) {
 		}
 	}
 	if strings.TrimRight(lines[0], " \t") != fence {
-		return e, &fault{1, "the file does not start with a line " + fence, "Start with " + fence + ", a line for each field such as kind: gotcha, and another " + fence + "."}
+		return e, &fault{
+			1, "the file does not start with a line " + fence,
+			"Start with " + fence + ", a line for each field such as kind: gotcha, and another " + fence + ".",
+		}
 	}
 	h := head{seen: map[string]int{}}
 	for i, line := range lines[1:] {
@@ -82,7 +88,10 @@ func (h *head) read(n int, line string) *fault {
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	switch {
 	case !ok:
-		return &fault{n, fmt.Sprintf("%q is no field", short(line)), "Write a field as name: value; the text comes after the second " + fence + "."}
+		return &fault{
+			n, fmt.Sprintf("%q is no field", short(line)),
+			"Write a field as name: value; the text comes after the second " + fence + ".",
+		}
 	case !slices.Contains(keys(), key):
 		return &fault{n, fmt.Sprintf("unknown field %q", short(key)), "The fields are " + strings.Join(keys(), ", ") + "."}
 	case value == "":
@@ -128,7 +137,10 @@ func (h *head) set(n int, key, value string) *fault {
 		return h.blob(n, value)
 	case "symbol":
 		if len(value) > maxName || strings.ContainsFunc(value, unicode.IsSpace) {
-			return &fault{n, fmt.Sprintf("symbol %q is not one name", short(value)), "Write one name, such as Parse or Tree.Walk, and a line for each further one."}
+			return &fault{
+				n, fmt.Sprintf("symbol %q is not one name", short(value)),
+				"Write one name, such as Parse or Tree.Walk, and a line for each further one.",
+			}
 		}
 		h.e.Symbols = append(h.e.Symbols, value)
 		return most(n, key, len(h.e.Symbols), maxFiles)
@@ -160,7 +172,10 @@ func (h *head) blob(n int, value string) *fault {
 	case last < 0 || h.e.Files[last].Blob != "":
 		return &fault{n, "blob does not follow the file that it belongs to", "Write it in the line after its file."}
 	case !isHash(value):
-		return &fault{n, fmt.Sprintf("%q is not the hash of a file", short(value)), "git rev-parse HEAD:PATH prints it. Without a blob, the episode stays when the file changes."}
+		return &fault{
+			n, fmt.Sprintf("%q is not the hash of a file", short(value)),
+			"git rev-parse HEAD:PATH prints it. Without a blob, the episode stays when the file changes.",
+		}
 	}
 	h.e.Files[last].Blob = value
 	return nil
@@ -177,7 +192,10 @@ func (h *head) end(n int, text string) (Episode, *fault) {
 	case text == "":
 		return h.e, &fault{n + 1, "there is no text", "Say below the head what was learned."}
 	case len(text) > MaxText:
-		return h.e, &fault{n + 1, fmt.Sprintf("the text has %d bytes; at most %d are kept", len(text), MaxText), "Say it in a few sentences, and link to the rest."}
+		return h.e, &fault{
+			n + 1, fmt.Sprintf("the text has %d bytes; at most %d are kept", len(text), MaxText),
+			"Say it in a few sentences, and link to the rest.",
+		}
 	}
 	return h.e, nil
 }

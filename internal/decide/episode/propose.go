@@ -355,7 +355,8 @@ func Learned(handin []byte) []Episode {
 			e.Kind = Pattern
 		}
 		for _, f := range l.Files {
-			if f = strings.TrimPrefix(strings.TrimSpace(f), "./"); f != "" && pathFault(f) == "" && len(e.Files) < maxNamed && !slices.Contains(e.Paths(), f) {
+			f = strings.TrimPrefix(strings.TrimSpace(f), "./")
+			if f != "" && pathFault(f) == "" && len(e.Files) < maxNamed && !slices.Contains(e.Paths(), f) {
 				e.Files = append(e.Files, File{Path: f})
 			}
 		}

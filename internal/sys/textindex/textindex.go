@@ -49,7 +49,8 @@ func New(ctx context.Context, all []Text) (*Index, error) {
 }
 
 func (x *Index) fill(ctx context.Context, all []Text) error {
-	const table = `create virtual table text using fts5 (name unindexed, body, tags, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'")`
+	const table = `create virtual table text using fts5 (name unindexed, body, tags,
+		tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'")`
 	if _, err := x.db.ExecContext(ctx, table); err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ type Run struct {
 	State *state.State
 	Git   git.Repo                          // that has its commits
 	Blob  func(hash string) ([]byte, error) // what its facts name
-
 }
 
 // Learn writes what a run shows to be worth keeping as proposals, and returns how

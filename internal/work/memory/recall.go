@@ -42,7 +42,9 @@ type Book struct {
 // Recall returns what has to do with a task, the best first: what its session is
 // told, and what is left out for want of room. Of what is about other files
 // than those of the commit, nothing is told.
-func (b *Book) Recall(ctx context.Context, repo git.Repo, commit string, w episode.Wanted, cost func(episode.Episode) int64) ([]episode.Choice, error) {
+func (b *Book) Recall(
+	ctx context.Context, repo git.Repo, commit string, w episode.Wanted, cost func(episode.Episode) int64,
+) ([]episode.Choice, error) {
 	if b == nil || b.Tokens <= 0 {
 		return nil, nil
 	}

@@ -109,7 +109,10 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + filepath.Join(top, dir), Cause: err, Hint: "It must be a readable directory."}
+		return nil, nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read " + filepath.Join(top, dir), Cause: err,
+			Hint: "It must be a readable directory.",
+		}
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
@@ -121,7 +124,9 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 			continue
 		}
 		if len(all) == maxEpisodes {
-			problems = append(problems, Problem{at, fmt.Sprintf("there are more than %d files; the rest are not read", maxEpisodes), "Run nexus memory gc."})
+			problems = append(problems, Problem{
+				at, fmt.Sprintf("there are more than %d files; the rest are not read", maxEpisodes), "Run nexus memory gc.",
+			})
 			break
 		}
 		e, err := one(root, name, at)
@@ -137,7 +142,10 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 func one(root *os.Root, name, at string) (episode.Episode, error) {
 	info, err := root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		return episode.Episode{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: at + ": it is not a plain file", Hint: "Replace it with the file itself."}
+		return episode.Episode{}, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: at + ": it is not a plain file",
+			Hint: "Replace it with the file itself.",
+		}
 	}
 	var data []byte
 	if err == nil {
@@ -180,10 +188,14 @@ func Find(all []Kept, name string) (Kept, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Kept{}, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no episode %q", name), Hint: "nexus memory list lists them."}
+		return Kept{}, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no episode %q", name),
+			Hint: "nexus memory list lists them.",
+		}
 	}
 	return Kept{}, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d episodes have %q in their names", len(found), name), Hint: "Give more of the name; nexus memory list lists them.",
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d episodes have %q in their names", len(found), name),
+		Hint: "Give more of the name; nexus memory list lists them.",
 	}
 }
 
@@ -212,7 +224,10 @@ func (s Store) hides(paths ...string) bool {
 // as it was learned, the first time. A lasting one stays when its files change.
 func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
 	if s.Repo == "" {
-		return k, false, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to", Hint: "Approve it in a checkout of the repository."}
+		return k, false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to",
+			Hint: "Approve it in a checkout of the repository.",
+		}
 	}
 	is, file := k.Stand(now)
 	if stand != episode.Unmerged || k.State == episode.Approved {

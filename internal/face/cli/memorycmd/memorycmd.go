@@ -115,17 +115,24 @@ type filter struct{ state, kind, file string }
 
 func (f filter) check() error {
 	if f.state != "" && !slices.Contains(episode.States(), episode.State(f.state)) {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", f.state), Hint: "The states are proposed, approved and forgotten."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", f.state),
+			Hint: "The states are proposed, approved and forgotten.",
+		}
 	}
 	if f.kind != "" && !slices.Contains(episode.Kinds(), episode.Kind(f.kind)) {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", f.kind), Hint: "The kinds are decision, pattern, gotcha, fix and review."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", f.kind),
+			Hint: "The kinds are decision, pattern, gotcha, fix and review.",
+		}
 	}
 	return nil
 }
 
 func (f filter) lists(k memory.Kept) bool {
 	state := k.State == episode.State(f.state) || f.state == "" && k.State != episode.Forgotten
-	file := f.file == "" || slices.ContainsFunc(k.Paths(), func(p string) bool { return p == f.file || strings.HasPrefix(p, strings.TrimSuffix(f.file, "/")+"/") })
+	below := strings.TrimSuffix(f.file, "/") + "/"
+	file := f.file == "" || slices.ContainsFunc(k.Paths(), func(p string) bool { return p == f.file || strings.HasPrefix(p, below) })
 	return state && file && (f.kind == "" || k.Kind == episode.Kind(f.kind))
 }
 
@@ -137,28 +144,30 @@ type listing struct {
 
 func listCommand(a *console.Console) *cobra.Command {
 	var f filter
-	c := a.Command("list [flags]", "list what was learned, what waits for approval, and what is out of date", func(ctx context.Context, _ []string) error {
-		if err := f.check(); err != nil {
-			return err
-		}
-		s, err := open(ctx, a)
-		if err != nil {
-			return err
-		}
-		defer s.place.Close()
-		l := listing{Episodes: []row{}, Problems: append([]memory.Problem{}, s.problems...)}
-		for _, k := range s.kept {
-			if f.lists(k) {
-				l.Episodes = append(l.Episodes, s.row(k))
+	c := a.Command("list [flags]",
+		"list what was learned, what waits for approval, and what is out of date", func(ctx context.Context, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
 			}
-		}
-		if err := a.Answer(l, func(st view.Style) string { return draw(st, l) }); err != nil || len(l.Problems) == 0 {
-			return err
-		}
-		return console.ExitError(console.CodeFailed)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+			s, err := open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer s.place.Close()
+			l := listing{Episodes: []row{}, Problems: append([]memory.Problem{}, s.problems...)}
+			for _, k := range s.kept {
+				if f.lists(k) {
+					l.Episodes = append(l.Episodes, s.row(k))
+				}
+			}
+			if err := a.Answer(l, func(st view.Style) string { return draw(st, l) }); err != nil || len(l.Problems) == 0 {
+				return err
+			}
+			return console.ExitError(console.CodeFailed)
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	flags := c.Flags()
-	flags.StringVar(&f.state, "state", "", "list only those in this `STATE`: proposed, approved or forgotten; the default is all but forgotten ones")
+	flags.StringVar(&f.state, "state", "",
+		"list only those in this `STATE`: proposed, approved or forgotten; the default is all but forgotten ones")
 	flags.StringVar(&f.kind, "kind", "", "list only those of this `KIND`: decision, pattern, gotcha, fix or review")
 	flags.StringVar(&f.file, "file", "", "list only those about this `PATH` from the root of the repository, a file or a directory")
 	a.JSONFlag(c)
@@ -211,19 +220,20 @@ func about(r row) string {
 }
 
 func showCommand(a *console.Console) *cobra.Command {
-	c := a.Command("show ID [--json]", "print an episode: its text, where it comes from, and whether its files changed", func(ctx context.Context, args []string) error {
-		s, err := open(ctx, a)
-		if err != nil {
-			return err
-		}
-		defer s.place.Close()
-		k, err := s.find(args[0])
-		if err != nil {
-			return err
-		}
-		r := s.row(k)
-		return a.Answer(r, func(st view.Style) string { return detail(st, r) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c := a.Command("show ID [--json]",
+		"print an episode: its text, where it comes from, and whether its files changed", func(ctx context.Context, args []string) error {
+			s, err := open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer s.place.Close()
+			k, err := s.find(args[0])
+			if err != nil {
+				return err
+			}
+			r := s.row(k)
+			return a.Answer(r, func(st view.Style) string { return detail(st, r) })
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
 	a.JSONFlag(c)
 	return c
@@ -270,29 +280,30 @@ type changed struct {
 
 func approveCommand(a *console.Console) *cobra.Command {
 	lasting := false
-	c := a.Command("approve ID... [--json]", "let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
-		var done []changed
-		err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
-			to, renewed, err := s.store.Approve(k, s.row(k).Standing, lasting, s.now)
-			if err == nil {
-				done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
-			var b strings.Builder
-			for _, d := range done {
-				fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
-				if d.Renewed {
-					b.WriteString("Its files had changed; it holds for them as they are committed now.\n")
+	c := a.Command("approve ID... [--json]",
+		"let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
+			var done []changed
+			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
+				to, renewed, err := s.store.Approve(k, s.row(k).Standing, lasting, s.now)
+				if err == nil {
+					done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
 				}
+				return err
+			})
+			if err != nil {
+				return err
 			}
-			return b.String() + "Agents are told of it from now on. Commit the file to share it.\n"
-		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+			return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
+				var b strings.Builder
+				for _, d := range done {
+					fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
+					if d.Renewed {
+						b.WriteString("Its files had changed; it holds for them as they are committed now.\n")
+					}
+				}
+				return b.String() + "Agents are told of it from now on. Commit the file to share it.\n"
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, -1)
 	c.Flags().BoolVar(&lasting, "lasting", false, "keep it when its files change, as long as they are there")
 	a.JSONFlag(c)
@@ -300,28 +311,29 @@ func approveCommand(a *console.Console) *cobra.Command {
 }
 
 func forgetCommand(a *console.Console) *cobra.Command {
-	c := a.Command("forget ID... [--json]", "remove an episode, and do not propose it again here", func(ctx context.Context, args []string) error {
-		var done []changed
-		shared := false
-		err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
-			shared = shared || k.Shared
-			done = append(done, changed{ID: k.ID, State: string(episode.Forgotten)})
-			return s.store.Forget(k)
-		})
-		if err != nil {
-			return err
-		}
-		return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
-			var b strings.Builder
-			for _, d := range done {
-				fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
+	c := a.Command("forget ID... [--json]",
+		"remove an episode, and do not propose it again here", func(ctx context.Context, args []string) error {
+			var done []changed
+			shared := false
+			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
+				shared = shared || k.Shared
+				done = append(done, changed{ID: k.ID, State: string(episode.Forgotten)})
+				return s.store.Forget(k)
+			})
+			if err != nil {
+				return err
 			}
-			if shared {
-				b.WriteString("Its file is removed from " + episode.Dir + ". Commit that to share it.\n")
-			}
-			return b.String()
-		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+			return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
+				var b strings.Builder
+				for _, d := range done {
+					fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
+				}
+				if shared {
+					b.WriteString("Its file is removed from " + episode.Dir + ". Commit that to share it.\n")
+				}
+				return b.String()
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, -1)
 	a.JSONFlag(c)
 	return c
@@ -358,7 +370,10 @@ func outside(a *console.Console) error {
 	if a.Env(sandbox.Mark) == "" {
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not edit the memory", Hint: "Say in learned, when you submit, what the next agent should know."}
+	return &nexus.Error{
+		Code: nexus.CodeForbidden, Message: "agents may not edit the memory",
+		Hint: "Say in learned, when you submit, what the next agent should know.",
+	}
 }
 
 // dropped is an episode that gc removes, and why.
@@ -370,21 +385,22 @@ type dropped struct {
 
 func gcCommand(a *console.Console) *cobra.Command {
 	dry := false
-	c := a.Command("gc [--dry-run] [--json]", "remove what is about deleted files, or what nobody approved or needed for long", func(ctx context.Context, _ []string) error {
-		if err := outside(a); err != nil {
-			return err
-		}
-		s, err := open(ctx, a)
-		if err != nil {
-			return err
-		}
-		defer s.place.Close()
-		gone, err := s.sweep(a.Now(), dry)
-		if err != nil {
-			return err
-		}
-		return a.Answer(map[string]any{"removed": gone, "dry_run": dry}, func(st view.Style) string { return swept(st, gone, dry) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c := a.Command("gc [--dry-run] [--json]",
+		"remove what is about deleted files, or what nobody approved or needed for long", func(ctx context.Context, _ []string) error {
+			if err := outside(a); err != nil {
+				return err
+			}
+			s, err := open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer s.place.Close()
+			gone, err := s.sweep(a.Now(), dry)
+			if err != nil {
+				return err
+			}
+			return a.Answer(map[string]any{"removed": gone, "dry_run": dry}, func(st view.Style) string { return swept(st, gone, dry) })
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVar(&dry, "dry-run", false, "only list what would be removed")
 	a.JSONFlag(c)
 	return c
