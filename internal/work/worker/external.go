@@ -108,17 +108,21 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		login.renewed() // what one that stayed renewed after its last prompt
 	}()
 	old := t.Attempt.Session(t.Session)
+	var remembered []nexus.Remembered
 	if old == nil || len(old.Messages) == 0 {
-		told, err := s.informed(ctx, t, d)
-		if err != nil {
+		var here prompt.Here
+		if here.Told, err = s.informed(ctx, t, d); err != nil {
 			return agent.Outcome{}, err
 		}
-		t.Next += s.Site.masked(prompt.Here{Told: told}.Text())
+		if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
+			return agent.Outcome{}, err
+		}
+		t.Next += s.Site.masked(here.Text())
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,
-		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
+		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Memory: remembered, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Settle: tidy,
