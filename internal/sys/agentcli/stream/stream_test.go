@@ -61,6 +61,9 @@ func TestEnds(t *testing.T) {
 		"opencode error":            {"opencode", `{"type":"error","sessionID":"o","error":{"name":"ProviderModelNotFoundError","data":{"message":"Model not found: x/y"}}}`, "", 1, nexus.FaultSetup, ""},
 		"opencode error, exit 0":    {"opencode", `{"type":"error","sessionID":"o","error":{"name":"APIError","data":{"message":"odd"}}}`, "", 0, nexus.FaultCrashed, ""},
 		"text done":                 {"text", "I did it.\n", "", 0, "", "I did it."},
+		"text about a login":        {"text", "The server answers 401 Unauthorized.\nI test that.\n\nI build.\nIt fails.\n", "", 1, nexus.FaultCrashed, "The server answers 401 Unauthorized.\n\nI test that.\n\n\n\nI build.\n\nIt fails."},
+		"text, login lost":          {"text", "I work.\nError: not logged in\nTry again.\n", "", 1, nexus.FaultLogin, "I work.\n\nError: not logged in\n\nTry again."},
+		"text, login on stderr":     {"text", "I work.\nI test.\nI build.\n", "401 Unauthorized", 1, nexus.FaultLogin, "I work.\n\nI test.\n\nI build."},
 		"text failed":               {"text", "", "nope", 3, nexus.FaultCrashed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

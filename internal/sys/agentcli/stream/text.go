@@ -1,7 +1,9 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -25,9 +27,17 @@ func (t *text) Close(exit int, stderr string) End {
 	}
 	e.Fault = nexus.FaultCrashed
 	said := strings.TrimSpace(stderr + "\n" + tail(t.said, maxLost))
-	if known := Classify(said); known != "" {
+	// What it printed before its end is about its work: a server that answers 401
+	// is no lost login.
+	if known := cmp.Or(Classify(stderr), Classify(lastLines(t.said, 3))); known != "" {
 		e.Fault = known
 	}
 	e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d: %s", exit, Brief(said)), ": ")
 	return e
+}
+
+// lastLines returns the last lines of a text that are not empty.
+func lastLines(text string, n int) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
