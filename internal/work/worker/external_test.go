@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
@@ -48,10 +50,7 @@ func made(tb testing.TB, role nexus.Role, script string) *maker {
 	tb.Cleanup(func() { _ = tree.Remove(context.Background()) })
 	user := tb.TempDir()
 	gittest.Write(tb, user, map[string]string{".toy/login.json": `{"token": "a-very-secret-token-0123456789"}`})
-	file := filepath.Join(user, "toy")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is run
-		tb.Fatal(err)
-	}
+	file := testenv.WriteProgram(tb, filepath.Join(user, "toy"), "#!/bin/sh\n"+script)
 	s.Site.Learn = func(secret string) { m.learnt = append(m.learnt, secret) }
 	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(tb, "Rules of this repository.")
 	m.Sessions.Site.Learn = s.Site.Learn
