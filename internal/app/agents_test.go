@@ -142,12 +142,13 @@ func TestProbes(t *testing.T) {
 	}
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home, "PATH": filepath.Join(home, "bin") + ":/usr/bin:/bin", "XDG_STATE_HOME": filepath.Join(home, "state")}
-	write := func(name, text string, mode os.FileMode) {
-		t.Helper()
-		at := filepath.Join(home, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), mode)); err != nil {
-			t.Fatal(err)
-		}
+	login := filepath.Join(home, ".local/share/opencode/auth.json")
+	err := errors.Join(
+		os.MkdirAll(filepath.Join(home, "bin"), 0o700), os.MkdirAll(filepath.Dir(login), 0o700),
+		os.WriteFile(login, []byte(`{"a": {"key": "a-key-that-is-long-enough"}}`), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
 	}
 	const program = `#!/bin/sh
 test -z "$MINE" || key=/with-key
@@ -158,9 +159,8 @@ case $* in
 models) echo "a/model$login$key" ;;
 esac
 `
-	write("bin/opencode", program, 0o755)
-	write("bin/gemini", "#!/bin/sh\necho '--output-format --resumed'\n", 0o755)
-	write(".local/share/opencode/auth.json", `{"a": {"key": "a-key-that-is-long-enough"}}`, 0o600)
+	testenv.WriteProgram(t, filepath.Join(home, "bin", "opencode"), program)
+	testenv.WriteProgram(t, filepath.Join(home, "bin", "gemini"), "#!/bin/sh\necho '--output-format --resumed'\n")
 	conf := config.Config{Agents: map[string]config.Agent{"opencode": {Env: []string{"MINE=1"}}}}
 	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	a := &app.App{Env: func(name string) string { return vars[name] }, Now: func() time.Time { return now }, Mask: secret.New(nil)}

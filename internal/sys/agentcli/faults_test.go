@@ -209,8 +209,8 @@ func TestBounds(t *testing.T) {
 		}
 		l := launch(t, `cat lines; test -s end || sleep 98763; cat end`, time.Minute)
 		l.Program = agentcli.Program{Name: c.format, Speaks: c.format}
-		write(t, filepath.Join(l.Command.Dir, "lines"), text.String(), 0o600)
-		write(t, filepath.Join(l.Command.Dir, "end"), end, 0o600)
+		write(t, filepath.Join(l.Command.Dir, "lines"), text.String())
+		write(t, filepath.Join(l.Command.Dir, "end"), end)
 		var heard []stream.Kind
 		q := prompt(&heard)
 		q.Turns, q.Money = 3, nexus.Dollar
