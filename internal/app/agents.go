@@ -47,7 +47,7 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	p.Name = name
 	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
 	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
-	p.Mode = cmp.Or(set.Mode, p.Mode)
+	p.Mode, p.End = cmp.Or(set.Mode, p.Mode), set.End
 	if set.Args != nil {
 		p.Args = set.Args
 	}

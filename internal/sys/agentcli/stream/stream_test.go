@@ -15,7 +15,7 @@ import (
 
 // decode reads a whole stream.
 func decode(format, text string, exit int, stderr string) ([]stream.Event, stream.End) {
-	d := stream.New(format)
+	d := stream.New(format, "")
 	var all []stream.Event
 	for line := range strings.Lines(text) {
 		all = append(all, d.Line([]byte(line))...)
@@ -176,7 +176,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, exit int) {
 		for _, format := range stream.Formats() {
-			d := stream.New(format)
+			d := stream.New(format, "")
 			for line := range bytes.Lines(data) {
 				for _, e := range d.Line(line) {
 					for _, c := range e.Calls {
@@ -200,7 +200,7 @@ func FuzzStream(f *testing.F) {
 // BenchmarkLine is what a message costs.
 func BenchmarkLine(b *testing.B) {
 	line := []byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c1","content":"` + strings.Repeat("some output of a tool\\n", 400) + `"}]}}`)
-	d := stream.New("claude")
+	d := stream.New("claude", "")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		d.Line(line)

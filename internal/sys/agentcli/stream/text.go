@@ -10,11 +10,22 @@ import (
 )
 
 // text reads a program that prints what it likes. Its exit is all that says how
-// it ended, so 0 is taken as done: what it did is judged by its change anyway.
-type text struct{ said string }
+// it ended, unless somebody knows which line does, so 0 is taken as done: what it
+// did is judged by its change anyway.
+type text struct {
+	said  string
+	until string // in the line that says that it is done; empty: none does
+	done  bool
+}
 
 // Line implements [Decoder].
 func (t *text) Line(line []byte) []Event {
+	if t.done {
+		return nil
+	}
+	if t.done = t.until != "" && strings.Contains(string(line), t.until); t.done {
+		return []Event{{Kind: Ended, End: t.Close(0, "")}}
+	}
 	t.said = tail(t.said+strings.ToValidUTF8(string(line), "?")+"\n", maxText)
 	return nil
 }
@@ -22,7 +33,13 @@ func (t *text) Line(line []byte) []Event {
 // Close implements [Decoder].
 func (t *text) Close(exit int, stderr string) End {
 	e := End{Text: strings.TrimSpace(t.said)}
-	if exit == 0 {
+	switch {
+	case t.done:
+		return e
+	case exit == 0 && t.until != "":
+		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 without the line that says that it is done"
+		return e
+	case exit == 0:
 		return e
 	}
 	e.Fault = nexus.FaultCrashed
