@@ -73,7 +73,10 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 		return Ended{}, err
 	}
 	defer p.Close() //nolint:errcheck // it is dead then
-	s := &talk{Launch: l, Prompt: q, process: p, decoder: stream.New(l.Program.Speaks, l.Program.End), lines: make(chan []byte), open: map[string]bool{}}
+	s := &talk{
+		Launch: l, Prompt: q, process: p, decoder: stream.New(l.Program.Speaks, l.Program.End),
+		lines: make(chan []byte), open: map[string]bool{},
+	}
 	go s.read() // ends with the process, which Close waits for
 	text, answers := l.Program.stdin(q)
 	go func() { // a program that does not read is killed for its silence

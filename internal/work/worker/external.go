@@ -244,7 +244,11 @@ func steered(ctx context.Context, e tool.Env, p agentcli.Program, tidy func(cont
 		}
 	}
 	for _, name := range names {
-		if _, err := e.Root.Lstat(name); err != nil || e.Hidden.Name(name) != "" {
+		info, err := e.Root.Lstat(name)
+		if err != nil || e.Hidden.Name(name) != "" {
+			continue
+		}
+		if data, err := e.Root.ReadFile(name); err == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
 		return &nexus.Error{
