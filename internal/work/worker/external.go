@@ -248,11 +248,17 @@ func steered(ctx context.Context, e tool.Env, p agentcli.Program, tidy func(cont
 		}
 	}
 	for _, name := range names {
-		if _, err := e.Root.Lstat(name); err != nil || e.Hidden.Name(name) != "" {
+		info, err := e.Root.Lstat(name)
+		if err != nil || e.Hidden.Name(name) != "" {
+			continue
+		}
+		if data, err := e.Root.ReadFile(name); err == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s would take its settings from %s of the repository, which can choose its model, its provider and commands that it starts", p.Name, name),
+			Code: nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf(
+				"%s would take its settings from %s of the repository, which can choose its model, its provider and commands that it starts", p.Name, name),
 			Hint: "Let another agent or a model do the roles of " + p.Name + ", or remove the file from the branch. Then run nexus resume.",
 		}
 	}
