@@ -23,6 +23,7 @@ type Actor struct {
 	Open func(id nexus.AttemptID, rev string) // hears of each worktree that is brought to a revision
 	a    *state.Attempt                       // whose sessions it has; its own copy
 	done []nexus.Fact                         // that are recorded with what comes next
+	learner
 }
 
 // Act does what an intent says.
@@ -241,7 +242,7 @@ func (x *Actor) judged(ctx context.Context) error {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
 	sum := repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence)
-	sum.Own = sum.State == nexus.Fail && sum.Gate != "build" && x.tested()
+	sum.Own = x.own(sum)
 	return x.record(ctx, append(facts, sum)...)
 }
 
@@ -389,6 +390,9 @@ func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 
 // edit changes what the role is to change.
 func (x *Actor) edit(role nexus.Role) tree {
+	if x.scenario.know != nil && role == nexus.Coder {
+		return x.learn()
+	}
 	t, task := x.tree(), x.View.Task
 	content := x.id(string(x.a.ID) + ":")
 	if x.scenario.stubborn[task.ID] || x.roll(x.scenario.bad) {

@@ -85,7 +85,7 @@ func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetRese
 		return err
 	}
 	f := nexus.TurnTaken{Session: s.Session, Turn: c.turn, Message: fmt.Sprintf("turn %d tools", c.turn), Stop: "tools"}
-	if x.pick(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) {
+	if x.pick(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) && x.wrote(s) {
 		f.Message, f.Stop = fmt.Sprintf("turn %d done", c.turn), "done"
 	}
 	err := x.record(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: nexus.Usage{Input: 10, Output: 1}}, f)
