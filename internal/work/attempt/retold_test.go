@@ -85,7 +85,10 @@ func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]str
 	p.fold(nexus.RoundStarted{Attempt: id, Round: n, Role: nexus.Coder, Cause: cause, Session: session}, nexus.PromptSent{Session: session, Message: p.blob(llm.Say("begin")), Why: "brief"})
 	if summary == "" {
 		said := llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I split Parse into a scanner and a table of units.\nThe scanner works; the table has no weeks yet."}}}
-		p.fold(nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"})
+		p.fold(
+			nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I look around."}}})},
+			nexus.TurnTaken{Session: session, Turn: 2, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"},
+		)
 		return snap
 	}
 	result := p.blob(map[string]string{"subject": "Read weeks", "summary": summary, "status": "done"})
@@ -268,6 +271,7 @@ var retold = []struct {
 		seq = p.asks(nexus.Request{Verb: nexus.VerbRetry, Task: "T1", Text: "TestRoundTrip is right: String writes no spaces."})
 		p.start("T1.2")
 		p.fold(nexus.PromptSent{Session: "T1.2/coder.1", Message: p.blob(llm.Say("said")), Why: "guidance", Request: seq})
+		p.asks(nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "This comes with its next turn, and not before."})
 	}},
 }
 

@@ -202,7 +202,7 @@ func lastFound(l tried.Last) string {
 	for _, f := range found[:min(len(found), maxFindings)] {
 		b.WriteString(findingWithin(f, lastBytes) + "\n")
 	}
-	if out := strings.TrimSpace(l.Printed); len(found) == 0 && out != "" {
+	if out := strings.TrimSpace(l.Printed); out != "" {
 		b.WriteString(tail(out, outputBytes) + "\n")
 	}
 	if more := len(found) - maxFindings; more > 0 {
