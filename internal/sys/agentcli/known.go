@@ -3,6 +3,8 @@ package agentcli
 import (
 	"path"
 	"slices"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // Known returns the programs that need no configuration, in the order of their
@@ -68,6 +70,22 @@ func (p Program) Steering() []string {
 	default:
 		return nil
 	}
+}
+
+// Steers reports whether one of the files of [Program.Steering] with this content may
+// choose anything. An .aider.conf.yml that names files to read, as nexus generate
+// suggests, does not.
+func Steers(name string, data []byte) bool {
+	var set map[string]any
+	if name != ".aider.conf.yml" || yaml.Unmarshal(data, &set) != nil {
+		return true
+	}
+	for key := range set {
+		if key != "read" {
+			return true
+		}
+	}
+	return false
 }
 
 // Speaking returns the program as it is started to speak another protocol than it

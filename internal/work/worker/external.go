@@ -108,17 +108,21 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		login.renewed() // what one that stayed renewed after its last prompt
 	}()
 	old := t.Attempt.Session(t.Session)
+	var remembered []nexus.Remembered
 	if old == nil || len(old.Messages) == 0 {
-		told, err := s.informed(ctx, t, d)
-		if err != nil {
+		var here prompt.Here
+		if here.Told, err = s.informed(ctx, t, d); err != nil {
 			return agent.Outcome{}, err
 		}
-		t.Next += s.Site.masked(prompt.Here{Told: told}.Text())
+		if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
+			return agent.Outcome{}, err
+		}
+		t.Next += s.Site.masked(here.Text())
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,
-		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
+		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Memory: remembered, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Settle: tidy,
@@ -244,11 +248,17 @@ func steered(ctx context.Context, e tool.Env, p agentcli.Program, tidy func(cont
 		}
 	}
 	for _, name := range names {
-		if _, err := e.Root.Lstat(name); err != nil || e.Hidden.Name(name) != "" {
+		info, err := e.Root.Lstat(name)
+		if err != nil || e.Hidden.Name(name) != "" {
+			continue
+		}
+		if data, err := e.Root.ReadFile(name); err == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s would take its settings from %s of the repository, which can choose its model, its provider and commands that it starts", p.Name, name),
+			Code: nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf(
+				"%s would take its settings from %s of the repository, which can choose its model, its provider and commands that it starts", p.Name, name),
 			Hint: "Let another agent or a model do the roles of " + p.Name + ", or remove the file from the branch. Then run nexus resume.",
 		}
 	}

@@ -146,19 +146,22 @@ func TestSettingsOfTheRepository(t *testing.T) {
 		t.Errorf("%+v", broken) // its role may write there
 	}
 	for _, c := range []struct {
-		as, file string
-		refused  bool
+		as, file, text string
+		refused        bool
 	}{
-		{"crush", "crush.json", true},
-		{"crush", ".aider.conf.yml", false},
-		{"aider", ".aider.conf.yml", true},
-		{"aider", ".aider.model.settings.yml", true},
-		{"aider", ".env", false},
-		{"toy", "crush.json", false},
+		{"crush", "crush.json", "{}", true},
+		{"crush", ".aider.conf.yml", "model: x", false},
+		{"aider", ".aider.conf.yml", "model: x", true},
+		{"aider", ".aider.conf.yml", "# Ours.\nread: [CONVENTIONS.md]\n", false},
+		{"aider", ".aider.conf.yml", "read: [", true},
+		{"aider", ".aider.conf.yml", "read: a\nlint-cmd: b\n", true},
+		{"aider", ".aider.model.settings.yml", "[]", true},
+		{"aider", ".env", "A=1", false},
+		{"toy", "crush.json", "{}", false},
 	} {
 		m := made(t, nexus.Reviewer, `echo "I read it."`)
 		as(m, c.as)
-		gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: "{}"})
+		gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: c.text})
 		_, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
 		if refused := errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}); refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %s: %v", c.as, c.file, err)
