@@ -83,6 +83,7 @@ type Round struct {
 	Suspect  *nexus.TamperSuspected
 	Verified *nexus.WorkVerified
 	Answers  []nexus.Answer // of whoever wrote, to what the round is about
+	Result   string         // blob: what whoever wrote submitted last; empty where it did not
 
 	Handed    []nexus.Finding // by the train, when it caused the round
 	HandedWhy string
@@ -431,10 +432,11 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	}
 }
 
-// answers keeps what whoever wrote said about the findings that the round is about.
+// answers keeps what whoever wrote said about the work, and about the findings
+// that the round is about.
 func (a *Attempt) answers(f nexus.SessionEnded) {
 	if r := a.Last(); r != nil && r.Session == f.Session {
-		r.Answers = f.Answers
+		r.Answers, r.Result = f.Answers, f.Result
 	}
 }
 

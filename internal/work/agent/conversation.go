@@ -148,7 +148,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if again, end, err := c.fit(ctx); again || end != nil || err != nil {
 		return end, err
 	}
-	r, id, err := c.reserve(ctx)
+	r, id, err := c.leave(ctx, c.request)
 	if end := refused(err); end != nil {
 		return c.close(ctx, end, nil)
 	}

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -135,7 +135,7 @@ type Brief struct {
 	Before    []nexus.Finding  // what reviews before this one found
 	Replies   []string         // what the author answered to each of them; empty for nothing
 	Base      string           // commit that the work starts from
-	Dead      []state.Ending   // how earlier attempts ended, oldest first
+	Tried     tried.Account    // what is known from earlier attempts
 	Kept      Kept             // what of them the worktree holds
 	Evidence  []nexus.Evidence // what the gates said
 	Suspect   []nexus.Finding  // what the change does to what judges it
@@ -163,7 +163,7 @@ func (b Brief) Text() string {
 func (b Brief) Parts() []Part { return fitParts(b.sections(), limit(b.Limit)) }
 
 func (b Brief) sections() []Section {
-	return []Section{
+	all := []Section{
 		{Body: header(b.Session, string(b.Task.ID), b.Task.Title)},
 		{Title: "What to do", Body: toDo(b.Task)},
 		{Title: "Done when", Body: criteria(b.Task)},
@@ -172,8 +172,10 @@ func (b Brief) sections() []Section {
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
 		{Title: "Start", Body: start(b.Base, b.Kept)},
-		{Title: "To be fixed", Body: before(b.Kept.Open, nil), Rank: 1, Lead: "Findings about that work:"},
-		{Title: "Tried before", Body: dead(b.Dead), Rank: 3, Tail: true},
+		{Title: "To be fixed", Body: before(b.Kept.Open, overruled(b.Kept.Objects)), Rank: 1, Lead: "Findings about that work:"},
+	}
+	all = append(all, triedSections(b.Tried)...)
+	return append(all, []Section{
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
@@ -204,7 +206,7 @@ func (b Brief) sections() []Section {
 		{Title: "Landed side", Lead: "What landed meanwhile changed in the files of this merge:", Body: Diff(b.Landed, sideBytes), Whole: len(b.Landed), Fence: "diff", Rank: 2},
 		{Title: "This task's side", Lead: "What this task's own change did in them before the merge:", Body: Diff(b.Side, sideBytes), Whole: len(b.Side), Fence: "diff", Rank: 2},
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, diffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
-	}
+	}...)
 }
 
 // What the coder hears of the tester.

@@ -19,9 +19,9 @@ import (
 func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
-	var mermaid, dot bool
+	var mermaid, dot, markdown, change bool
 	var run string
-	c := a.Command("plan GOAL | -f FILE | --plan FILE | --run RUN [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+	c := a.Command("plan GOAL | -f FILE | --plan FILE | --run RUN [--edit] [--json|--markdown|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if run != "" {
 			if err := recall(ctx, a, &o, run, args); err != nil {
 				return err
@@ -38,21 +38,23 @@ func planCommand(a *console.Console) *cobra.Command {
 			form = "mermaid"
 		case dot:
 			form = "dot"
+		case markdown:
+			form = "markdown"
 		}
 		if o.Plan != nil {
 			p, err := a.Open(ctx, app.Reads)
 			if err != nil { // a plan can be looked at anywhere
-				return planned(ctx, a, nil, o, form)
+				return planned(ctx, a, nil, o, form, change)
 			}
 			defer p.Close()
-			return planned(ctx, a, p, o, form)
+			return planned(ctx, a, p, o, form, change)
 		}
 		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		return propose(ctx, a, p, o, form)
+		return propose(ctx, a, p, o, form, change)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
@@ -62,8 +64,10 @@ func planCommand(a *console.Console) *cobra.Command {
 	}
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print the plan as Markdown, which --plan reads")
+	c.Flags().BoolVar(&change, "edit", false, "open the plan in $EDITOR before it is printed")
 	a.JSONFlag(c)
-	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot")
+	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "markdown")
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
@@ -85,18 +89,23 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
+func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string, change bool) error {
 	if o.Plan == nil {
 		if err := progress.Decompose(ctx, a, p, &o); err != nil {
 			return err
 		}
 	}
-	return planned(ctx, a, p, o, form)
+	return planned(ctx, a, p, o, form, change)
 }
 
-// planned prints the order's plan. Without a place there are no earlier runs
+// planned prints the order's plan, which a person may change before. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
+func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string, change bool) error {
+	if change {
+		if err := edited(ctx, a, &o); err != nil {
+			return err
+		}
+	}
 	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if dry {
-			return propose(ctx, a, p, o, "")
+			return propose(ctx, a, p, o, "", false)
 		}
 		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
 			return err
@@ -110,6 +110,9 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nexus.Plan{}, err
+	}
+	if plan.IsMarkdown(data) {
+		return plan.LoadMarkdown(data, settings.Limits.Size)
 	}
 	return plan.Load(data, settings.Limits.Size)
 }
