@@ -24,8 +24,9 @@ const (
 
 // Problem is one thing that is wrong with a plan.
 type Problem struct {
-	Code nexus.Code // CodeInvalidPlan, CodeOversize or CodeCycle
-	Text string     // names the task
+	Code nexus.Code   // CodeInvalidPlan, CodeOversize or CodeCycle
+	Task nexus.TaskID // that it is about; empty for a circle, and where it is about the plan
+	Text string       // names the task
 }
 
 // Check returns what is wrong with a plan, whose tasks may be as large as most,
@@ -33,7 +34,12 @@ type Problem struct {
 // problems, nil for a plan that is fit to be worked on. Its code is that of
 // the gravest: invalid, then a cycle, then a task that is too large.
 func Check(p nexus.Plan, most nexus.Size) error {
-	problems := Problems(p, most)
+	return Refuse(Problems(p, most), most)
+}
+
+// Refuse returns the error that lists problems of a plan, nil where there are
+// none.
+func Refuse(problems []Problem, most nexus.Size) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -68,12 +74,13 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	}
 	c.ids(p.Tasks)
 	for _, t := range p.Tasks {
+		c.at = t.ID
 		c.task(t)
 		c.size(t)
 	}
 	if len(c.problems) == 0 || !slices.ContainsFunc(c.problems, func(f Problem) bool { return f.Code == nexus.CodeInvalidPlan }) {
 		if _, err := graph.New(p.Tasks); err != nil {
-			c.problems = append(c.problems, Problem{nexus.CodeCycle, err.Error()})
+			c.problems = append(c.problems, Problem{nexus.CodeCycle, "", err.Error()})
 		}
 	}
 	return c.problems
@@ -81,15 +88,16 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 
 type checker struct {
 	most     nexus.Size
+	at       nexus.TaskID // the task that is looked at
 	problems []Problem
 }
 
 func (c *checker) invalid(format string, args ...any) {
-	c.problems = append(c.problems, Problem{nexus.CodeInvalidPlan, fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, Problem{nexus.CodeInvalidPlan, c.at, fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) large(format string, args ...any) {
-	c.problems = append(c.problems, Problem{nexus.CodeOversize, fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, Problem{nexus.CodeOversize, c.at, fmt.Sprintf(format, args...)})
 }
 
 // ids checks that tasks can be told apart, also where case does not count,
@@ -98,6 +106,7 @@ func (c *checker) ids(tasks []nexus.Task) {
 	fit := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 	known, folded := map[nexus.TaskID]bool{}, map[string]nexus.TaskID{}
 	for _, t := range tasks {
+		c.at = t.ID
 		lower := strings.ToLower(string(t.ID))
 		switch twin, twice := folded[lower]; {
 		case !fit.MatchString(string(t.ID)):
@@ -112,6 +121,7 @@ func (c *checker) ids(tasks []nexus.Task) {
 		known[t.ID], folded[lower] = true, t.ID
 	}
 	for _, t := range tasks {
+		c.at = t.ID
 		for _, n := range t.Needs {
 			if n == t.ID {
 				c.invalid("%s needs itself", t.ID)

@@ -16,13 +16,13 @@ import (
 
 func quickCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
-	var src source
+	src := source{task: true}
 	var check string
 	c := a.Command("quick TASK | -f FILE | --finding NAME [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if err := read(ctx, a, &o, src, args); err != nil {
+		if err := read(ctx, a, &o, &src, args); err != nil {
 			return err
 		}
 		o.Goal.Mode = nexus.Quick

@@ -1,0 +1,509 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Write writes a plan in a format. The remarks say what the format has no place
+// for. What [Read] makes of the result is the same plan, but for these.
+func Write(p nexus.Plan, f Format) ([]byte, []Remark, error) {
+	if _, err := graph.New(p.Tasks); err != nil {
+		return nil, nil, err
+	}
+	w := &writer{plan: p, waves: waves(p.Tasks), ids: map[nexus.TaskID]string{}}
+	for _, t := range p.Tasks {
+		w.ids[t.ID] = string(t.ID)
+	}
+	var data []byte
+	var err error
+	switch f {
+	case Nexus:
+		data, err = written(p)
+	case Nax:
+		data, err = w.nax()
+	case Ralph:
+		data, err = w.ralph()
+	case TaskMaster:
+		data, err = w.taskMaster()
+	case Polka:
+		data, err = w.polka()
+	case SpecKit:
+		data = w.specKit()
+	case OpenSpec:
+		data = w.openSpec()
+	case Stories:
+		data = w.stories()
+	default:
+		return nil, nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("a plan cannot be written as %s", f), Hint: "Use one of " + nexus.Join(Written()) + "."}
+	}
+	if w.remarks == nil {
+		w.remarks = []Remark{}
+	}
+	return data, w.remarks, err
+}
+
+type writer struct {
+	plan    nexus.Plan
+	waves   [][]nexus.Task
+	ids     map[nexus.TaskID]string // in the format
+	remarks []Remark
+}
+
+// waves lays tasks that form no circle into waves: each has what the ones before
+// it make possible.
+func waves(tasks []nexus.Task) [][]nexus.Task {
+	level := map[nexus.TaskID]int{}
+	for range tasks {
+		settled := true
+		for _, t := range tasks {
+			deep := 1
+			for _, id := range t.Needs {
+				deep = max(deep, level[id]+1)
+			}
+			settled = settled && level[t.ID] == deep
+			level[t.ID] = deep
+		}
+		if settled {
+			break
+		}
+	}
+	var out [][]nexus.Task
+	for _, t := range tasks {
+		for len(out) < level[t.ID] {
+			out = append(out, nil)
+		}
+		out[level[t.ID]-1] = append(out[level[t.ID]-1], t)
+	}
+	return out
+}
+
+func written(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+func (w *writer) say(kind Kind, item, what, why string) {
+	w.remarks = append(w.remarks, Remark{Kind: kind, Item: item, What: what, Why: why})
+}
+
+// holds says which of the fields that a task may have the format has a place
+// for. The others are named in a remark.
+func (w *writer) holds(names ...string) {
+	for _, t := range w.plan.Tasks {
+		var lost []string
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"kind", t.Kind != "" && t.Kind != nexus.CodeTask},
+			{"group", t.Group != ""},
+			{"files", len(t.Files) > 0},
+			{"minutes", t.Minutes > 0},
+			{"complexity", t.Complexity != ""},
+			{"tier", t.Tier != ""},
+			{"model", t.Model != ""},
+			{"strategy", t.Strategy != ""},
+			{"tags", len(t.Tags) > 0},
+			{"depth", t.Depth > 0},
+		} {
+			if f.set && !slices.Contains(names, f.name) {
+				lost = append(lost, f.name)
+			}
+		}
+		if len(lost) > 0 {
+			w.say(Lost, string(t.ID), strings.Join(lost, ", "), "this format has no place for it")
+		}
+	}
+}
+
+// needs returns the needs of a task as the format calls them.
+func (w *writer) needs(t nexus.Task) []string {
+	out := make([]string, 0, len(t.Needs))
+	for _, id := range t.Needs {
+		out = append(out, w.ids[id])
+	}
+	return out
+}
+
+// number gives the tasks numbers in their order, written in a way.
+func (w *writer) number(format string, keep func(string) bool) {
+	if !slices.ContainsFunc(w.plan.Tasks, func(t nexus.Task) bool { return !keep(string(t.ID)) }) {
+		return
+	}
+	var renamed []string
+	for i, t := range w.plan.Tasks {
+		w.ids[t.ID] = fmt.Sprintf(format, i+1)
+		if w.ids[t.ID] != string(t.ID) {
+			renamed = append(renamed, string(t.ID)+" is "+w.ids[t.ID])
+		}
+	}
+	w.say(Changed, "", "ids: "+some(renamed, 3), "this format has ids of another form")
+}
+
+// layered says that needs became an order, unless each task needs all tasks of
+// the wave before it, and no others.
+func (w *writer) layered(why string) {
+	for i, wave := range w.waves {
+		for _, t := range wave {
+			if i == 0 || len(t.Needs) == len(w.waves[i-1]) && !slices.ContainsFunc(w.waves[i-1], func(o nexus.Task) bool { return !slices.Contains(t.Needs, o.ID) }) {
+				continue
+			}
+			w.say(Changed, "", "the needs became an order", why)
+			return
+		}
+	}
+}
+
+func texts(criteria []nexus.Criterion) []string {
+	out := make([]string, 0, len(criteria))
+	for _, c := range criteria {
+		out = append(out, unchecked(c))
+	}
+	return out
+}
+
+// story is one of a prd.json.
+type story struct {
+	ID           string      `json:"id"`
+	Title        string      `json:"title"`
+	Description  string      `json:"description"`
+	Criteria     []string    `json:"acceptanceCriteria"`
+	Tags         *[]string   `json:"tags,omitempty"`
+	Dependencies *[]string   `json:"dependencies,omitempty"`
+	Status       string      `json:"status,omitempty"`
+	Priority     int         `json:"priority,omitempty"`
+	Passes       bool        `json:"passes"`
+	Notes        *string     `json:"notes,omitempty"`
+	Routing      *naxRouting `json:"routing,omitempty"`
+	ContextFiles []string    `json:"contextFiles,omitempty"`
+	Escalations  *[]struct{} `json:"escalations,omitempty"`
+	Attempts     *int        `json:"attempts,omitempty"`
+}
+
+type naxRouting struct {
+	Complexity    string `json:"complexity,omitempty"`
+	ModelTier     string `json:"modelTier,omitempty"`
+	TestStrategy  string `json:"testStrategy,omitempty"`
+	Justification string `json:"noTestJustification,omitempty"`
+	Reasoning     string `json:"reasoning"`
+}
+
+type prd struct {
+	Project     string  `json:"project"`
+	Feature     string  `json:"feature,omitempty"`
+	BranchName  string  `json:"branchName"`
+	Description string  `json:"description"`
+	Stories     []story `json:"userStories"`
+}
+
+// slug is a goal as part of the name of a branch.
+func slug(goal string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(goal) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	if s := strings.Trim(b.String(), "-"); s != "" {
+		return s
+	}
+	return "plan"
+}
+
+func (w *writer) nax() ([]byte, error) {
+	w.holds("files", "complexity", "tier", "strategy", "tags")
+	name := slug(w.plan.Goal)
+	out := prd{Project: name, Feature: name, BranchName: "feat/" + name, Description: w.plan.Goal}
+	for _, t := range w.plan.Tasks {
+		needs, tags, attempts := w.needs(t), slices.Concat([]string{}, t.Tags), 0
+		s := story{
+			ID: string(t.ID), Title: t.Title, Description: t.Brief, Criteria: texts(t.Criteria), Tags: &tags, Dependencies: &needs,
+			Status: "pending", ContextFiles: t.Files, Escalations: &[]struct{}{}, Attempts: &attempts,
+		}
+		if t.Complexity != "" || t.Tier != "" || t.Strategy != "" {
+			tier := string(t.Tier)
+			if t.Tier == nexus.Strong {
+				tier = "powerful"
+			}
+			s.Routing = &naxRouting{Complexity: string(t.Complexity), ModelTier: tier, TestStrategy: string(t.Strategy), Justification: t.Reason, Reasoning: "set in the plan"}
+		}
+		out.Stories = append(out.Stories, s)
+	}
+	return written(out)
+}
+
+func (w *writer) ralph() ([]byte, error) {
+	w.holds()
+	w.layered("this tool does one story after another, by priority")
+	name := slug(w.plan.Goal)
+	out := prd{Project: name, BranchName: "ralph/" + name, Description: w.plan.Goal}
+	for i, wave := range w.waves {
+		for _, t := range wave {
+			notes := ""
+			out.Stories = append(out.Stories, story{ID: string(t.ID), Title: t.Title, Description: t.Brief, Criteria: texts(t.Criteria), Priority: i + 1, Notes: &notes})
+		}
+	}
+	return written(out)
+}
+
+func (w *writer) taskMaster() ([]byte, error) {
+	w.holds()
+	type task struct {
+		ID           int        `json:"id"`
+		Title        string     `json:"title"`
+		Description  string     `json:"description"`
+		Details      string     `json:"details"`
+		TestStrategy string     `json:"testStrategy"`
+		Priority     string     `json:"priority"`
+		Dependencies []int      `json:"dependencies"`
+		Status       string     `json:"status"`
+		Subtasks     []struct{} `json:"subtasks"`
+	}
+	type list struct {
+		Tasks    []task `json:"tasks"`
+		Metadata struct {
+			Description string `json:"description"`
+		} `json:"metadata"`
+	}
+	numbers := map[nexus.TaskID]int{}
+	var renamed []string
+	for i, t := range w.plan.Tasks {
+		numbers[t.ID] = i + 1
+		if string(t.ID) != fmt.Sprintf("T%d", i+1) {
+			renamed = append(renamed, string(t.ID)+" is "+strconv.Itoa(i+1))
+		}
+	}
+	if len(renamed) > 0 {
+		w.say(Changed, "", "ids: "+some(renamed, 3), "this format has numbers")
+	}
+	var all list
+	all.Metadata.Description = w.plan.Goal
+	for i, t := range w.plan.Tasks {
+		k := task{ID: i + 1, Title: t.Title, Details: t.Brief, Priority: "medium", Dependencies: []int{}, Status: "pending", Subtasks: []struct{}{}}
+		for _, id := range t.Needs {
+			k.Dependencies = append(k.Dependencies, numbers[id])
+		}
+		if k.TestStrategy = strings.Join(texts(t.Criteria), "\n- "); len(t.Criteria) > 1 {
+			k.TestStrategy = "- " + k.TestStrategy
+		}
+		all.Tasks = append(all.Tasks, k)
+	}
+	return written(map[string]list{"master": all})
+}
+
+func (w *writer) polka() ([]byte, error) {
+	w.holds("kind", "files", "minutes", "complexity", "tags")
+	type task struct {
+		ID           string   `json:"id"`
+		Type         string   `json:"type"`
+		Title        string   `json:"title"`
+		Description  string   `json:"description"`
+		Priority     int      `json:"priority"`
+		Complexity   string   `json:"complexity,omitempty"`
+		Dependencies []string `json:"dependencies"`
+		Minutes      int      `json:"estimatedTime"`
+		Status       string   `json:"status"`
+		Files        []string `json:"files"`
+	}
+	out := struct {
+		Goal  string `json:"goal"`
+		Tasks []task `json:"tasks"`
+	}{Goal: w.plan.Goal}
+	for _, t := range w.plan.Tasks {
+		k := task{
+			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: 600, Dependencies: w.needs(t), Minutes: t.Minutes, Status: "pending",
+			Description: strings.TrimLeft(t.Brief+"\n\n"+mark+"\n- "+strings.Join(texts(t.Criteria), "\n- "), "\n"), Files: slices.Concat([]string{}, t.Files),
+		}
+		switch t.Complexity {
+		case nexus.Simple:
+			k.Complexity = "low"
+		case nexus.Medium:
+			k.Complexity = "medium"
+		case nexus.Complex:
+			k.Complexity = "high"
+		case nexus.Expert:
+			k.Complexity = "high"
+			w.say(Changed, string(t.ID), "the complexity expert is high", "this format has no more")
+		}
+		out.Tasks = append(out.Tasks, k)
+	}
+	return written(out)
+}
+
+// polkaType is the type of a task: of its tags one that is a type.
+func (w *writer) polkaType(t nexus.Task) string {
+	kind := "other"
+	switch t.Kind {
+	case nexus.TestTask:
+		kind = "test"
+	case nexus.DocsTask:
+		kind = "docs"
+	}
+	var lost []string
+	for _, tag := range t.Tags {
+		if kind == "other" && slices.Contains([]string{"feature", "bugfix", "refactor"}, tag) {
+			kind = tag
+		} else {
+			lost = append(lost, tag)
+		}
+	}
+	if len(lost) > 0 {
+		w.say(Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "a task has one type in this format")
+	}
+	return kind
+}
+
+// below writes what a task is and when it is done, as lines below it.
+func (w *writer) below(b *strings.Builder, t nexus.Task, indent string) {
+	for line := range strings.SplitSeq(t.Brief, "\n") {
+		if t.Brief != "" {
+			b.WriteString(strings.TrimRight(indent+strings.TrimSpace(line), " ") + "\n")
+		}
+	}
+	if !slices.Equal(paths(t.Title), t.Files) {
+		files := "none"
+		if len(t.Files) > 0 {
+			files = strings.Join(t.Files, ", ")
+		}
+		b.WriteString(indent + "- Files: " + files + "\n")
+	}
+	for _, text := range texts(t.Criteria) {
+		b.WriteString(indent + "- " + mark + " " + text + "\n")
+	}
+}
+
+func (w *writer) specKit() []byte {
+	w.holds("files", "group", "tags")
+	w.layered("a phase waits for the one before it")
+	w.number("T%03d", func(id string) bool {
+		_, _, ok := taskID(id + " x")
+		return ok
+	})
+	var b strings.Builder
+	b.WriteString("# Tasks: " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
+	for i, wave := range w.waves {
+		group := wave[0].Group
+		if slices.ContainsFunc(wave, func(t nexus.Task) bool { return t.Group != group }) {
+			group = ""
+			w.say(Lost, "", fmt.Sprintf("the groups in phase %d", i+1), "its tasks are in several groups")
+		}
+		if group == "" {
+			group = fmt.Sprintf("Phase %d", i+1)
+		}
+		b.WriteString("\n## " + group + "\n\n")
+		for _, t := range wave {
+			b.WriteString("- [ ] " + w.ids[t.ID] + " ")
+			if len(wave) > 1 {
+				b.WriteString("[P] ")
+			}
+			var lost []string
+			for k, tag := range t.Tags {
+				if n, err := strconv.Atoi(strings.TrimPrefix(tag, "US")); k == 0 && err == nil && tag == fmt.Sprintf("US%d", n) {
+					b.WriteString("[" + tag + "] ")
+				} else {
+					lost = append(lost, tag)
+				}
+			}
+			if len(lost) > 0 {
+				w.say(Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "this format has labels such as US1 only")
+			}
+			b.WriteString(t.Title + "\n")
+			w.below(&b, t, "  ")
+		}
+	}
+	return []byte(b.String())
+}
+
+func (w *writer) openSpec() []byte {
+	w.holds("files", "group")
+	if slices.ContainsFunc(w.waves, func(wave []nexus.Task) bool { return len(wave) > 1 }) {
+		w.say(Changed, "", "the needs became an order", "a change is worked through from the first to the last")
+	} else {
+		w.layered("a change is worked through from the first to the last")
+	}
+	w.say(Lost, "", "the goal", "it belongs into proposal.md")
+	var b strings.Builder
+	var renamed []string
+	for i, wave := range w.waves {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		group := wave[0].Group
+		if group == "" {
+			group = "Tasks"
+		}
+		fmt.Fprintf(&b, "## %d. %s\n\n", i+1, group)
+		for k, t := range wave {
+			fmt.Fprintf(&b, "- [ ] %d.%d %s\n", i+1, k+1, t.Title)
+			renamed = append(renamed, fmt.Sprintf("%s is %d.%d", t.ID, i+1, k+1))
+			w.below(&b, t, "  ")
+		}
+	}
+	w.say(Changed, "", "ids: "+some(renamed, 3), "this format has numbers")
+	return []byte(b.String())
+}
+
+func (w *writer) stories() []byte {
+	w.holds("kind", "group", "files", "minutes", "complexity", "tags")
+	w.number("US-%d", func(id string) bool {
+		_, _, _, ok := storyHeading(id + ": x")
+		return ok
+	})
+	var b strings.Builder
+	b.WriteString("# " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
+	for _, t := range w.plan.Tasks {
+		b.WriteString("\n## " + w.ids[t.ID] + ": " + t.Title + "\n")
+		if t.Brief != "" {
+			b.WriteString("\n### Description\n\n")
+		}
+		for line := range strings.SplitSeq(t.Brief, "\n") {
+			if _, _, label := (mdLine{text: line}).label(); label || strings.HasPrefix(strings.TrimSpace(line), "#") {
+				line = "    " + line // it is no heading or label of the story
+			}
+			if t.Brief != "" {
+				b.WriteString(line + "\n")
+			}
+		}
+		b.WriteString("\n### Acceptance Criteria\n\n")
+		for _, text := range texts(t.Criteria) {
+			b.WriteString("- [ ] " + text + "\n")
+		}
+		var labels []string
+		label := func(name, value string) {
+			if value != "" {
+				labels = append(labels, name+": "+value)
+			}
+		}
+		label("Tags", strings.Join(t.Tags, ", "))
+		label("Dependencies", strings.Join(w.needs(t), ", "))
+		label("Files", strings.Join(t.Files, ", "))
+		label("Group", t.Group)
+		label("Kind", string(t.Kind))
+		label("Complexity", string(t.Complexity))
+		if t.Minutes > 0 {
+			label("Minutes", strconv.Itoa(t.Minutes))
+		}
+		if len(labels) > 0 {
+			b.WriteString("\n" + strings.Join(labels, "\n") + "\n")
+		}
+	}
+	return []byte(b.String())
+}
