@@ -13,6 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
+var (
+	taskIDPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	checkAtEnd    = regexp.MustCompile("(?s)^(.*?)\\s*\\(check: (?:`` (.+) ``|`([^`]+)`)\\)$")
+)
+
 const (
 	maxTitle    = 120
 	maxTags     = 10
@@ -42,6 +47,18 @@ type item struct {
 	rank  int      // smaller comes first
 }
 
+// called is how an error calls an item.
+func (it *item) called() string {
+	switch {
+	case it.name == "":
+		return "a task"
+	case it.name[0] >= '0' && it.name[0] <= '9':
+		return "task " + it.name
+	default:
+		return it.name
+	}
+}
+
 type problem struct {
 	place
 
@@ -55,6 +72,8 @@ type draft struct {
 	most     nexus.Size // of a task
 	goal     string
 	items    []*item
+	names    map[string]*item // by their folded names
+	titles   map[string]*item // by their folded titles; made once all are there
 	remarks  []Remark
 	problems []problem
 }
@@ -70,9 +89,15 @@ func (d *draft) remark(kind Kind, at place, item, what, why string) {
 
 // add takes over an item.
 func (d *draft) add(it *item) {
-	if i := slices.IndexFunc(d.items, func(o *item) bool { return strings.EqualFold(o.name, it.name) }); it.name != "" && i >= 0 {
-		d.wrong(it.place, "the id %q is used twice, first at %s; give one of them another id", it.name, d.items[i].place)
+	if o := d.names[folded(it.name)]; o != nil {
+		d.wrong(it.place, "the id %q is used twice, first at %s; give one of them another id", it.name, o.place)
 		return
+	}
+	if d.names == nil {
+		d.names = map[string]*item{}
+	}
+	if it.name != "" {
+		d.names[folded(it.name)] = it
 	}
 	d.items = append(d.items, it)
 }
@@ -94,7 +119,7 @@ func (d *draft) finish() (Import, error) {
 	if len(d.items) == 0 && len(d.problems) == 0 {
 		d.wrong(place{file: d.source.name}, "no task was found that is written as %s writes it; docs/plan.md shows how", d.format)
 	}
-	slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(a.rank, b.rank) })
+	d.sort()
 	ids := d.identify()
 	freed := map[*item][]string{}
 	for _, it := range d.open() {
@@ -126,6 +151,15 @@ func (d *draft) finish() (Import, error) {
 	return i, nil
 }
 
+// sort puts the items with a higher priority first.
+func (d *draft) sort() {
+	before := d.open()
+	slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(a.rank, b.rank) })
+	if d.format != Ralph && !slices.Equal(before, d.open()) {
+		d.remark(Changed, place{before[0].file, 1}, "", "the priorities became the order of the tasks", "a plan has no other priority")
+	}
+}
+
 // all says in one line why there is no task.
 func (d *draft) all() string {
 	done := 0
@@ -135,7 +169,7 @@ func (d *draft) all() string {
 		}
 	}
 	if done == len(d.items) {
-		return fmt.Sprintf("all %d tasks are done", done)
+		return "all tasks are done"
 	}
 	return fmt.Sprintf("of %d tasks %d are done, and the others are left out", len(d.items), done)
 }
@@ -198,133 +232,10 @@ func (d *draft) ordered() []Remark {
 	return d.remarks
 }
 
-// identify gives each item that becomes a task an ID: its own name if that is
-// one, or else one that is like it.
-func (d *draft) identify() map[*item]nexus.TaskID {
-	taken := map[string]bool{"plan": true, "train": true, "result": true}
-	ids := map[*item]nexus.TaskID{}
-	var renamed []string
-	var at place
-	fit := fitID()
-	open := d.open()
-	for _, it := range open {
-		if lower := strings.ToLower(it.name); fit.MatchString(it.name) && !taken[lower] {
-			taken[lower] = true
-			ids[it] = nexus.TaskID(it.name)
-		}
-	}
-	for _, it := range open {
-		if ids[it] != "" {
-			continue
-		}
-		id := likeID(it.name, taken)
-		taken[strings.ToLower(id)] = true
-		ids[it] = nexus.TaskID(id)
-		if it.name != "" {
-			if at.file == "" {
-				at = it.place
-			}
-			renamed = append(renamed, it.name+" is "+id)
-		}
-	}
-	if len(renamed) > 0 {
-		d.remark(Changed, at, "", "ids: "+some(renamed, 3), "an id is a letter followed by at most 31 letters, digits, - or _")
-	}
-	return ids
-}
-
-func fitID() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`) }
-
-// likeID returns an ID that is free and like a name.
-func likeID(name string, taken map[string]bool) string {
-	id := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '-'
-	}, name)
-	id = strings.Trim(id, "-_")
-	if id == "" || id[0] >= '0' && id[0] <= '9' || taken[strings.ToLower(id)] && !strings.HasPrefix(id, "T") {
-		id = "T" + id
-	}
-	const longest = 27 // with a number it is an ID still
-	id = strings.TrimRight(id[:min(len(id), longest)], "-_")
-	free := id
-	for n := 2; taken[strings.ToLower(free)] || free == "T"; n++ {
-		free = fmt.Sprintf("%s-%d", id, n)
-		if id == "T" {
-			free = fmt.Sprintf("T%d", n-1)
-		}
-	}
-	return free
-}
-
-// some joins the first items and says how many more there are.
-func some(items []string, most int) string {
-	if len(items) <= most+1 {
-		return strings.Join(items, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
-}
-
-// find returns what a need names: an item by its name or else its title.
-func (d *draft) find(name string) *item {
-	same := func(get func(*item) string) *item {
-		i := slices.IndexFunc(d.items, func(it *item) bool {
-			return get(it) != "" && strings.EqualFold(strings.Join(strings.Fields(get(it)), " "), strings.Join(strings.Fields(name), " "))
-		})
-		if i < 0 {
-			return nil
-		}
-		return d.items[i]
-	}
-	return cmp.Or(same(func(it *item) string { return it.name }), same(func(it *item) string { return it.task.Title }))
-}
-
-// resolve returns the tasks that an item needs. Whom the items that are left
-// out were needed by goes to freed.
-func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]string) []nexus.TaskID {
-	var needs []nexus.TaskID
-	seen := map[*item]bool{}
-	var follow func(r ref)
-	follow = func(r ref) {
-		o := d.find(r.name)
-		switch {
-		case o == nil:
-			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.name, legible.Cut(r.name, 100), d.meant(r.name))
-			return
-		case o == it:
-			d.wrong(r.place, "%s needs itself; remove that need", it.name)
-			return
-		case seen[o] || slices.Contains(o.parts, it.name):
-			return
-		}
-		seen[o] = true
-		for _, part := range o.parts {
-			follow(ref{place: r.place, name: part})
-		}
-		switch {
-		case len(o.parts) > 0:
-		case o.out != "":
-			freed[o] = append(freed[o], it.name)
-		default:
-			needs = append(needs, ids[o])
-		}
-	}
-	for _, r := range it.needs {
-		if r.soft {
-			d.remark(Lost, r.place, it.name, "the soft need of "+r.name, "a plan has needs that are waited for, and no others")
-			continue
-		}
-		follow(r)
-	}
-	return needs
-}
-
 // leave says which items are left out, and who needed them.
 func (d *draft) leave(freed map[*item][]string) {
 	for _, it := range d.items {
-		if it.out == "" || len(it.parts) > 0 {
+		if it.out == "" || it.why == "" {
 			continue
 		}
 		why := it.why
@@ -345,7 +256,7 @@ func quoteTitle(title string) string { return `"` + legible.Cut(title, 60) + `"`
 func (d *draft) entitle(t *nexus.Task, it *item) {
 	full := strings.Join(strings.Fields(strings.Map(visible, it.task.Title)), " ")
 	if full == "" {
-		d.wrong(it.place, "%s has no title; say in one line what it does", cmp.Or(it.name, "a task"))
+		d.wrong(it.place, "%s has no title; say in one line what it does", it.called())
 		return
 	}
 	brief := it.brief
@@ -429,10 +340,10 @@ func (d *draft) criteria(t *nexus.Task, it *item, most int) {
 	case n > 0 && t.Kind == nexus.DocsTask:
 	case t.Kind == nexus.DocsTask:
 		t.Criteria = []nexus.Criterion{{Text: t.Title}}
-		d.remark(Changed, it.place, it.name, "its title is its criterion", "it has none")
+		d.remark(Changed, it.place, it.name, "its title is its criterion", "it has no criterion")
 	case n == 0:
 		t.Criteria = []nexus.Criterion{{Text: t.Title, Check: "test"}}
-		d.remark(Changed, it.place, it.name, "its title is its criterion, which the gate test shows", "it has none")
+		d.remark(Changed, it.place, it.name, "its title is its criterion, which the gate test shows", "it has no criterion")
 	case n < most:
 		t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The tests pass", Check: "test"})
 		d.remark(Changed, it.place, it.name, "the criterion that the gate test passes was added", why)
@@ -446,7 +357,7 @@ func (d *draft) criteria(t *nexus.Task, it *item, most int) {
 // it: (check: `command`).
 func checked(text string) nexus.Criterion {
 	text = strings.TrimSpace(text)
-	if m := regexp.MustCompile("(?s)^(.*?)\\s*\\(check: (?:`` (.+) ``|`([^`]+)`)\\)$").FindStringSubmatch(text); m != nil {
+	if m := checkAtEnd.FindStringSubmatch(text); m != nil {
 		return nexus.Criterion{Text: m[1], Check: cmp.Or(m[2], m[3])}
 	}
 	return nexus.Criterion{Text: text}

@@ -17,6 +17,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+var (
+	phaseTitle      = regexp.MustCompile(`(?i)^\**Phase (\d+(?:\.\d+)*)\**:?\**\s*(.*?)\**$`)
+	phaseBox        = regexp.MustCompile(`^\**Phase (\d+(?:\.\d+)*)`)
+	planBox         = regexp.MustCompile(`^\**(\d+(?:\.\d+)*-\d+)`)
+	phaseNeeds      = regexp.MustCompile(`(?i)Phases? (\d+(?:\.\d+)*)`)
+	leadingZeros    = regexp.MustCompile(`\b0+(\d)`)
+	leadingNumber   = regexp.MustCompile(`^(\d+(?:\.\d+)*)`)
+	planNumber      = regexp.MustCompile(`^(\d+(?:\.\d+)*)-(\d+)$`)
+	onlyDigits      = regexp.MustCompile(`^\d+$`)
+	yamlLine        = regexp.MustCompile(`line (\d+)`)
+	yamlPrefix      = regexp.MustCompile(`^.*line \d+: ?`)
+	taskOpen        = regexp.MustCompile(`(?m)^[ \t]*<task\b([^>]*)>`)
+	taskNumber      = regexp.MustCompile(`(?i)^Task \d+[a-z]?(?: \([^)]*\))?:\s*`)
+	startsWithDigit = regexp.MustCompile(`^\d`)
+	planName        = regexp.MustCompile(`^(\d+(?:\.\d+)*)-.*?-?(\d+)$`)
+)
+
 // gsdPlan is a NN-MM-PLAN.md: some tasks, one after another.
 type gsdPlan struct {
 	place
@@ -106,14 +123,13 @@ func (g *gsdFolder) roadmap() error {
 
 func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 	var phase *gsdPhase
-	number := regexp.MustCompile(`(?i)^\**Phase (\d+(?:\.\d+)*)\**:?\**\s*(.*?)\**$`)
 	for _, l := range scan(text) {
 		if level, title, ok := l.heading(); ok {
 			if level == 1 && g.d.goal == "" {
 				g.d.goal, _ = cutFold(title, "Roadmap:")
 			}
 			phase = nil
-			if m := number.FindStringSubmatch(title); m != nil && roadmap {
+			if m := phaseTitle.FindStringSubmatch(title); m != nil && roadmap {
 				phase = &gsdPhase{place: place{file, l.no}, number: trimZeros(m[1]), title: m[2]}
 				g.phases = append(g.phases, phase)
 			}
@@ -123,15 +139,15 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 			continue
 		}
 		if body, done, ok := l.box(); ok && done {
-			if m := regexp.MustCompile(`^\**Phase (\d+(?:\.\d+)*)`).FindStringSubmatch(body); m != nil {
+			if m := phaseBox.FindStringSubmatch(body); m != nil {
 				g.ticked[trimZeros(m[1])] = true
 			}
-			if m := regexp.MustCompile(`^\**(\d+(?:\.\d+)*-\d+)`).FindStringSubmatch(body); m != nil {
+			if m := planBox.FindStringSubmatch(body); m != nil {
 				g.ticked[trimZeros(m[1])] = true
 			}
 		}
 		if name, value, ok := l.label(); ok && phase != nil && strings.EqualFold(name, "depends on") {
-			for _, m := range regexp.MustCompile(`(?i)Phases? (\d+(?:\.\d+)*)`).FindAllStringSubmatch(value, -1) {
+			for _, m := range phaseNeeds.FindAllStringSubmatch(value, -1) {
 				phase.needs = append(phase.needs, trimZeros(m[1]))
 			}
 			phase.free = len(phase.needs) == 0
@@ -141,20 +157,20 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 
 // trimZeros drops the zeros in front of each number: 01.2-03 is 1.2-3.
 func trimZeros(number string) string {
-	return regexp.MustCompile(`\b0+(\d)`).ReplaceAllString(number, "$1")
+	return leadingZeros.ReplaceAllString(number, "$1")
 }
 
 // gsdNumber is the name of the plan in a file, empty where it has none.
 func gsdNumber(name string) string {
-	dir := regexp.MustCompile(`^(\d+(?:\.\d+)*)`).FindString(path.Base(path.Dir(name)))
+	dir := leadingNumber.FindString(path.Base(path.Dir(name)))
 	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), "PLAN.md"), "-")
 	if base == "" {
 		base = "1"
 	}
-	if m := regexp.MustCompile(`^(\d+(?:\.\d+)*)-(\d+)$`).FindStringSubmatch(base); m != nil {
+	if m := planNumber.FindStringSubmatch(base); m != nil {
 		return trimZeros(base)
 	}
-	if regexp.MustCompile(`^\d+$`).MatchString(base) && dir != "" {
+	if onlyDigits.MatchString(base) && dir != "" {
 		return trimZeros(dir + "-" + base)
 	}
 	return base
@@ -234,12 +250,12 @@ func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
 	}
 	if err := yaml.Unmarshal([]byte(front), &head); err != nil {
 		line := 1
-		if m := regexp.MustCompile(`line (\d+)`).FindStringSubmatch(err.Error()); m != nil {
+		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil {
 				line = n + 1
 			}
 		}
-		g.d.wrong(place{file, line}, "the lines between --- cannot be read as YAML: %s; correct them", strings.Join(strings.Fields(regexp.MustCompile(`^.*line \d+: ?`).ReplaceAllString(err.Error(), "")), " "))
+		g.d.wrong(place{file, line}, "the lines between --- cannot be read as YAML: %s; correct them", strings.Join(strings.Fields(yamlPrefix.ReplaceAllString(err.Error(), "")), " "))
 		return head, false
 	}
 	return head, true
@@ -253,17 +269,31 @@ func lineOf(text, word string) int {
 
 // tagged returns what is between <name> and </name>, and on which line that starts.
 func tagged(text, name string) (inner string, line int) {
-	m := regexp.MustCompile(`(?s)<` + name + `(?:\s[^>]*)?>(.*?)</` + name + `>`).FindStringSubmatchIndex(text)
-	if m == nil {
-		return "", 0
+	for from := 0; ; {
+		i := strings.Index(text[from:], "<"+name)
+		if i < 0 {
+			return "", 0
+		}
+		start := from + i
+		from = start + len(name) + 1
+		_, rest, closed := strings.Cut(text[from:], ">")
+		if !closed {
+			return "", 0
+		}
+		if text[from] != '>' && text[from] != ' ' {
+			continue // another tag, whose name starts the same
+		}
+		inner, _, ended := strings.Cut(rest, "</"+name+">")
+		if !ended {
+			return "", 0
+		}
+		return strings.TrimSpace(inner), strings.Count(text[:start], "\n")
 	}
-	return strings.TrimSpace(text[m[2]:m[3]]), strings.Count(text[:m[2]], "\n")
 }
 
 // gsdTasks reads the tasks of a plan.
 func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) {
-	open := regexp.MustCompile(`(?m)^[ \t]*<task\b([^>]*)>`)
-	starts := open.FindAllStringSubmatchIndex(text, -1)
+	starts := taskOpen.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range starts {
 		at := place{p.file, 1 + strings.Count(text[:m[0]], "\n") + strings.Count(text[m[0]:m[1]], "\n")}
 		end := len(text)
@@ -282,7 +312,7 @@ func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) 
 			continue
 		}
 		it := &item{place: at, name: fmt.Sprintf("%s.%d", number, i+1)}
-		it.task.Title = regexp.MustCompile(`(?i)^Task \d+[a-z]?(?: \([^)]*\))?:\s*`).ReplaceAllString(title, "")
+		it.task.Title = taskNumber.ReplaceAllString(title, "")
 		g.gsdBody(it, body)
 		if attribute(attributes, "tdd") == "true" || head.Type == "tdd" {
 			it.task.Strategy = nexus.TDDSimple
@@ -304,11 +334,14 @@ func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) 
 	}
 }
 
+// attribute returns the value of an attribute of a tag.
 func attribute(text, name string) string {
-	if m := regexp.MustCompile(`\b` + name + `\s*=\s*["']([^"']*)["']`).FindStringSubmatch(text); m != nil {
-		return m[1]
+	_, rest, found := strings.Cut(text, name+"=")
+	if !found || rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		return ""
 	}
-	return ""
+	value, _, _ := strings.Cut(rest[1:], rest[:1])
+	return value
 }
 
 // gsdBody reads what is in a task.
@@ -383,97 +416,4 @@ func (g *gsdFolder) truths(p *gsdPlan, head frontMatter) {
 	if lost > 0 {
 		g.d.remark(Lost, p.place, it.name, fmt.Sprintf("%d of what must be true after the plan", lost), "its last task has no room for more criteria")
 	}
-}
-
-// join makes the tasks of a plan wait for each other, and its first one for the
-// plans and phases that it depends on.
-func (g *gsdFolder) join() {
-	for _, p := range g.plans {
-		whole := &item{place: p.place, name: "plan " + p.name, out: Changed}
-		whole.task.Title = p.title
-		if p.done != "" {
-			whole.out, whole.why = Done, p.done
-		}
-		g.d.items = append(g.d.items, whole)
-		for i, it := range p.tasks {
-			if i > 0 {
-				it.needs = append(it.needs, ref{place: it.place, name: p.tasks[i-1].name})
-			} else {
-				it.needs = g.before(p)
-			}
-			g.d.add(it)
-		}
-		if n := len(p.tasks); n > 0 {
-			whole.parts = []string{p.tasks[n-1].name}
-		} else if p.done == "" {
-			whole.out, whole.why = Lost, "it has no task that an agent can do"
-		}
-	}
-}
-
-// before returns what the first task of a plan needs.
-func (g *gsdFolder) before(p *gsdPlan) []ref {
-	var needs []ref
-	inner := false
-	for _, r := range p.needs {
-		name, ok := g.named(r.name, p.phase)
-		switch {
-		case ok:
-			inner = inner || strings.HasPrefix(name, p.phase+"-")
-			needs = append(needs, ref{place: r.place, name: "plan " + name})
-		case g.alone:
-			g.d.remark(Lost, r.place, p.name, "the need of "+r.name, "that plan is not read")
-		case !g.ticked[name] && !g.past(name):
-			g.d.wrong(r.place, "depends_on names %q, and there is no such plan; correct it, or remove it if that is done", r.name)
-		}
-	}
-	if inner {
-		return needs
-	}
-	for _, number := range g.phasesBefore(p.phase) {
-		for _, o := range g.plans {
-			if o.phase == number && o.done == "" && len(o.tasks) > 0 {
-				needs = append(needs, ref{place: p.place, name: "plan " + o.name})
-			}
-		}
-	}
-	return needs
-}
-
-// past reports whether a plan's phase comes before all that are there: it is done
-// and archived.
-func (g *gsdFolder) past(name string) bool {
-	phase, _, _ := strings.Cut(name, "-")
-	return regexp.MustCompile(`^\d`).MatchString(phase) && !slices.ContainsFunc(g.plans, func(p *gsdPlan) bool { return compareNumbers(p.phase, phase) <= 0 })
-}
-
-// named returns the name of the plan that a need means: 01-02, 02 in the same
-// phase, 01-name-02, or a file.
-func (g *gsdFolder) named(need, phase string) (string, bool) {
-	need = trimZeros(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path.Base(need), ".md"), "-PLAN"), "-SUMMARY"))
-	if regexp.MustCompile(`^\d+$`).MatchString(need) {
-		need = phase + "-" + need
-	}
-	if m := regexp.MustCompile(`^(\d+(?:\.\d+)*)-.*?-?(\d+)$`).FindStringSubmatch(need); m != nil {
-		need = trimZeros(m[1] + "-" + m[2])
-	}
-	return need, slices.ContainsFunc(g.plans, func(p *gsdPlan) bool { return p.name == need })
-}
-
-// phasesBefore returns the phases that one depends on: those the roadmap names,
-// or else the one before it.
-func (g *gsdFolder) phasesBefore(number string) []string {
-	if i := slices.IndexFunc(g.phases, func(p *gsdPhase) bool { return p.number == number }); i >= 0 && (g.phases[i].free || len(g.phases[i].needs) > 0) {
-		return g.phases[i].needs
-	}
-	before := ""
-	for _, p := range g.plans {
-		if compareNumbers(p.phase, number) < 0 && (before == "" || compareNumbers(p.phase, before) > 0) {
-			before = p.phase
-		}
-	}
-	if before == "" {
-		return nil
-	}
-	return []string{before}
 }

@@ -1,8 +1,17 @@
 package foreign
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+)
+
+var (
+	numberedItem = regexp.MustCompile(`^\d+[.)]\s+(.+)$`)
+	brokenBox    = regexp.MustCompile(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
+	labelLine    = regexp.MustCompile(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`)
+	pathWord     = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+	sourceEnding = regexp.MustCompile(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 )
 
 // mdLine is a line of Markdown that is no comment.
@@ -96,7 +105,7 @@ func (l mdLine) bullet() (string, bool) {
 			return strings.TrimSpace(rest), true
 		}
 	}
-	if m := regexp.MustCompile(`^\d+[.)]\s+(.+)$`).FindStringSubmatch(l.text); m != nil {
+	if m := numberedItem.FindStringSubmatch(l.text); m != nil {
 		return strings.TrimSpace(m[1]), true
 	}
 	return "", false
@@ -121,7 +130,7 @@ func (l mdLine) almostBox() bool {
 	if _, _, ok := l.box(); ok || l.code {
 		return false
 	}
-	return regexp.MustCompile(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`).MatchString(l.text) && !strings.Contains(l.text, "](")
+	return brokenBox.MatchString(l.text) && !strings.Contains(l.text, "](")
 }
 
 // label returns the name and the value of a line such as **Name:** value.
@@ -133,7 +142,7 @@ func (l mdLine) label() (name, value string, ok bool) {
 	if bullet, ok := l.bullet(); ok {
 		text = bullet
 	}
-	m := regexp.MustCompile(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`).FindStringSubmatch(text)
+	m := labelLine.FindStringSubmatch(text)
 	if m == nil {
 		return "", "", false
 	}
@@ -152,7 +161,7 @@ func cutFold(s, prefix string) (string, bool) {
 func words(value string) []string {
 	var out []string
 	for w := range strings.SplitSeq(value, ",") {
-		w = strings.Trim(strings.TrimSpace(w), "`*_. ")
+		w = strings.TrimRight(strings.Trim(strings.TrimSpace(w), "`*_ "), ".")
 		if w != "" && !strings.EqualFold(w, "none") && !strings.EqualFold(w, "n/a") && w != "-" {
 			out = append(out, w)
 		}
@@ -164,8 +173,6 @@ func words(value string) []string {
 // and with an ending.
 func paths(text string) []string {
 	var out []string
-	fit := regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
-	source := regexp.MustCompile(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 	for w := range strings.FieldsSeq(text) {
 		inCode := strings.Contains(w, "`")
 		w = strings.Trim(w, "`\"'()[]{},;:*.!?")
@@ -173,10 +180,18 @@ func paths(text string) []string {
 		switch {
 		case len(out) == maxNamed:
 			return out
-		case !fit.MatchString(w) || strings.Contains(w, "..") || strings.Contains(w, "//"):
-		case deep && !strings.HasSuffix(top, ".com") && !strings.HasSuffix(top, ".org") && !strings.HasSuffix(top, ".io"), inCode && source.MatchString(w):
+		case !pathWord.MatchString(w) || strings.Contains(w, "..") || strings.Contains(w, "//"):
+		case deep && !strings.HasSuffix(top, ".com") && !strings.HasSuffix(top, ".org") && !strings.HasSuffix(top, ".io"), inCode && sourceEnding.MatchString(w):
 			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// count says how many there are of something.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

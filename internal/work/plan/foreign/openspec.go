@@ -9,6 +9,10 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+var (
+	openNumber = regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
+)
+
 // readOpenSpec reads a change: its tasks.md, one task after another, and why
 // it is proposed.
 func (d *draft) readOpenSpec() error {
@@ -45,7 +49,6 @@ func part(text, title string) string {
 }
 
 func (d *draft) openTasks(text, file string) {
-	number := regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
 	section, sections, tasks, indent := "", 0, 0, 0
 	var current, last *item
 	for _, l := range scan(text) {
@@ -59,7 +62,7 @@ func (d *draft) openTasks(text, file string) {
 			continue
 		}
 		body, done, ok := l.box()
-		switch m := number.FindStringSubmatch(body); {
+		switch m := openNumber.FindStringSubmatch(body); {
 		case ok && (current == nil || l.indent <= indent || m != nil):
 			tasks++
 			it := &item{place: at, name: fmt.Sprintf("%d.%d", max(sections, 1), tasks)}
@@ -108,7 +111,7 @@ func (d *draft) openRest() error {
 					scenarios++
 				}
 			}
-			d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)), fmt.Sprintf("%d requirements with %d scenarios", requirements, scenarios), "they are not linked to tasks; agents can read the file")
+			d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)), count(requirements, "requirement")+" with "+count(scenarios, "scenario"), "they are not linked to tasks; agents can read the file")
 		}
 	}
 	text, ok, err := d.source.read(".openspec.yaml")

@@ -59,7 +59,8 @@ func (d *draft) story(n *node, file string, i int) {
 		title, description = description, ""
 	}
 	it := &item{place: o.at(), name: o.name, brief: []string{description}}
-	it.task.Title, it.task.Group = title, o.text("category", "group", "parentStoryId")
+	it.task.Title, it.task.Group = title, o.text("category", "group")
+	parent := o.text("parentStoryId")
 	it.task.Criteria = o.criteria("acceptanceCriteria", "steps", "criteria")
 	it.task.Tags = o.texts("tags", "labels")
 	it.task.Files = slices.Concat(o.texts("expectedFiles"), o.texts("contextFiles", "relevantFiles", "files"))
@@ -81,6 +82,10 @@ func (d *draft) story(n *node, file string, i int) {
 			o.d.remark(Lost, o.at(), o.name, "storyPoints", "a plan has minutes, and points are none")
 		}
 		o.rest()
+		if whole := d.names[folded(parent)]; parent != "" && whole != nil && whole.out == Changed {
+			whole.parts = append(whole.parts, it.name)
+			it.task.Group = cmp.Or(it.task.Group, whole.task.Title)
+		}
 	}
 	d.add(it)
 }
@@ -117,7 +122,7 @@ func (o *object) storyStatus(it *item) {
 	case "passed", "done", "completed", "complete":
 		passes = true
 	case "decomposed":
-		it.out, it.why = Done, "its status is decomposed: its parts stand in its place"
+		it.out, it.why = Changed, "its status is decomposed: its parts stand in its place"
 	case "skipped", "cancelled":
 		it.out, it.why = Lost, "its status is "+status
 	case "pending", "open", "todo", "not-started":

@@ -12,6 +12,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+var (
+	naxField  = regexp.MustCompile(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
+	openStart = regexp.MustCompile(`^\d+\.\d+[a-z]?\.?\s`)
+	specBox   = regexp.MustCompile(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
+	storyPart = regexp.MustCompile(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
+)
+
 // Recognise returns the format of a source, and the source itself or the folder
 // in it that has the plan. A file that is in none of the formats has none. A
 // folder without a plan, or with several, is an error.
@@ -113,7 +120,7 @@ func recogniseJSON(name string, data []byte) Format {
 	err := json.Unmarshal(data, &whole)
 	switch {
 	case whole.UserStories != nil, whole.Stories != nil && whole.Tasks == nil:
-		if regexp.MustCompile(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`).Match(data) {
+		if naxField.Match(data) {
 			return Nax
 		}
 		return Ralph
@@ -184,7 +191,6 @@ func recogniseBroken(name, text string) Format {
 // task below a heading that only this format has, make a plan.
 func recogniseMarkdown(text string) Format {
 	spec, open, story, polka := 0, 0, 0, false
-	number := regexp.MustCompile(`^\d+\.\d+[a-z]?\.?\s`)
 	for i, l := range scan(text) {
 		if level, title, ok := l.heading(); ok {
 			if _, _, _, ok := storyHeading(title); ok {
@@ -195,9 +201,9 @@ func recogniseMarkdown(text string) Format {
 			continue
 		}
 		body, _, ok := l.box()
-		if _, _, named := taskID(body); ok && named || regexp.MustCompile(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`).MatchString(l.text) && !l.code {
+		if _, _, named := taskID(body); ok && named || specBox.MatchString(l.text) && !l.code {
 			spec++
-		} else if ok && number.MatchString(body) {
+		} else if ok && openStart.MatchString(body) {
 			open++
 		}
 	}
@@ -208,7 +214,7 @@ func recogniseMarkdown(text string) Format {
 		return GSD
 	case spec > 0 && spec >= open:
 		return SpecKit
-	case story > 0 && regexp.MustCompile(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`).MatchString(text):
+	case story > 0 && storyPart.MatchString(text):
 		return Stories
 	case open > 1:
 		return OpenSpec

@@ -10,6 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+var (
+	storyTitle    = regexp.MustCompile(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*((?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*|\d+)\s*(?::|\.|-|\x{2013}|\x{2014})\s+(.*)$`)
+	storyWord     = regexp.MustCompile(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`)
+	storyPriority = regexp.MustCompile(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`)
+	blankLines    = regexp.MustCompile(`\n{3,}`)
+)
+
 // readStories reads stories in Markdown:
 //
 //	## US-1: title
@@ -48,18 +55,18 @@ type stories struct {
 
 // storyHeading cuts a story's heading into its parts.
 func storyHeading(title string) (id, rest string, done, ok bool) {
-	m := regexp.MustCompile(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*((?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*|\d+)\s*(?::|\.|-|\x{2013}|\x{2014})\s+(.*)$`).FindStringSubmatch(title)
+	m := storyTitle.FindStringSubmatch(title)
 	if m == nil {
 		return "", "", false, false
 	}
 	if id = m[2]; id[0] >= '0' && id[0] <= '9' {
-		if !regexp.MustCompile(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`).MatchString(title) {
+		if !storyWord.MatchString(title) {
 			return "", "", false, false
 		}
 		id = "US-" + id
 	}
 	rest = m[3]
-	if w := regexp.MustCompile(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`).FindStringSubmatch(rest); w != nil {
+	if w := storyPriority.FindStringSubmatch(rest); w != nil {
 		rest = w[1]
 	}
 	return id, rest, strings.EqualFold(m[1], "x"), true
@@ -123,7 +130,7 @@ func (s *stories) open(title string) {
 // flush takes over the lines that were read as a paragraph.
 func (s *stories) flush() {
 	if text := strings.TrimSpace(strings.Join(s.paragraph, "\n")); text != "" && s.it != nil {
-		s.it.brief = append(s.it.brief, regexp.MustCompile(`\n{3,}`).ReplaceAllString(text, "\n\n"))
+		s.it.brief = append(s.it.brief, blankLines.ReplaceAllString(text, "\n\n"))
 	}
 	s.paragraph = nil
 }

@@ -84,7 +84,7 @@ func (d *draft) tag(whole *object, tag string) (*object, bool) {
 	}
 	for _, f := range whole.n.fields {
 		if f.name != tag && lists[f.name] != nil && len(lists[f.name].get("tasks").items) > 0 {
-			d.remark(Lost, place{whole.file, f.line}, "", fmt.Sprintf("%d tasks of the tag %s", len(lists[f.name].get("tasks").items), f.name), "the tag "+tag+" is read; --format taskmaster:"+f.name+" reads it")
+			d.remark(Lost, place{whole.file, f.line}, "", count(len(lists[f.name].get("tasks").items), "task")+" of the tag "+f.name, "the tag "+tag+" is read; --format taskmaster:"+f.name+" reads it")
 		}
 	}
 	return &object{d: d, n: lists[tag], file: whole.file}, true
@@ -187,7 +187,7 @@ func (d *draft) standIn(it *item, parts []*item) {
 	if len(it.brief) > 1 && it.brief[1] != "" {
 		d.remark(Lost, it.place, it.name, "details", "its subtasks say what to do")
 	}
-	d.remark(Changed, it.place, it.name, fmt.Sprintf("the task became its %d open subtasks", len(open)), "a plan has no tasks in tasks")
+	d.remark(Changed, it.place, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks in tasks")
 }
 
 // masterItem reads what tasks and subtasks have in common.
