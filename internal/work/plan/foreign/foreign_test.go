@@ -90,8 +90,16 @@ func tell(dir string, words []string) string {
 	for _, k := range read.Plan.Tasks {
 		fmt.Fprintf(&b, "\n%s %s\n", k.ID, k.Title)
 		for _, f := range []struct{ name, value string }{
-			{"needs", nexus.Join(k.Needs)}, {"files", strings.Join(k.Files, " ")}, {"group", k.Group}, {"kind", string(k.Kind)}, {"tags", strings.Join(k.Tags, " ")},
-			{"complexity", string(k.Complexity)}, {"tier", string(k.Tier)}, {"strategy", string(k.Strategy)}, {"reason", k.Reason}, {"brief", fmt.Sprintf("%q", k.Brief)},
+			{"needs", nexus.Join(k.Needs)},
+			{"files", strings.Join(k.Files, " ")},
+			{"group", k.Group},
+			{"kind", string(k.Kind)},
+			{"tags", strings.Join(k.Tags, " ")},
+			{"complexity", string(k.Complexity)},
+			{"tier", string(k.Tier)},
+			{"strategy", string(k.Strategy)},
+			{"reason", k.Reason},
+			{"brief", fmt.Sprintf("%q", k.Brief)},
 		} {
 			if f.value != "" && f.value != `""` {
 				fmt.Fprintf(&b, "  %s: %s\n", f.name, f.value)

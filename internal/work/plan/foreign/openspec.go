@@ -9,9 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-var (
-	openNumber = regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
-)
+var openNumber = regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
 
 // readOpenSpec reads a change: its tasks.md, one task after another, and why
 // it is proposed.

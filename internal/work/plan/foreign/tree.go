@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -408,7 +409,7 @@ func (o *object) rest() {
 			continue
 		}
 		if !f.value.empty() {
-			o.d.remark(Lost, place{o.file, f.line}, o.name, f.name, "a plan has no such field")
+			o.d.remark(Lost, place{o.file, f.line}, o.name, cmp.Or(f.name, `""`), "a plan has no such field")
 		}
 	}
 }
