@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/export"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
@@ -21,12 +22,12 @@ func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var mermaid, dot bool
-	var run, export string
+	var run, to string
 	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--json|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		var out output
-		if export != "" {
+		if to != "" {
 			var err error
-			if out.export, _, err = foreign.ParseFormat(export, foreign.Written()); err != nil {
+			if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
 				return err
 			}
 		}
@@ -65,9 +66,9 @@ func planCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
-	c.Flags().StringVar(&export, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(foreign.Written()))
-	for _, other := range []string{"file", "plan", "format"} {
-		c.MarkFlagsMutuallyExclusive("run", other)
+	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
+	for _, flag := range []string{"file", "plan", "format"} {
+		c.MarkFlagsMutuallyExclusive("run", flag)
 	}
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
@@ -114,7 +115,7 @@ func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 // to estimate from.
 func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
 	if out.export != "" {
-		data, remarks, err := foreign.Write(*o.Plan, out.export)
+		data, remarks, err := export.Write(*o.Plan, out.export)
 		if err != nil {
 			return err
 		}

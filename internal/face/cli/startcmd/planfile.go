@@ -57,7 +57,9 @@ func readFile(a *console.Console, o *progress.Order, src *source) (goal string, 
 }
 
 // importPlan reads a plan of another tool, and says what did not come along.
-func importPlan(a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format, tag string) (goal string, err error) {
+func importPlan(a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format,
+	tag string,
+) (goal string, err error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return "", err

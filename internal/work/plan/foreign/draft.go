@@ -183,7 +183,8 @@ func (d *draft) refuse() error {
 	slices.SortStableFunc(d.problems, func(a, b problem) int {
 		return cmp.Or(cmp.Compare(files[a.file], files[b.file]), cmp.Compare(a.line, b.line))
 	})
-	e := &nexus.Error{Code: nexus.CodeInvalidPlan, Hint: fmt.Sprintf("Correct these lines; docs/plan.md says how Nexus reads the format %s.", d.format)}
+	e := &nexus.Error{Code: nexus.CodeInvalidPlan}
+	e.Hint = fmt.Sprintf("Correct these lines; docs/plan.md says how Nexus reads the format %s.", d.format)
 	if len(d.problems) == 1 {
 		e.Message = d.problems[0].String() + ": " + d.problems[0].text
 		return e
@@ -277,8 +278,8 @@ func (d *draft) entitle(t *nexus.Task, it *item) {
 	t.Brief = strings.Join(parts, "\n\n")
 }
 
-// mark is what stands before criteria in a text.
-const mark = "Done when:"
+// Mark is what stands before criteria in a text.
+const Mark = "Done when:"
 
 // doneWhen cuts the criteria off the end of a text, where Nexus writes them if a
 // format has no other place for them.
@@ -286,7 +287,7 @@ func doneWhen(brief []string) ([]string, []nexus.Criterion) {
 	if len(brief) == 0 {
 		return brief, nil
 	}
-	before, list, found := strings.Cut("\n"+brief[0], "\n"+mark+"\n- ")
+	before, list, found := strings.Cut("\n"+brief[0], "\n"+Mark+"\n- ")
 	if !found {
 		return brief, nil
 	}
@@ -363,8 +364,8 @@ func checked(text string) nexus.Criterion {
 	return nexus.Criterion{Text: text}
 }
 
-// unchecked writes a criterion so that [checked] reads it back.
-func unchecked(c nexus.Criterion) string {
+// Criterion writes a criterion with its check in one line, as it is read back.
+func Criterion(c nexus.Criterion) string {
 	switch text := strings.Join(strings.Fields(c.Text), " "); {
 	case c.Check == "":
 		return text

@@ -1,5 +1,5 @@
-// Package foreign reads plans that other tools wrote, and writes plans for them.
-// With each comes what the other side has no place for: nothing is lost unsaid.
+// Package foreign reads plans that other tools wrote. With each comes what did not
+// come along, and what was changed: nothing is lost unsaid.
 package foreign
 
 import (
@@ -21,8 +21,7 @@ import (
 // Format is how a tool writes a plan down.
 type Format string
 
-// The formats. All but Nexus and GSD can be read and written: Nexus is read by
-// [plan.Load], and a plan for GSD is a folder of many files.
+// The formats. That of Nexus is read by [plan.Load].
 const (
 	Nexus      Format = "nexus"
 	Nax        Format = "nax"        // prd.json with needs, status and routing
@@ -38,11 +37,6 @@ const (
 // Formats lists the formats that can be read.
 func Formats() []Format {
 	return []Format{Nexus, Nax, Ralph, TaskMaster, SpecKit, GSD, OpenSpec, Polka, Stories}
-}
-
-// Written lists the formats that can be written.
-func Written() []Format {
-	return slices.DeleteFunc(Formats(), func(f Format) bool { return f == GSD })
 }
 
 // ParseFormat returns the format of that name. The name of a tag may follow:
@@ -70,8 +64,8 @@ const (
 	Question Kind = "question" // it is open: a person has to answer it
 )
 
-// Remark says what became of a part of a file, or of a plan that is written
-// for another tool.
+// Remark says what became of a part of a file, or of a plan that is written for
+// another tool.
 type Remark struct {
 	Kind Kind   `json:"kind"`
 	File string `json:"file,omitzero"`
@@ -197,18 +191,25 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 	}
 	f, err := s.fsys.Open(name)
 	if err != nil {
-		return "", false, nil //nolint:nilerr // it is not there for whoever asks
+		return "", false, nil // it is not there for whoever asks
 	}
 	defer func() { _ = f.Close() }() // only read
 	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return "", false, nil //nolint:nilerr // it is no file
+		return "", false, nil // it is no file
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return "", false, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err, Hint: "Give readable files."}
+		return "", false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err,
+			Hint: "Give readable files.",
+		}
 	case len(data) > maxFile:
-		return "", false, &nexus.Error{Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("%s has more than %d bytes", s.shown(name), maxFile), Hint: "A plan is smaller; give the file of the plan."}
+		return "", false, &nexus.Error{
+			Code: nexus.CodeInvalidPlan,
+			Message: fmt.Sprintf("%s has more than %d bytes", s.shown(name),
+				maxFile), Hint: "A plan is smaller; give the file of the plan.",
+		}
 	}
 	return string(data), true, nil
 }
@@ -254,7 +255,10 @@ func (s Source) list(pattern string) []string {
 func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	d := &draft{format: f, source: s, most: prompt.Most(most)}
 	if !s.isDir() && len(s.data) > maxFile {
-		return Import{}, &nexus.Error{Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "A plan is smaller; give the file of the plan."}
+		return Import{}, &nexus.Error{
+			Code:    nexus.CodeInvalidPlan,
+			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "A plan is smaller; give the file of the plan.",
+		}
 	}
 	var err error
 	switch f {
@@ -273,7 +277,10 @@ func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	case Stories:
 		err = d.readStories()
 	default:
-		return Import{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the format %q is not another tool's", f), Hint: "Use one of " + nexus.Join(Formats()) + "."}
+		return Import{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the format %q is not another tool's", f),
+			Hint: "Use one of " + nexus.Join(Formats()) + ".",
+		}
 	}
 	if err != nil {
 		return Import{}, err

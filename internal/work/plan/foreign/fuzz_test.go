@@ -61,7 +61,8 @@ func reads(t *testing.T, name string, data []byte, formats ...foreign.Format) {
 			ids[k.ID] = true
 		}
 		for _, k := range read.Plan.Tasks {
-			if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`).MatchString(string(k.ID)) || k.Title == "" || len([]rune(k.Title)) > 120 || len(k.Criteria) == 0 {
+			if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`).MatchString(string(k.ID)) || k.Title == "" ||
+				len([]rune(k.Title)) > 120 || len(k.Criteria) == 0 {
 				t.Errorf("%s: %+v", f, k)
 			}
 			for _, id := range k.Needs {

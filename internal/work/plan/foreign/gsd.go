@@ -138,19 +138,25 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 		if !roadmap {
 			continue
 		}
-		if body, done, ok := l.box(); ok && done {
-			if m := phaseBox.FindStringSubmatch(body); m != nil {
-				g.ticked[trimZeros(m[1])] = true
-			}
-			if m := planBox.FindStringSubmatch(body); m != nil {
-				g.ticked[trimZeros(m[1])] = true
-			}
-		}
+		g.tick(l)
 		if name, value, ok := l.label(); ok && phase != nil && strings.EqualFold(name, "depends on") {
 			for _, m := range phaseNeeds.FindAllStringSubmatch(value, -1) {
 				phase.needs = append(phase.needs, trimZeros(m[1]))
 			}
 			phase.free = len(phase.needs) == 0
+		}
+	}
+}
+
+// tick notes what the roadmap says is done.
+func (g *gsdFolder) tick(l mdLine) {
+	body, done, ok := l.box()
+	if !ok || !done {
+		return
+	}
+	for _, p := range []*regexp.Regexp{phaseBox, planBox} {
+		if m := p.FindStringSubmatch(body); m != nil {
+			g.ticked[trimZeros(m[1])] = true
 		}
 	}
 }
@@ -255,7 +261,8 @@ func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
 				line = n + 1
 			}
 		}
-		g.d.wrong(place{file, line}, "the lines between --- cannot be read as YAML: %s; correct them", strings.Join(strings.Fields(yamlPrefix.ReplaceAllString(err.Error(), "")), " "))
+		g.d.wrong(place{file, line}, "the lines between --- cannot be read as YAML: %s; correct them",
+			strings.Join(strings.Fields(yamlPrefix.ReplaceAllString(err.Error(), "")), " "))
 		return head, false
 	}
 	return head, true
@@ -362,11 +369,13 @@ func (g *gsdFolder) gsdBody(it *item, body string) {
 	command = html.UnescapeString(command)
 	const longest = 500
 	switch {
-	case command != "" && !strings.Contains(command, "\n") && len(command) <= longest && shell.CheckSyntax(command) == nil && !strings.HasPrefix(command, "MISSING"):
+	case command != "" && !strings.Contains(command, "\n") && len(command) <= longest && shell.CheckSyntax(command) == nil &&
+		!strings.HasPrefix(command, "MISSING"):
 		t.Criteria = append(t.Criteria, nexus.Criterion{Text: "`" + command + "` exits 0", Check: command})
 	case command != "":
 		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(command), " ")))
-		g.d.remark(Changed, place{it.file, it.line + line}, it.name, "its verify command is a criterion in words", "it is no line that sh can read")
+		g.d.remark(Changed, place{it.file, it.line + line}, it.name, "its verify command is a criterion in words",
+			"it is no line that sh can read")
 	case verify != "":
 		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(html.UnescapeString(verify)), " ")))
 	}
@@ -414,6 +423,7 @@ func (g *gsdFolder) truths(p *gsdPlan, head frontMatter) {
 		it.task.Criteria = append(it.task.Criteria, nexus.Criterion{Text: text})
 	}
 	if lost > 0 {
-		g.d.remark(Lost, p.place, it.name, fmt.Sprintf("%d of what must be true after the plan", lost), "its last task has no room for more criteria")
+		g.d.remark(Lost, p.place, it.name, fmt.Sprintf("%d of what must be true after the plan", lost),
+			"its last task has no room for more criteria")
 	}
 }

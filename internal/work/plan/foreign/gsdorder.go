@@ -65,7 +65,8 @@ func (g *gsdFolder) before(p *gsdPlan) []ref {
 // and archived.
 func (g *gsdFolder) past(name string) bool {
 	phase, _, _ := strings.Cut(name, "-")
-	return startsWithDigit.MatchString(phase) && !slices.ContainsFunc(g.plans, func(p *gsdPlan) bool { return compareNumbers(p.phase, phase) <= 0 })
+	return startsWithDigit.MatchString(phase) && !slices.ContainsFunc(g.plans,
+		func(p *gsdPlan) bool { return compareNumbers(p.phase, phase) <= 0 })
 }
 
 // named returns the name of the plan that a need means: 01-02, 02 in the same
@@ -84,7 +85,8 @@ func (g *gsdFolder) named(need, phase string) (string, bool) {
 // phasesBefore returns the phases that one depends on: those the roadmap names,
 // or else the one before it.
 func (g *gsdFolder) phasesBefore(number string) []string {
-	if i := slices.IndexFunc(g.phases, func(p *gsdPhase) bool { return p.number == number }); i >= 0 && (g.phases[i].free || len(g.phases[i].needs) > 0) {
+	if i := slices.IndexFunc(g.phases, func(p *gsdPhase) bool { return p.number == number }); i >= 0 &&
+		(g.phases[i].free || len(g.phases[i].needs) > 0) {
 		return g.phases[i].needs
 	}
 	before := ""

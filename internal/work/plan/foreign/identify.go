@@ -104,7 +104,8 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 		o := d.find(r.name)
 		switch {
 		case o == nil:
-			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.called(), legible.Cut(r.name, 100), d.meant(r.name))
+			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.called(), legible.Cut(r.name, 100),
+				d.meant(r.name))
 			return
 		case o == it:
 			d.wrong(r.place, "%s needs itself; remove that need", it.called())

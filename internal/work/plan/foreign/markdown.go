@@ -9,9 +9,11 @@ import (
 var (
 	numberedItem = regexp.MustCompile(`^\d+[.)]\s+(.+)$`)
 	brokenBox    = regexp.MustCompile(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
-	labelLine    = regexp.MustCompile(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`)
+	labelLine    = regexp.MustCompile(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)` +
+		`|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`)
 	pathWord     = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
-	sourceEnding = regexp.MustCompile(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
+	sourceEnding = regexp.MustCompile(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md` +
+		`|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 )
 
 // mdLine is a line of Markdown that is no comment.
@@ -181,7 +183,8 @@ func paths(text string) []string {
 		case len(out) == maxNamed:
 			return out
 		case !pathWord.MatchString(w) || strings.Contains(w, "..") || strings.Contains(w, "//"):
-		case deep && !strings.HasSuffix(top, ".com") && !strings.HasSuffix(top, ".org") && !strings.HasSuffix(top, ".io"), inCode && sourceEnding.MatchString(w):
+		case deep && !strings.HasSuffix(top, ".com") && !strings.HasSuffix(top, ".org") && !strings.HasSuffix(top, ".io"), inCode &&
+			sourceEnding.MatchString(w):
 			out = append(out, w)
 		}
 	}

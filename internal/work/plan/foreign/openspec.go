@@ -88,7 +88,8 @@ func (d *draft) openTasks(text, file string) {
 		}
 	}
 	if len(d.open()) > 1 {
-		d.remark(Changed, place{file, 1}, "", "the order of the tasks became needs", "a change is worked through from the first to the last")
+		d.remark(Changed, place{file, 1}, "", "the order of the tasks became needs",
+			"a change is worked through from the first to the last")
 	}
 }
 
@@ -109,7 +110,9 @@ func (d *draft) openRest() error {
 					scenarios++
 				}
 			}
-			d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)), count(requirements, "requirement")+" with "+count(scenarios, "scenario"), "they are not linked to tasks; agents can read the file")
+			d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)),
+				count(requirements, "requirement")+" with "+count(scenarios,
+					"scenario"), "they are not linked to tasks; agents can read the file")
 		}
 	}
 	text, ok, err := d.source.read(".openspec.yaml")
@@ -120,10 +123,10 @@ func (d *draft) openRest() error {
 		DependsOn []string `yaml:"dependsOn"`
 		Touches   []string `yaml:"touches"`
 	}
-	if yaml.Unmarshal([]byte(text), &meta) != nil {
-		return nil // it is about the change, and not its tasks
-	}
 	at := place{file: d.source.shown(".openspec.yaml")}
+	if err := yaml.Unmarshal([]byte(text), &meta); err != nil {
+		d.remark(Lost, at, "", "all that is in it", "it is no YAML: "+err.Error())
+	}
 	if len(meta.DependsOn) > 0 {
 		d.remark(Lost, at, "", "dependsOn: "+strings.Join(meta.DependsOn, ", "), "these are other changes; run them before")
 	}

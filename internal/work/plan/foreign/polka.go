@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
 // readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or
@@ -30,22 +31,25 @@ func (d *draft) readPolka() error {
 	if !ok {
 		return nil
 	}
-	if root.kind == '[' {
-		root = &node{line: root.line, kind: '{', fields: []field{{"tasks", root.line, root}}}
+	if root.Kind == '[' {
+		root = jsonlines.In("tasks", root)
 	}
 	whole, ok := d.object(root, file, "the file")
 	if !ok {
 		return nil
 	}
-	d.goal = whole.text("goal", "currentGoal", "highLevelPlan")
-	tasks := slices.Concat(whole.list("tasks", "taskQueue"), whole.list("failedTasks"), whole.list("blockedTasks"), whole.list("completedTasks"))
-	if whole.n.get("tasks") == nil && whole.n.get("taskQueue") == nil {
+	d.goal = whole.Text("goal", "currentGoal", "highLevelPlan")
+	tasks := slices.Concat(whole.List("tasks", "taskQueue"), whole.List("failedTasks"), whole.List("blockedTasks"),
+		whole.List("completedTasks"))
+	if whole.Get("tasks") == nil && whole.Get("taskQueue") == nil {
 		d.wrong(whole.at(), `it has no list "tasks"; write the tasks in it`)
 	}
 	whole.lose("the tasks say what to do", "highLevelPlan", "requirements", "summary", "overview")
 	whole.lose("a plan has no place for it", "risks")
-	whole.seen = append(whole.seen, "executionOrder", "phases", "estimatedTime", "totalEstimatedTime", "estimatedComplexity", "dependencies", "currentTask", "config", "metrics", "timestamps", "session", "sessionId", "currentMode", "previousMode", "executionHistory", "errorRecovery")
-	whole.rest()
+	whole.Known("executionOrder", "phases", "estimatedTime", "totalEstimatedTime", "estimatedComplexity",
+		"dependencies", "currentTask", "config", "metrics", "timestamps", "session", "sessionId",
+		"currentMode", "previousMode", "executionHistory", "errorRecovery")
+	whole.Rest()
 	for i, n := range tasks {
 		if o, ok := d.object(n, file, fmt.Sprintf("task %d", i+1)); ok {
 			d.polkaTask(o, i)
@@ -55,20 +59,20 @@ func (d *draft) readPolka() error {
 }
 
 func (d *draft) polkaTask(o *object, i int) {
-	o.name = cmp.Or(o.text("id"), fmt.Sprintf("T%d", i+1))
-	it := &item{place: o.at(), name: o.name, brief: []string{o.text("description")}, needs: o.refs("dependencies", "needs")}
-	it.task.Title, it.task.Files = o.text("title"), o.texts("files")
+	o.Name = cmp.Or(o.Text("id"), fmt.Sprintf("T%d", i+1))
+	it := &item{place: o.at(), name: o.Name, brief: []string{o.Text("description")}, needs: o.refs("dependencies", "needs")}
+	it.task.Title, it.task.Files = o.Text("title"), o.Texts("files")
 	it.task.Criteria = o.criteria("acceptanceCriteria", "criteria")
-	it.task.Minutes = o.number("estimatedTime")
+	it.task.Minutes = o.Number("estimatedTime")
 	at := func(name string) place {
-		if n := o.n.get(name); n != nil {
-			return place{o.file, n.line}
+		if n := o.Get(name); n != nil {
+			return place{o.file, n.Line}
 		}
 		return o.at()
 	}
-	d.polkaType(it, at("type"), o.text("type"))
-	d.polkaPriority(it, at("priority"), o.text("priority"))
-	switch c := strings.ToLower(o.text("complexity")); c {
+	d.polkaType(it, at("type"), o.Text("type"))
+	d.polkaPriority(it, at("priority"), o.Text("priority"))
+	switch c := strings.ToLower(o.Text("complexity")); c {
 	case "":
 	case "low", "simple":
 		it.task.Complexity = nexus.Simple
@@ -81,12 +85,12 @@ func (d *draft) polkaTask(o *object, i int) {
 	default:
 		d.wrong(at("complexity"), "the complexity %q of %s is unknown; use one of low, medium, high", c, it.name)
 	}
-	d.polkaStatus(it, at("status"), o.text("status"))
-	o.seen = append(o.seen, "workflow", "workflowInput", "createdAt", "startedAt", "completedAt", "retryCount")
+	d.polkaStatus(it, at("status"), o.Text("status"))
+	o.Known("workflow", "workflowInput", "createdAt", "startedAt", "completedAt", "retryCount")
 	if it.out == "" {
 		o.state("result", "error", "branch")
 		o.lose("a plan has no place for it", "metadata")
-		o.rest()
+		o.Rest()
 	}
 	d.add(it)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
 // readPRD reads the prd.json of nax or Ralph: a list of stories. What nax adds
@@ -22,25 +23,27 @@ func (d *draft) readPRD() error {
 	if !ok {
 		return nil
 	}
-	stories, whole := root, &object{d: d, n: &node{line: 1}, file: file}
-	if root.kind != '[' {
+	stories := root
+	whole, _ := d.object(&jsonlines.Node{Line: 1, Kind: '{'}, file, "the file")
+	if root.Kind != '[' {
 		if whole, ok = d.object(root, file, "the file"); !ok {
 			return nil
 		}
-		if stories = whole.get("userStories", "stories", "features"); stories == nil || stories.kind != '[' {
-			d.wrong(place{file, root.line}, `it has no list "userStories"; write the stories in it`)
-			whole.rest()
+		if stories = whole.Field("userStories", "stories", "features"); stories == nil || stories.Kind != '[' {
+			d.wrong(place{file, root.Line}, `it has no list "userStories"; write the stories in it`)
+			whole.Rest()
 			return nil
 		}
 	}
-	feature := whole.text("feature", "title")
-	project := whole.text("project", "projectName", "name")
-	d.goal = cmp.Or(whole.text("description", "goal"), feature, project)
+	feature := whole.Text("feature", "title")
+	project := whole.Text("project", "projectName", "name")
+	d.goal = cmp.Or(whole.Text("description", "goal"), feature, project)
 	whole.lose("Nexus names its branches itself", "branchName")
-	whole.lose("it belongs to the other tool", "project", "projectName", "name", "createdAt", "created", "updatedAt", "analyzeConfig", "acceptanceOverrides", "version", "$schema")
+	whole.lose("it belongs to the other tool", "project", "projectName", "name", "createdAt", "created", "updatedAt",
+		"analyzeConfig", "acceptanceOverrides", "version", "$schema")
 	whole.lose("agents read the repository", "analysis")
-	whole.rest()
-	for i, n := range stories.items {
+	whole.Rest()
+	for i, n := range stories.Items {
 		d.story(n, file, i)
 	}
 	d.follow(stories)
@@ -48,40 +51,41 @@ func (d *draft) readPRD() error {
 }
 
 // story reads one story.
-func (d *draft) story(n *node, file string, i int) {
+func (d *draft) story(n *jsonlines.Node, file string, i int) {
 	o, ok := d.object(n, file, fmt.Sprintf("story %d", i+1))
 	if !ok {
 		return
 	}
-	id, title, description := o.text("id", "storyId"), o.text("title"), o.text("description", "userStory")
-	o.name = cmp.Or(id, fmt.Sprintf("T%d", i+1))
+	id, title, description := o.Text("id", "storyId"), o.Text("title"), o.Text("description", "userStory")
+	o.Name = cmp.Or(id, fmt.Sprintf("T%d", i+1))
 	if title == "" && id == "" { // a list of features: a category, a sentence and steps
 		title, description = description, ""
 	}
-	it := &item{place: o.at(), name: o.name, brief: []string{description}}
-	it.task.Title, it.task.Group = title, o.text("category", "group")
-	parent := o.text("parentStoryId")
+	it := &item{place: o.at(), name: o.Name, brief: []string{description}}
+	it.task.Title, it.task.Group = title, o.Text("category", "group")
+	parent := o.Text("parentStoryId")
 	it.task.Criteria = o.criteria("acceptanceCriteria", "steps", "criteria")
-	it.task.Tags = o.texts("tags", "labels")
-	it.task.Files = slices.Concat(o.texts("expectedFiles"), o.texts("contextFiles", "relevantFiles", "files"))
+	it.task.Tags = o.Texts("tags", "labels")
+	it.task.Files = slices.Concat(o.Texts("expectedFiles"), o.Texts("contextFiles", "relevantFiles", "files"))
 	it.needs = o.refs("dependencies", "dependsOn", "depends_on")
 	it.rank = o.priority()
-	it.brief = append(it.brief, o.texts("customContext")...)
-	if notes := o.text("notes"); notes != "" {
+	it.brief = append(it.brief, o.Texts("customContext")...)
+	if notes := o.Text("notes"); notes != "" {
 		it.brief = append(it.brief, "Notes: "+notes)
 	}
-	if dir := o.text("workdir"); dir != "" && dir != "." {
+	if dir := o.Text("workdir"); dir != "" && dir != "." {
 		it.brief = append(it.brief, "Work in the directory "+dir+".")
 	}
 	o.routing(it)
 	o.storyStatus(it)
 	if it.out == "" {
-		o.state("attempts", "escalations", "priorErrors", "priorFailures", "failureCategory", "failureStage", "worktreePath", "outputFiles", "diffSummary", "storyGitRef", "started", "retries", "lastResult", "blocked", "completedAt", "startedAt")
+		o.state("attempts", "escalations", "priorErrors", "priorFailures", "failureCategory", "failureStage", "worktreePath",
+			"outputFiles", "diffSummary", "storyGitRef", "started", "retries", "lastResult", "blocked", "completedAt", "startedAt")
 		o.lose("only what is asked for is a criterion", "suggestedCriteria")
-		if points := o.number("storyPoints"); points > 1 {
-			o.d.remark(Lost, o.at(), o.name, "storyPoints", "a plan has minutes, and points are none")
+		if points := o.Number("storyPoints"); points > 1 {
+			o.d.remark(Lost, o.at(), o.Name, "storyPoints", "a plan has minutes, and points are none")
 		}
-		o.rest()
+		o.Rest()
 		if whole := d.names[folded(parent)]; parent != "" && whole != nil && whole.out == Changed {
 			whole.parts = append(whole.parts, it.name)
 			it.task.Group = cmp.Or(it.task.Group, whole.task.Title)
@@ -92,21 +96,22 @@ func (d *draft) story(n *node, file string, i int) {
 
 // priority is a number from 1, or a word; what has none comes last.
 func (o *object) priority() int {
-	n := o.get("priority")
+	n := o.Field("priority")
 	if n == nil {
 		return 0
 	}
-	if n.kind == 'n' {
-		return o.number("priority")
+	if n.Kind == 'n' {
+		return o.Number("priority")
 	}
-	word := strings.ToLower(o.text("priority"))
+	word := strings.ToLower(o.Text("priority"))
 	if number, err := strconv.Atoi(strings.TrimPrefix(word, "p")); err == nil {
 		return number
 	}
 	if rank := slices.Index(priorities(), word); rank >= 0 {
 		return rank + 1
 	}
-	o.d.wrong(place{o.file, n.line}, "the priority %q of %s is unknown; use a number, or one of %s", word, o.name, strings.Join(priorities(), ", "))
+	o.d.wrong(place{o.file, n.Line}, "the priority %q of %s is unknown; use a number, or one of %s", word, o.Name,
+		strings.Join(priorities(), ", "))
 	return 0
 }
 
@@ -114,9 +119,9 @@ func priorities() []string { return []string{"critical", "high", "medium", "low"
 
 // storyStatus says whether a story is still to be done.
 func (o *object) storyStatus(it *item) {
-	n := o.get("status")
-	passes := o.flag("passes", "passed", "complete", "completed")
-	status := strings.ReplaceAll(strings.ToLower(o.text("status")), "_", "-")
+	n := o.Field("status")
+	passes := o.Flag("passes", "passed", "complete", "completed")
+	status := strings.ReplaceAll(strings.ToLower(o.Text("status")), "_", "-")
 	switch status {
 	case "":
 	case "passed", "done", "completed", "complete":
@@ -127,9 +132,10 @@ func (o *object) storyStatus(it *item) {
 		it.out, it.why = Lost, "its status is "+status
 	case "pending", "open", "todo", "not-started":
 	case "in-progress", "failed", "blocked", "paused", "regression-failed":
-		o.d.remark(Changed, o.at(), o.name, "the status "+status, "it starts from the beginning")
+		o.d.remark(Changed, o.at(), o.Name, "the status "+status, "it starts from the beginning")
 	default:
-		o.d.wrong(place{o.file, n.line}, "the status %q of %s is unknown; use one of pending, in-progress, passed, failed, skipped, blocked, paused, regression-failed, decomposed", status, o.name)
+		o.d.wrong(place{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
+			"pending, in-progress, passed, failed, skipped, blocked, paused, regression-failed, decomposed", status, o.Name)
 	}
 	if passes && it.out == "" {
 		it.out, it.why = Done, "it is done"
@@ -138,24 +144,24 @@ func (o *object) storyStatus(it *item) {
 
 // routing reads how nax would do a story.
 func (o *object) routing(it *item) {
-	n := o.get("routing")
+	n := o.Field("routing")
 	if n == nil {
 		return
 	}
-	r, ok := o.d.object(n, o.file, "the routing of "+o.name)
+	r, ok := o.d.object(n, o.file, "the routing of "+o.Name)
 	if !ok {
 		return
 	}
-	r.name = o.name
+	r.Name = o.Name
 	t := &it.task
-	t.Complexity = nexus.Complexity(r.text("complexity"))
-	switch tier := r.text("modelTier"); tier {
+	t.Complexity = nexus.Complexity(r.Text("complexity"))
+	switch tier := r.Text("modelTier"); tier {
 	case "powerful":
 		t.Tier = nexus.Strong
 	default:
 		t.Tier = nexus.Tier(tier)
 	}
-	t.Strategy, t.Reason = nexus.Strategy(r.text("testStrategy")), r.text("noTestJustification")
+	t.Strategy, t.Reason = nexus.Strategy(r.Text("testStrategy")), r.Text("noTestJustification")
 	for _, f := range []struct {
 		name, value string
 		known       bool
@@ -166,26 +172,27 @@ func (o *object) routing(it *item) {
 		{"testStrategy", string(t.Strategy), t.Strategy.Known(), nexus.Join(nexus.Strategies())},
 	} {
 		if f.value != "" && !f.known {
-			o.d.wrong(place{o.file, n.get(f.name).line}, "the %s %q of %s is unknown; use one of %s", f.name, f.value, o.name, f.among)
+			o.d.wrong(place{o.file, n.Get(f.name).Line}, "the %s %q of %s is unknown; use one of %s", f.name, f.value, o.Name, f.among)
 		}
 	}
 	if t.Strategy == nexus.NoTest && t.Reason == "" {
-		t.Reason = cmp.Or(r.text("reasoning"), "its routing says so")
+		t.Reason = cmp.Or(r.Text("reasoning"), "its routing says so")
 	}
 	if t.Strategy != nexus.NoTest {
 		t.Reason = ""
 	}
-	r.seen = append(r.seen, "reasoning", "initialComplexity", "contentHash", "strategy", "llmModel", "agent", "estimatedCostUsd", "noTestJustification")
+	r.Known("reasoning", "initialComplexity", "contentHash", "strategy", "llmModel", "agent", "estimatedCostUsd",
+		"noTestJustification")
 	if it.out == "" {
 		r.lose("a plan has no place for it", "risks")
-		r.seen = append(r.seen, "estimatedLOC")
-		r.rest()
+		r.Known("estimatedLOC")
+		r.Rest()
 	}
 }
 
 // follow gives the stories of a file without needs those that Ralph's order
 // means: each waits for those with a smaller priority.
-func (d *draft) follow(stories *node) {
+func (d *draft) follow(stories *jsonlines.Node) {
 	if d.format == Nax || slices.ContainsFunc(d.items, func(it *item) bool { return len(it.needs) > 0 }) {
 		return
 	}
@@ -219,6 +226,7 @@ func (d *draft) follow(stories *node) {
 		}
 	}
 	if len(ranks) > 1 {
-		d.remark(Changed, place{open[0].file, stories.line}, "", "the order of the stories became needs", "this tool does one after another, by priority")
+		d.remark(Changed, place{open[0].file, stories.Line}, "", "the order of the stories became needs",
+			"this tool does one after another, by priority")
 	}
 }

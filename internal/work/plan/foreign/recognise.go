@@ -74,7 +74,8 @@ func Recognise(s Source) (Format, Source, error) {
 	case 0:
 		return "", s, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "the folder " + s.name + " has no plan that Nexus knows",
-			Hint: "It knows specs/NNN-name of spec-kit, .planning of GSD, .taskmaster, changes of OpenSpec, tasks/pending of polka, and a prd.json; docs/plan.md lists them.",
+			Hint: "It knows specs/NNN-name of spec-kit, .planning of GSD, .taskmaster, " +
+				"changes of OpenSpec, tasks/pending of polka, and a prd.json; docs/plan.md lists them.",
 		}
 	default:
 		var names []string

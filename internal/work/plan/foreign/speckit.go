@@ -194,14 +194,16 @@ func (c *checklist) barriers() {
 		}
 	}
 	if len(c.groups) > 1 {
-		c.d.remark(Changed, place{c.file, 1}, "", "the order of the tasks became needs", "a phase waits for the one before it, and in it only tasks with [P] run at once")
+		c.d.remark(Changed, place{c.file, 1}, "", "the order of the tasks became needs",
+			"a phase waits for the one before it, and in it only tasks with [P] run at once")
 	}
 }
 
 // questions lists what a line leaves open.
 func (d *draft) questions(l mdLine, file string) {
 	for _, m := range clarification.FindAllStringSubmatch(l.text, -1) {
-		d.remark(Question, place{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)), "it needs clarification; answer it in the file")
+		d.remark(Question, place{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
+			"it needs clarification; answer it in the file")
 	}
 }
 
@@ -283,7 +285,8 @@ func (s *specification) scenario(text string, at place) {
 		size += utf8.RuneCountInString(k.Text)
 	}
 	if len(it.task.Criteria)+1 >= s.d.most.Criteria || size > s.d.most.Characters {
-		s.d.remark(Lost, at, s.story, "the scenario "+quoteTitle(text), fmt.Sprintf("the story's last task, %s, has no room for it", it.name))
+		s.d.remark(Lost, at, s.story, "the scenario "+quoteTitle(text),
+			fmt.Sprintf("the story's last task, %s, has no room for it", it.name))
 		return
 	}
 	it.task.Criteria = append(it.task.Criteria, nexus.Criterion{Text: text})

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	storyTitle    = regexp.MustCompile(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*((?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*|\d+)\s*(?::|\.|-|\x{2013}|\x{2014})\s+(.*)$`)
+	storyTitle = regexp.MustCompile(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*` +
+		`((?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*|\d+)\s*(?::|\.|-|\x{2013}|\x{2014})\s+(.*)$`)
 	storyWord     = regexp.MustCompile(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`)
 	storyPriority = regexp.MustCompile(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`)
 	blankLines    = regexp.MustCompile(`\n{3,}`)

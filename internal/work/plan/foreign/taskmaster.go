@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
 // readTaskMaster reads a tasks.json: a list of tasks, or one list for each tag.
@@ -21,29 +22,29 @@ func (d *draft) readTaskMaster(tag string) error {
 	if !ok {
 		return nil
 	}
-	if root.kind == '[' {
-		root = &node{line: root.line, kind: '{', fields: []field{{"tasks", root.line, root}}}
+	if root.Kind == '[' {
+		root = jsonlines.In("tasks", root)
 	}
 	whole, ok := d.object(root, file, "the file")
 	if !ok {
 		return nil
 	}
-	if root.get("tasks") == nil || root.get("tasks").kind != '[' {
+	if root.Get("tasks") == nil || root.Get("tasks").Kind != '[' {
 		if whole, ok = d.tag(whole, tag); !ok {
 			return nil
 		}
 	}
-	meta := whole.get("metadata", "meta")
-	if meta != nil && meta.kind == '{' {
-		m := &object{d: d, n: meta, file: file}
-		d.goal = m.text("description", "goal", "projectName", "prdSource")
+	meta := whole.Field("metadata", "meta")
+	if meta != nil && meta.Kind == '{' {
+		m, _ := d.object(meta, file, "the tag")
+		d.goal = m.Text("description", "goal", "projectName", "prdSource")
 		if d.goal == "" || strings.HasPrefix(d.goal, "Tasks for ") {
-			d.goal = cmp.Or(m.text("projectName"), d.base())
+			d.goal = cmp.Or(m.Text("projectName"), d.base())
 		}
 	}
-	tasks := whole.list("tasks")
+	tasks := whole.List("tasks")
 	whole.lose("it belongs to the other tool", "projectName", "projectVersion", "version", "generatedAt")
-	whole.rest()
+	whole.Rest()
 	for i, n := range tasks {
 		d.masterTask(n, file, i)
 	}
@@ -53,12 +54,12 @@ func (d *draft) readTaskMaster(tag string) error {
 // tag chooses the list of one tag: the one that was asked for, that is current,
 // that is called master, or that is alone.
 func (d *draft) tag(whole *object, tag string) (*object, bool) {
-	lists := map[string]*node{}
+	lists := map[string]*jsonlines.Node{}
 	var names []string
-	for _, f := range whole.n.fields {
-		if list := f.value.get("tasks"); list != nil && list.kind == '[' {
-			lists[f.name] = f.value
-			names = append(names, f.name)
+	for _, f := range whole.Fields {
+		if list := f.Value.Get("tasks"); list != nil && list.Kind == '[' {
+			lists[f.Name] = f.Value
+			names = append(names, f.Name)
 		}
 	}
 	asked := tag
@@ -82,12 +83,13 @@ func (d *draft) tag(whole *object, tag string) (*object, bool) {
 		d.wrong(whole.at(), "%s; choose one with --format taskmaster:TAG, among %s", what, strings.Join(names, ", "))
 		return nil, false
 	}
-	for _, f := range whole.n.fields {
-		if f.name != tag && lists[f.name] != nil && len(lists[f.name].get("tasks").items) > 0 {
-			d.remark(Lost, place{whole.file, f.line}, "", count(len(lists[f.name].get("tasks").items), "task")+" of the tag "+f.name, "the tag "+tag+" is read; --format taskmaster:"+f.name+" reads it")
+	for _, f := range whole.Fields {
+		if f.Name != tag && lists[f.Name] != nil && len(lists[f.Name].Get("tasks").Items) > 0 {
+			d.remark(Lost, place{whole.file, f.Line}, "", count(len(lists[f.Name].Get("tasks").Items),
+				"task")+" of the tag "+f.Name, "the tag "+tag+" is read; --format taskmaster:"+f.Name+" reads it")
 		}
 	}
-	return &object{d: d, n: lists[tag], file: whole.file}, true
+	return d.object(lists[tag], whole.file, "the tag")
 }
 
 // currentTag returns the tag that Task Master works on, empty if unknown.
@@ -106,19 +108,19 @@ func (d *draft) currentTag() string {
 
 // masterTask reads one task and its subtasks. Subtasks that are open stand in
 // its place.
-func (d *draft) masterTask(n *node, file string, i int) {
+func (d *draft) masterTask(n *jsonlines.Node, file string, i int) {
 	o, ok := d.object(n, file, fmt.Sprintf("task %d", i+1))
 	if !ok {
 		return
 	}
 	it := d.masterItem(o, fmt.Sprintf("%d", i+1))
 	it.needs = o.refs("dependencies", "dependsOn")
-	subs := o.list("subtasks")
+	subs := o.List("subtasks")
 	if it.out != "" {
 		d.add(it)
 		return
 	}
-	o.rest()
+	o.Rest()
 	d.add(it)
 	var parts []*item
 	siblings := map[string]bool{}
@@ -132,7 +134,7 @@ func (d *draft) masterTask(n *node, file string, i int) {
 			siblings[part.name] = true
 			part.needs = s.refs("dependencies", "dependsOn")
 			if part.out == "" {
-				s.rest()
+				s.Rest()
 			}
 			part.name = subName(it.name, part.name)
 			parts = append(parts, part)
@@ -192,13 +194,13 @@ func (d *draft) standIn(it *item, parts []*item) {
 
 // masterItem reads what tasks and subtasks have in common.
 func (d *draft) masterItem(o *object, number string) *item {
-	o.name = cmp.Or(o.text("id"), number)
-	it := &item{place: o.at(), name: o.name}
-	it.task.Title = o.text("title", "name")
-	it.brief = []string{o.text("description"), o.text("details")}
-	it.task.Tags = o.texts("tags", "labels")
+	o.Name = cmp.Or(o.Text("id"), number)
+	it := &item{place: o.at(), name: o.Name}
+	it.task.Title = o.Text("title", "name")
+	it.brief = []string{o.Text("description"), o.Text("details")}
+	it.task.Tags = o.Texts("tags", "labels")
 	it.task.Criteria = o.criteria("acceptanceCriteria")
-	if test := o.text("testStrategy"); test != "" {
+	if test := o.Text("testStrategy"); test != "" {
 		it.task.Criteria = append(it.task.Criteria, testStrategy(test)...)
 	}
 	it.rank = o.priority()
@@ -206,10 +208,12 @@ func (d *draft) masterItem(o *object, number string) *item {
 		it.rank = 1 + slices.Index(priorities(), "medium")
 	}
 	d.masterStatus(o, it)
-	o.seen = append(o.seen, "dependencies", "dependsOn", "subtasks", "parentTaskId", "parentTask", "parentId", "isSubtask", "previousStatus", "updatedAt", "createdAt", "complexity", "complexityScore", "recommendedSubtasks", "expansionPrompt", "complexityReasoning", "effort", "metadata", "relevantFiles")
+	o.Known("dependencies", "dependsOn", "subtasks", "parentTaskId", "parentTask", "parentId", "isSubtask",
+		"previousStatus", "updatedAt", "createdAt", "complexity", "complexityScore",
+		"recommendedSubtasks", "expansionPrompt", "complexityReasoning", "effort", "metadata", "relevantFiles")
 	if it.out == "" {
 		it.task.Complexity = scored(o)
-		it.task.Files = o.texts("relevantFiles", "files")
+		it.task.Files = o.Texts("relevantFiles", "files")
 		o.lose("a plan has no place for it", "metadata", "effort")
 	}
 	return it
@@ -231,11 +235,11 @@ func testStrategy(text string) []nexus.Criterion {
 
 // scored turns Task Master's complexity, from 1 to 10, into ours.
 func scored(o *object) nexus.Complexity {
-	n := o.get("complexity", "complexityScore")
-	if n == nil || n.kind != 'n' {
+	n := o.Field("complexity", "complexityScore")
+	if n == nil || n.Kind != 'n' {
 		return ""
 	}
-	switch score := o.number("complexity", "complexityScore"); {
+	switch score := o.Number("complexity", "complexityScore"); {
 	case score <= 3:
 		return nexus.Simple
 	case score <= 6:
@@ -247,16 +251,17 @@ func scored(o *object) nexus.Complexity {
 
 // masterStatus says whether a task is still to be done.
 func (d *draft) masterStatus(o *object, it *item) {
-	n := o.get("status")
-	switch status := strings.ReplaceAll(strings.ToLower(o.text("status")), "_", "-"); status {
+	n := o.Field("status")
+	switch status := strings.ReplaceAll(strings.ToLower(o.Text("status")), "_", "-"); status {
 	case "", "pending", "todo", "open", "not-started":
 	case "done", "completed", "complete":
 		it.out, it.why = Done, "it is done"
 	case "cancelled", "canceled", "deferred":
 		it.out, it.why = Lost, "its status is "+status
 	case "in-progress", "review", "blocked", "failed":
-		d.remark(Changed, o.at(), o.name, "the status "+status, "it starts from the beginning")
+		d.remark(Changed, o.at(), o.Name, "the status "+status, "it starts from the beginning")
 	default:
-		d.wrong(place{o.file, n.line}, "the status %q of %s is unknown; use one of pending, in-progress, done, review, deferred, cancelled, blocked", status, o.name)
+		d.wrong(place{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
+			"pending, in-progress, done, review, deferred, cancelled, blocked", status, o.Name)
 	}
 }

@@ -1,4 +1,6 @@
-package foreign
+// Package export writes plans as the files of other tools. With each comes what
+// the format has no place for.
+package export
 
 import (
 	"bytes"
@@ -10,11 +12,18 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
+// Formats lists the formats that can be written: a plan for GSD is a folder of
+// many files.
+func Formats() []foreign.Format {
+	return slices.DeleteFunc(foreign.Formats(), func(f foreign.Format) bool { return f == foreign.GSD })
+}
+
 // Write writes a plan in a format. The remarks say what the format has no place
-// for. What [Read] makes of the result is the same plan, but for these.
-func Write(p nexus.Plan, f Format) ([]byte, []Remark, error) {
+// for. What [foreign.Read] makes of the result is the same plan, but for these.
+func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
 	if _, err := graph.New(p.Tasks); err != nil {
 		return nil, nil, err
 	}
@@ -25,27 +34,30 @@ func Write(p nexus.Plan, f Format) ([]byte, []Remark, error) {
 	var data []byte
 	var err error
 	switch f {
-	case Nexus:
+	case foreign.Nexus:
 		data, err = written(p)
-	case Nax:
+	case foreign.Nax:
 		data, err = w.nax()
-	case Ralph:
+	case foreign.Ralph:
 		data, err = w.ralph()
-	case TaskMaster:
+	case foreign.TaskMaster:
 		data, err = w.taskMaster()
-	case Polka:
+	case foreign.Polka:
 		data, err = w.polka()
-	case SpecKit:
+	case foreign.SpecKit:
 		data = w.specKit()
-	case OpenSpec:
+	case foreign.OpenSpec:
 		data = w.openSpec()
-	case Stories:
+	case foreign.Stories:
 		data = w.stories()
 	default:
-		return nil, nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("a plan cannot be written as %s", f), Hint: "Use one of " + nexus.Join(Written()) + "."}
+		return nil, nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("a plan cannot be written as %s", f),
+			Hint: "Use one of " + nexus.Join(Formats()) + ".",
+		}
 	}
 	if w.remarks == nil {
-		w.remarks = []Remark{}
+		w.remarks = []foreign.Remark{}
 	}
 	return data, w.remarks, err
 }
@@ -54,7 +66,7 @@ type writer struct {
 	plan    nexus.Plan
 	waves   [][]nexus.Task
 	ids     map[nexus.TaskID]string // in the format
-	remarks []Remark
+	remarks []foreign.Remark
 }
 
 // waves lays tasks that form no circle into waves: each has what the ones before
@@ -94,8 +106,8 @@ func written(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func (w *writer) say(kind Kind, item, what, why string) {
-	w.remarks = append(w.remarks, Remark{Kind: kind, Item: item, What: what, Why: why})
+func (w *writer) say(kind foreign.Kind, item, what, why string) {
+	w.remarks = append(w.remarks, foreign.Remark{Kind: kind, Item: item, What: what, Why: why})
 }
 
 // holds says which of the fields that a task may have the format has a place
@@ -123,7 +135,7 @@ func (w *writer) holds(names ...string) {
 			}
 		}
 		if len(lost) > 0 {
-			w.say(Lost, string(t.ID), strings.Join(lost, ", "), "this format has no place for it")
+			w.say(foreign.Lost, string(t.ID), strings.Join(lost, ", "), "this format has no place for it")
 		}
 	}
 }
@@ -149,7 +161,7 @@ func (w *writer) number(format string, keep func(string) bool) {
 			renamed = append(renamed, string(t.ID)+" is "+w.ids[t.ID])
 		}
 	}
-	w.say(Changed, "", "ids: "+some(renamed, 3), "this format has ids of another form")
+	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has ids of another form")
 }
 
 // layered says that needs became an order, unless each task needs all tasks of
@@ -157,10 +169,11 @@ func (w *writer) number(format string, keep func(string) bool) {
 func (w *writer) layered(why string) {
 	for i, wave := range w.waves {
 		for _, t := range wave {
-			if i == 0 || len(t.Needs) == len(w.waves[i-1]) && !slices.ContainsFunc(w.waves[i-1], func(o nexus.Task) bool { return !slices.Contains(t.Needs, o.ID) }) {
+			if i == 0 || len(t.Needs) == len(w.waves[i-1]) && !slices.ContainsFunc(w.waves[i-1],
+				func(o nexus.Task) bool { return !slices.Contains(t.Needs, o.ID) }) {
 				continue
 			}
-			w.say(Changed, "", "the needs became an order", why)
+			w.say(foreign.Changed, "", "the needs became an order", why)
 			return
 		}
 	}
@@ -169,7 +182,7 @@ func (w *writer) layered(why string) {
 func texts(criteria []nexus.Criterion) []string {
 	out := make([]string, 0, len(criteria))
 	for _, c := range criteria {
-		out = append(out, unchecked(c))
+		out = append(out, foreign.Criterion(c))
 	}
 	return out
 }
@@ -243,7 +256,10 @@ func (w *writer) nax() ([]byte, error) {
 			if t.Tier == nexus.Strong {
 				tier = "powerful"
 			}
-			s.Routing = &naxRouting{Complexity: string(t.Complexity), ModelTier: tier, TestStrategy: string(t.Strategy), Justification: t.Reason, Reasoning: "set in the plan"}
+			s.Routing = &naxRouting{
+				Complexity: string(t.Complexity), ModelTier: tier, TestStrategy: string(t.Strategy),
+				Justification: t.Reason, Reasoning: "set in the plan",
+			}
 		}
 		out.Stories = append(out.Stories, s)
 	}
@@ -258,7 +274,10 @@ func (w *writer) ralph() ([]byte, error) {
 	for i, wave := range w.waves {
 		for _, t := range wave {
 			notes := ""
-			out.Stories = append(out.Stories, story{ID: string(t.ID), Title: t.Title, Description: t.Brief, Criteria: texts(t.Criteria), Priority: i + 1, Notes: &notes})
+			out.Stories = append(out.Stories, story{
+				ID: string(t.ID), Title: t.Title, Description: t.Brief,
+				Criteria: texts(t.Criteria), Priority: i + 1, Notes: &notes,
+			})
 		}
 	}
 	return written(out)
@@ -292,12 +311,15 @@ func (w *writer) taskMaster() ([]byte, error) {
 		}
 	}
 	if len(renamed) > 0 {
-		w.say(Changed, "", "ids: "+some(renamed, 3), "this format has numbers")
+		w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has numbers")
 	}
 	var all list
 	all.Metadata.Description = w.plan.Goal
 	for i, t := range w.plan.Tasks {
-		k := task{ID: i + 1, Title: t.Title, Details: t.Brief, Priority: "medium", Dependencies: []int{}, Status: "pending", Subtasks: []struct{}{}}
+		k := task{
+			ID: i + 1, Title: t.Title, Details: t.Brief, Priority: "medium", Dependencies: []int{}, Status: "pending",
+			Subtasks: []struct{}{},
+		}
 		for _, id := range t.Needs {
 			k.Dependencies = append(k.Dependencies, numbers[id])
 		}
@@ -329,8 +351,10 @@ func (w *writer) polka() ([]byte, error) {
 	}{Goal: w.plan.Goal}
 	for _, t := range w.plan.Tasks {
 		k := task{
-			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: 600, Dependencies: w.needs(t), Minutes: t.Minutes, Status: "pending",
-			Description: strings.TrimLeft(t.Brief+"\n\n"+mark+"\n- "+strings.Join(texts(t.Criteria), "\n- "), "\n"), Files: slices.Concat([]string{}, t.Files),
+			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: 600,
+			Dependencies: w.needs(t), Minutes: t.Minutes, Status: "pending",
+			Description: strings.TrimLeft(t.Brief+"\n\n"+foreign.Mark+"\n- "+strings.Join(texts(t.Criteria), "\n- "),
+				"\n"), Files: slices.Concat([]string{}, t.Files),
 		}
 		switch t.Complexity {
 		case nexus.Simple:
@@ -341,7 +365,7 @@ func (w *writer) polka() ([]byte, error) {
 			k.Complexity = "high"
 		case nexus.Expert:
 			k.Complexity = "high"
-			w.say(Changed, string(t.ID), "the complexity expert is high", "this format has no more")
+			w.say(foreign.Changed, string(t.ID), "the complexity expert is high", "this format has no more")
 		}
 		out.Tasks = append(out.Tasks, k)
 	}
@@ -356,6 +380,7 @@ func (w *writer) polkaType(t nexus.Task) string {
 		kind = "test"
 	case nexus.DocsTask:
 		kind = "docs"
+	default:
 	}
 	var lost []string
 	for _, tag := range t.Tags {
@@ -366,7 +391,16 @@ func (w *writer) polkaType(t nexus.Task) string {
 		}
 	}
 	if len(lost) > 0 {
-		w.say(Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "a task has one type in this format")
+		w.say(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "a task has one type in this format")
 	}
 	return kind
+}
+
+// some joins the first items and says how many more there are.
+func some(items []string) string {
+	const most = 3
+	if len(items) <= most+1 {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
 }

@@ -1,4 +1,4 @@
-package foreign_test
+package export_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/export"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
@@ -45,17 +46,20 @@ func shapes() map[foreign.Format]shape {
 	}
 }
 
-func words(least, most int) *rapid.Generator[string] {
-	word := rapid.SampledFrom([]string{"Print", "sizes", "of", "files", "quickly", "1.5 KiB", "größer", "(all)", "`x`", "a-b", "[P]", "50%", "\"quoted\"", "C:", "and"})
+func words(most int) *rapid.Generator[string] {
+	word := rapid.SampledFrom([]string{
+		"Print", "sizes", "of", "files", "quickly", "1.5 KiB", "größer", "(all)", "`x`", "a-b",
+		"[P]", "50%", "\"quoted\"", "C:", "and",
+	})
 	return rapid.Custom(func(t *rapid.T) string {
-		return "Do " + strings.Join(rapid.SliceOfN(word, least, most).Draw(t, "words"), " ")
+		return "Do " + strings.Join(rapid.SliceOfN(word, 1, most).Draw(t, "words"), " ")
 	})
 }
 
 func anyTask(t *rapid.T, fields string) nexus.Task {
 	has := func(name string) bool { return strings.Contains(fields, name) && rapid.Bool().Draw(t, name) }
-	k := nexus.Task{Title: words(1, 6).Draw(t, "title"), Brief: strings.Join(rapid.SliceOfN(words(1, 9), 0, 3).Draw(t, "brief"), "\n\n")}
-	for i, text := range rapid.SliceOfNDistinct(words(1, 6), 1, 5, rapid.ID).Draw(t, "criteria") {
+	k := nexus.Task{Title: words(6).Draw(t, "title"), Brief: strings.Join(rapid.SliceOfN(words(9), 0, 3).Draw(t, "brief"), "\n\n")}
+	for i, text := range rapid.SliceOfNDistinct(words(6), 1, 5, rapid.ID).Draw(t, "criteria") {
 		c := nexus.Criterion{Text: text}
 		if i == 0 || rapid.Bool().Draw(t, "checked") {
 			c.Check = rapid.SampledFrom([]string{"test", "go test ./...", "grep -q 'x (y)' a.txt", "test \"`id -u`\" = 0"}).Draw(t, "check")
@@ -63,7 +67,8 @@ func anyTask(t *rapid.T, fields string) nexus.Task {
 		k.Criteria = append(k.Criteria, c)
 	}
 	if has("files") {
-		k.Files = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a.go", "b/c.go", "d_test.go", "docs/e.md"}), 1, 3, rapid.ID).Draw(t, "paths")
+		k.Files = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a.go", "b/c.go", "d_test.go", "docs/e.md"}), 1, 3,
+			rapid.ID).Draw(t, "paths")
 	}
 	if has("minutes") {
 		k.Minutes = rapid.IntRange(1, 30).Draw(t, "n")
@@ -89,7 +94,7 @@ func anyTask(t *rapid.T, fields string) nexus.Task {
 }
 
 func anyPlan(t *rapid.T, s shape) nexus.Plan {
-	p := nexus.Plan{Version: plan.Version, Goal: words(1, 4).Draw(t, "goal")}
+	p := nexus.Plan{Version: plan.Version, Goal: words(4).Draw(t, "goal")}
 	n := rapid.IntRange(1, 6).Draw(t, "tasks")
 	var before, wave []nexus.TaskID
 	group := ""
@@ -127,7 +132,7 @@ func TestRoundTrip(t *testing.T) {
 	for f, s := range shapes() {
 		t.Run(string(f), rapid.MakeCheck(func(t *rapid.T) {
 			p := anyPlan(t, s)
-			data, remarks, err := foreign.Write(p, f)
+			data, remarks, err := export.Write(p, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +154,8 @@ func TestRoundTrip(t *testing.T) {
 			if d := cmp.Diff(p, read.Plan, cmpopts.EquateEmpty()); d != "" {
 				t.Errorf("%s\n%s", d, data)
 			}
-			if got, _, err := foreign.Recognise(file(f, data)); got != f && (f != foreign.OpenSpec || len(p.Tasks) > 1) && !(f == foreign.Nax && got == foreign.Ralph) {
+			one := f == foreign.OpenSpec && len(p.Tasks) == 1 // a goal may have such a line
+			if got, _, err := foreign.Recognise(file(f, data)); got != f && !one {
 				t.Errorf("it looks like %q, %v\n%s", got, err, data)
 			}
 		}))
@@ -159,11 +165,14 @@ func TestRoundTrip(t *testing.T) {
 // TestWriteAny writes any plan in each format. What is read back is written the
 // same again, is fit to be worked on, and what the format has no place for was said.
 func TestWriteAny(t *testing.T) {
-	full := shape{func(i int) string { return fmt.Sprintf("Task_%d", i) }, true, true, "files complexity tier strategy tags kind minutes group", true}
+	full := shape{
+		func(i int) string { return fmt.Sprintf("Task_%d", i) }, true, true,
+		"files complexity tier strategy tags kind minutes group", true,
+	}
 	for f, s := range shapes() {
 		t.Run(string(f), rapid.MakeCheck(func(t *rapid.T) {
 			p := anyPlan(t, full)
-			data, remarks, err := foreign.Write(p, f)
+			data, remarks, err := export.Write(p, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +191,7 @@ func TestWriteAny(t *testing.T) {
 			if !s.goal {
 				return
 			}
-			again, _, err := foreign.Write(read.Plan, f)
+			again, _, err := export.Write(read.Plan, f)
 			if d := cmp.Diff(string(data), string(again)); d != "" || err != nil {
 				t.Error(d, err)
 			}
@@ -192,10 +201,10 @@ func TestWriteAny(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	k := nexus.Task{ID: "T1", Title: "x", Needs: []nexus.TaskID{"T1"}}
-	if _, _, err := foreign.Write(nexus.Plan{Tasks: []nexus.Task{k}}, foreign.Ralph); err == nil {
+	if _, _, err := export.Write(nexus.Plan{Tasks: []nexus.Task{k}}, foreign.Ralph); err == nil {
 		t.Error("a plan with a circle was written")
 	}
-	if _, _, err := foreign.Write(nexus.Plan{}, foreign.GSD); err == nil {
+	if _, _, err := export.Write(nexus.Plan{}, foreign.GSD); err == nil {
 		t.Error("GSD was written")
 	}
 }

@@ -1,12 +1,14 @@
-package foreign
+package export
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
 // below writes what a task is and when it is done, as lines below it.
@@ -16,32 +18,27 @@ func (w *writer) below(b *strings.Builder, t nexus.Task, indent string) {
 			b.WriteString(strings.TrimRight(indent+strings.TrimSpace(line), " ") + "\n")
 		}
 	}
-	if !slices.Equal(paths(t.Title), t.Files) {
-		files := "none"
-		if len(t.Files) > 0 {
-			files = strings.Join(t.Files, ", ")
-		}
-		b.WriteString(indent + "- Files: " + files + "\n")
+	files := "none" // or else those are read that the title names
+	if len(t.Files) > 0 {
+		files = strings.Join(t.Files, ", ")
 	}
+	b.WriteString(indent + "- Files: " + files + "\n")
 	for _, text := range texts(t.Criteria) {
-		b.WriteString(indent + "- " + mark + " " + text + "\n")
+		b.WriteString(indent + "- " + foreign.Mark + " " + text + "\n")
 	}
 }
 
 func (w *writer) specKit() []byte {
 	w.holds("files", "group", "tags")
 	w.layered("a phase waits for the one before it")
-	w.number("T%03d", func(id string) bool {
-		_, _, ok := taskID(id + " x")
-		return ok
-	})
+	w.number("T%03d", regexp.MustCompile(`^T\d+[A-Za-z]?$`).MatchString)
 	var b strings.Builder
 	b.WriteString("# Tasks: " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
 	for i, wave := range w.waves {
 		group := wave[0].Group
 		if slices.ContainsFunc(wave, func(t nexus.Task) bool { return t.Group != group }) {
 			group = ""
-			w.say(Lost, "", fmt.Sprintf("the groups in phase %d", i+1), "its tasks are in several groups")
+			w.say(foreign.Lost, "", fmt.Sprintf("the groups in phase %d", i+1), "its tasks are in several groups")
 		}
 		if group == "" {
 			group = fmt.Sprintf("Phase %d", i+1)
@@ -61,7 +58,7 @@ func (w *writer) specKit() []byte {
 				}
 			}
 			if len(lost) > 0 {
-				w.say(Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "this format has labels such as US1 only")
+				w.say(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "this format has labels such as US1 only")
 			}
 			b.WriteString(t.Title + "\n")
 			w.below(&b, t, "  ")
@@ -73,11 +70,11 @@ func (w *writer) specKit() []byte {
 func (w *writer) openSpec() []byte {
 	w.holds("files", "group")
 	if slices.ContainsFunc(w.waves, func(wave []nexus.Task) bool { return len(wave) > 1 }) {
-		w.say(Changed, "", "the needs became an order", "a change is worked through from the first to the last")
+		w.say(foreign.Changed, "", "the needs became an order", "a change is worked through from the first to the last")
 	} else {
 		w.layered("a change is worked through from the first to the last")
 	}
-	w.say(Lost, "", "the goal", "it belongs into proposal.md")
+	w.say(foreign.Lost, "", "the goal", "it belongs into proposal.md")
 	var b strings.Builder
 	var renamed []string
 	for i, wave := range w.waves {
@@ -95,16 +92,14 @@ func (w *writer) openSpec() []byte {
 			w.below(&b, t, "  ")
 		}
 	}
-	w.say(Changed, "", "ids: "+some(renamed, 3), "this format has numbers")
+	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has numbers")
 	return []byte(b.String())
 }
 
 func (w *writer) stories() []byte {
 	w.holds("kind", "group", "files", "minutes", "complexity", "tags")
-	w.number("US-%d", func(id string) bool {
-		_, _, _, ok := storyHeading(id + ": x")
-		return ok
-	})
+	w.number("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)
+	label := regexp.MustCompile(`^\s*(?:[-*+] )?\**[A-Z][A-Za-z /&-]*\**:`)
 	var b strings.Builder
 	b.WriteString("# " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
 	for _, t := range w.plan.Tasks {
@@ -113,7 +108,7 @@ func (w *writer) stories() []byte {
 			b.WriteString("\n### Description\n\n")
 		}
 		for line := range strings.SplitSeq(t.Brief, "\n") {
-			if _, _, label := (mdLine{text: line}).label(); label || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			if label.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "#") {
 				line = "    " + line // it is no heading or label of the story
 			}
 			if t.Brief != "" {
@@ -125,19 +120,19 @@ func (w *writer) stories() []byte {
 			b.WriteString("- [ ] " + text + "\n")
 		}
 		var labels []string
-		label := func(name, value string) {
+		add := func(name, value string) {
 			if value != "" {
 				labels = append(labels, name+": "+value)
 			}
 		}
-		label("Tags", strings.Join(t.Tags, ", "))
-		label("Dependencies", strings.Join(w.needs(t), ", "))
-		label("Files", strings.Join(t.Files, ", "))
-		label("Group", t.Group)
-		label("Kind", string(t.Kind))
-		label("Complexity", string(t.Complexity))
+		add("Tags", strings.Join(t.Tags, ", "))
+		add("Dependencies", strings.Join(w.needs(t), ", "))
+		add("Files", strings.Join(t.Files, ", "))
+		add("Group", t.Group)
+		add("Kind", string(t.Kind))
+		add("Complexity", string(t.Complexity))
 		if t.Minutes > 0 {
-			label("Minutes", strconv.Itoa(t.Minutes))
+			add("Minutes", strconv.Itoa(t.Minutes))
 		}
 		if len(labels) > 0 {
 			b.WriteString("\n" + strings.Join(labels, "\n") + "\n")
