@@ -214,6 +214,32 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// TestEndOfText takes a line for the end of a program that prints text and stays, and
+// its exit for none.
+func TestEndOfText(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script, text string
+		fault        nexus.Fault
+	}{
+		"the line, and it stays": {"echo I did it.; echo '-- all DONE --'; echo more; sleep 60", "I did it.", ""},
+		"exits after it":         {"echo I did it.; echo '-- all DONE --'; exit 3", "I did it.", ""},
+		"without it":             {"echo I did it.", "I did it.", nexus.FaultUnfinished},
+		"fails without it":       {"echo I did it.; exit 3", "I did it.", nexus.FaultCrashed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := launch(t, c.script, time.Minute)
+			l.Program.Speaks, l.Program.End = "text", "DONE"
+			var heard []stream.Kind
+			e, err := l.Prompt(t.Context(), prompt(&heard))
+			if err != nil || e.Fault != c.fault || e.Text != c.text {
+				t.Errorf("%q (%s), %q, %v", e.Fault, e.Why, e.Text, err)
+			}
+		})
+	}
+}
+
 // TestCancel stops the program when nobody waits for it any more.
 func TestCancel(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -100,19 +99,6 @@ func read(data []byte) (nexus.Plan, error) {
 	}
 	p.Tasks = Normalise(h.Tasks)
 	return p, nil
-}
-
-// Forget drops what came of checks from a plan in which they are other ones than
-// in the plan that it was made from.
-func Forget(p *nexus.Plan, from nexus.Plan) {
-	for i := range p.Tasks {
-		for j, c := range p.Tasks[i].Criteria {
-			same := func(t nexus.Task) bool { return slices.Contains(t.Criteria, c) }
-			if c.Tried != "" && !slices.ContainsFunc(from.Tasks, same) {
-				p.Tasks[i].Criteria[j] = nexus.Criterion{Text: c.Text, Check: c.Check, Red: c.Red}
-			}
-		}
-	}
 }
 
 // CheckGoal refuses a goal that nobody could plan for.

@@ -9,6 +9,7 @@ package acpcmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -117,6 +118,9 @@ func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.Openi
 func (g *agent) Sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
 	at := g.at(dir)
 	p, err := at.Open(ctx, app.Reads)
+	if dir == "" && errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
+		return nil, nil // an editor starts this program anywhere
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (s *session) take(v view.Run, of *state.State) {
 func (s *session) answered(of *state.State) {
 	for _, q := range of.Questions {
 		if q.By != "" {
-			s.say("**%s** %s\n\n%s: %s", q.ID, view.Clean(q.Text), view.Clean(q.By), view.Clean(q.Answer))
+			s.say("**%s** %s\n\n%s: %s", q.ID, s.plain(q.Text), s.plain(q.By), s.plain(q.Answer))
 		}
 	}
 }

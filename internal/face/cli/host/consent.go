@@ -55,6 +55,25 @@ func PriceOf(s *state.State) Price {
 	return p
 }
 
+// Refuses reports whether an answer is a plain no, with or without a reason.
+func Refuses(text string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
+	return word == "no" || word == "skip"
+}
+
+// YesTakes says what may follow from a yes to what a run asks, which somebody conducts
+// or not.
+func YesTakes(s *state.State, held bool) string {
+	text := "The run continues, within what was agreed to. "
+	if !held {
+		text = "Nobody works on the run now. "
+		if app.Undelivered(s) {
+			text = "What landed is published now; a model resolves conflicts. "
+		}
+	}
+	return text + PriceOf(s).String()
+}
+
 // Outline lists the tasks of a plan that comes from a client or a model, and the
 // commands that it has them checked by. All of them: a plan with more than can be
 // shown is refused, as nobody could agree to it.

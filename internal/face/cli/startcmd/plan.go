@@ -21,10 +21,10 @@ import (
 func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
-	var mermaid, dot bool
+	var mermaid, dot, markdown bool
 	var run, to string
-	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--json|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
-		var out output
+	var out output
+	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if to != "" {
 			var err error
 			if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
@@ -47,6 +47,8 @@ func planCommand(a *console.Console) *cobra.Command {
 			out.form = "mermaid"
 		case dot:
 			out.form = "dot"
+		case markdown:
+			out.form = "markdown"
 		}
 		if o.Plan != nil {
 			p, err := a.Open(ctx, app.Reads)
@@ -72,8 +74,10 @@ func planCommand(a *console.Console) *cobra.Command {
 	}
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print the plan as Markdown, which --plan reads")
+	c.Flags().BoolVar(&out.edit, "edit", false, "open the plan in $EDITOR before it is printed")
 	a.JSONFlag(c)
-	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "export")
+	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "markdown", "export")
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
@@ -81,7 +85,8 @@ func planCommand(a *console.Console) *cobra.Command {
 
 // output is how a plan is printed.
 type output struct {
-	form   string          // mermaid or dot; empty: as a table, or as JSON
+	edit   bool            // a person may change it before
+	form   string          // mermaid, dot or markdown; empty: as a table, or as JSON
 	export foreign.Format  // for another tool; empty: it is for people and Nexus
 	read   *foreign.Import // what became of the file that it was read from; nil: it is ours
 }
@@ -111,9 +116,14 @@ func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	return planned(ctx, a, p, o, out)
 }
 
-// planned prints the order's plan. Without a place there are no earlier runs
+// planned prints the order's plan, which a person may change before. Without a place there are no earlier runs
 // to estimate from.
 func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
+	if out.edit {
+		if err := edited(ctx, a, &o); err != nil {
+			return err
+		}
+	}
 	if out.export != "" {
 		data, remarks, err := export.Write(*o.Plan, out.export)
 		if err != nil {

@@ -119,6 +119,9 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	if err != nil {
 		return nexus.Plan{}, err
 	}
+	if plan.IsMarkdown(data) {
+		return plan.LoadMarkdown(data, settings.Limits.Size)
+	}
 	return plan.Load(data, settings.Limits.Size)
 }
 

@@ -129,6 +129,7 @@ func (w *writer) holds(names ...string) {
 			{"strategy", t.Strategy != ""},
 			{"tags", len(t.Tags) > 0},
 			{"depth", t.Depth > 0},
+			{"keep", len(t.Keep) > 0},
 		} {
 			if f.set && !slices.Contains(names, f.name) {
 				lost = append(lost, f.name)

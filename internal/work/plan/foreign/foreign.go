@@ -94,9 +94,11 @@ func (i Import) Check(most nexus.Size) error {
 	}
 	var all []placed
 	for _, f := range plan.Problems(i.Plan, most) {
-		at, ok := i.places[f.Task]
+		at, ok := place{file: i.File}, f.Task > 0
 		if f.Code == nexus.CodeCycle {
 			at, ok = i.first(f.Text)
+		} else if ok {
+			at, ok = i.places[i.Plan.Tasks[f.Task-1].ID]
 		}
 		if !ok {
 			at = place{file: i.File}

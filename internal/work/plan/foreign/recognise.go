@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var (
@@ -94,6 +95,9 @@ func recogniseFile(s Source) Format {
 	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
 	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
 		return recogniseJSON(s.file, data)
+	}
+	if plan.IsMarkdown(data) {
+		return Nexus
 	}
 	return recogniseMarkdown(string(data))
 }
