@@ -257,8 +257,12 @@ func (w *writer) nax() ([]byte, error) {
 			if t.Tier == nexus.Strong {
 				tier = "powerful"
 			}
+			strategy := string(t.Strategy)
+			if t.Strategy == nexus.TDDLite {
+				strategy = "three-session-tdd-lite"
+			}
 			s.Routing = &naxRouting{
-				Complexity: string(t.Complexity), ModelTier: tier, TestStrategy: string(t.Strategy),
+				Complexity: string(t.Complexity), ModelTier: tier, TestStrategy: strategy,
 				Justification: t.Reason, Reasoning: "set in the plan",
 			}
 		}

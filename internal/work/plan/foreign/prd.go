@@ -162,6 +162,9 @@ func (o *object) routing(it *item) {
 		t.Tier = nexus.Tier(tier)
 	}
 	t.Strategy, t.Reason = nexus.Strategy(r.Text("testStrategy")), r.Text("noTestJustification")
+	if t.Strategy == "three-session-tdd-lite" { // as nax calls it
+		t.Strategy = nexus.TDDLite
+	}
 	for _, f := range []struct {
 		name, value string
 		known       bool
