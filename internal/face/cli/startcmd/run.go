@@ -64,7 +64,8 @@ func runCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	preferFlags(f, &o.Goal)
-	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict",
+		"skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c
@@ -148,7 +149,10 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 			text = said
 		}
 	case src.format != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--format was given without a plan", Hint: "Name the file or folder of the plan with --plan."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--format was given without a plan",
+			Hint: "Name the file or folder of the plan with --plan.",
+		}
 	}
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -171,14 +175,20 @@ func slurp(a *console.Console, path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a file that exists and is readable."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err,
+				Hint: "Give a file that exists and is readable.",
+			}
 		}
 		defer func() { _ = f.Close() }() // only read
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, 16<<20+1))
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a readable file."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err,
+			Hint: "Give a readable file.",
+		}
 	}
 	return data, nil
 }
@@ -193,9 +203,15 @@ func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)),
+			Hint: "Use fast, balanced or strong.",
+		}
 	case g.Strategy != "" && !g.Strategy.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)),
+			Hint: "Use one of " + nexus.Join(nexus.Strategies()) + ".",
+		}
 	case p == nil:
 		return nil
 	}
