@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -23,7 +24,9 @@ type Place struct {
 	Text string `json:"text"`
 }
 
-func (p Place) String() string { return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.In)) }
+func (p Place) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.In))
+}
 
 // maxScanned is how many bytes of a tree are read for one question.
 const maxScanned = 64 << 20
