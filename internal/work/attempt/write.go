@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -144,7 +146,7 @@ func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place
 		near := func(p prompt.Place) bool {
 			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
 		}
-		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) {
+		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || w.ignored(f.File) {
 			continue
 		}
 		if from, text := change.Around(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
@@ -152,6 +154,16 @@ func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place
 		}
 	}
 	return all
+}
+
+// ignored reports whether a file of the tree is kept from agents.
+func (w *work) ignored(file string) bool {
+	root, err := os.OpenRoot(w.tree.Dir)
+	if err != nil {
+		return true // nothing of it is shown
+	}
+	defer func() { _ = root.Close() }()
+	return files.Ignored(root, file)
 }
 
 // findings returns what was found after the round before: what is new first,

@@ -230,6 +230,24 @@ func TestDeclared(t *testing.T) {
 }
 
 // TestMapOfNothing has no files, files of no language, and no such commit.
+// TestMapHides leaves out what .nexusignore names, also in the list of files.
+func TestMapHides(t *testing.T) {
+	files := project()
+	files[".nexusignore"], files["py/.nexusignore"] = "internal/\n*.ts\n", "core.py\n"
+	s := look(t, files)
+	for _, a := range []codemap.About{{}, {Task: "say text, run the engine in core, the store of the app", Files: []string{"internal/say/say.go"}}} {
+		text := draw(t, s, a, 8_000)
+		for _, hidden := range []string{"say.go", "func Say", "Engine", " core.py", "store.ts", "interface Store", "internal/"} {
+			if strings.Contains(text, hidden) {
+				t.Errorf("the map shows %q:\n%s", hidden, text)
+			}
+		}
+		if !strings.Contains(text, "size.go") {
+			t.Errorf("the map shows nothing:\n%s", text)
+		}
+	}
+}
+
 func TestMapOfNothing(t *testing.T) {
 	if text := draw(t, look(t, map[string]string{"a.link": "b"}), codemap.About{}, 500); !strings.Contains(text, "0 files") {
 		t.Errorf("%q", text)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -59,11 +60,32 @@ func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*
 			s.beyond++
 		}
 	}
+	if err := s.hide(ctx, repo); err != nil {
+		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
+	}
 	if err := s.read(ctx, repo, earlier); err != nil {
 		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
 	}
 	s.refer()
 	return s, nil
+}
+
+// hide leaves out what the tree's own ignore files keep from agents.
+func (s *Survey) hide(ctx context.Context, repo git.Repo) error {
+	var says []int
+	for i, f := range s.files {
+		if path.Base(f.path) == ignore.File && f.size <= maxFile {
+			says = append(says, i)
+		}
+	}
+	texts := map[string]string{}
+	if err := s.texts(ctx, repo, says, func(i int, text string) { texts[s.files[i].path] = text }); err != nil {
+		return err
+	}
+	if hidden := ignore.New(texts); !hidden.Empty() {
+		s.files = slices.DeleteFunc(s.files, func(f file) bool { return hidden.Hides(f.path) })
+	}
+	return nil
 }
 
 // entry reads a line of git ls-tree -l: mode, kind, id, size, tab, path.

@@ -109,7 +109,11 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		if err != nil {
 			return agent.Outcome{}, err
 		}
-		t.Next += s.Site.masked(prompt.Here{Told: told}.Text())
+		more, err := t.veiled(prompt.Here{Told: told}.Text())
+		if err != nil {
+			return agent.Outcome{}, err
+		}
+		t.Next += s.Site.masked(more)
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,

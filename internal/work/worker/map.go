@@ -28,7 +28,8 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
-	return s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e)), t.Next + s.Site.masked(here.Text()), nil
+	more, err := t.veiled(here.Text())
+	return s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e)), t.Next + s.Site.masked(more), err
 }
 
 // here returns the rules for a session's task, and the map for its role, as the smallest of the models holds it that
