@@ -157,7 +157,8 @@ func (v *veiling) fresh(ctx context.Context, tips []string) ([]string, error) {
 	if len(doubtful) == 0 {
 		return shown, nil
 	}
-	kinds, err := v.git.RunIn(ctx, strings.NewReader(strings.Join(doubtful, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype) %(rest)")
+	in := strings.NewReader(strings.Join(doubtful, "\n") + "\n")
+	kinds, err := v.git.RunIn(ctx, in, "cat-file", "--batch-check=%(objectname) %(objecttype) %(rest)")
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -99,6 +97,9 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 			return b, err
 		}
 	}
+	if b.Needs, err = w.needs(ctx); err != nil {
+		return b, err
+	}
 	b.Diff, err = w.before(ctx, r)
 	return b, err
 }
@@ -141,12 +142,16 @@ const (
 // places returns what stands around the worst findings, in the tree that they
 // are of.
 func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place {
+	hidden, err := change.Hidden(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit)
+	if err != nil {
+		return nil // nothing of it is shown
+	}
 	var all []prompt.Place
 	for _, f := range prompt.Worst(found) {
 		near := func(p prompt.Place) bool {
 			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
 		}
-		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || w.ignored(f.File) {
+		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || hidden.Hides(f.File) {
 			continue
 		}
 		if from, text := change.Around(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
@@ -154,16 +159,6 @@ func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place
 		}
 	}
 	return all
-}
-
-// ignored reports whether a file of the tree is kept from agents.
-func (w *work) ignored(file string) bool {
-	root, err := os.OpenRoot(w.tree.Dir)
-	if err != nil {
-		return true // nothing of it is shown
-	}
-	defer func() { _ = root.Close() }()
-	return files.Ignored(root, file)
 }
 
 // findings returns what was found after the round before: what is new first,

@@ -133,6 +133,7 @@ type Brief struct {
 	Part      string           // what of it this reader looks at, where several do
 	Before    []nexus.Finding  // what reviews before this one found
 	Replies   []string         // what the author answered to each of them; empty for nothing
+	Needs     []Need           // what the tasks made that it needs
 	Base      string           // commit that the work starts from
 	Dead      []state.Ending   // how earlier attempts ended, oldest first
 	Kept      Kept             // what of them the worktree holds
@@ -162,7 +163,7 @@ func (b Brief) Text() string {
 func (b Brief) Parts() []Part { return fitParts(b.sections(), limit(b.Limit)) }
 
 func (b Brief) sections() []Section {
-	return []Section{
+	head := []Section{
 		{Body: header(b.Session, string(b.Task.ID), b.Task.Title)},
 		{Title: "What to do", Body: toDo(b.Task)},
 		{Title: "Done when", Body: criteria(b.Task)},
@@ -170,6 +171,8 @@ func (b Brief) sections() []Section {
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
+	}
+	return append(append(head, needs(b.Needs)...), []Section{
 		{Title: "Start", Body: start(b.Base, b.Kept)},
 		{Title: "To be fixed", Body: before(b.Kept.Open, nil), Rank: 1, Lead: "Findings about that work:"},
 		{Title: "Tried before", Body: dead(b.Dead), Rank: 3, Tail: true},
@@ -203,7 +206,7 @@ func (b Brief) sections() []Section {
 		{Title: "Landed side", Lead: "What landed meanwhile changed in the files of this merge:", Body: Diff(b.Landed, sideBytes), Whole: len(b.Landed), Fence: "diff", Rank: 2},
 		{Title: "This task's side", Lead: "What this task's own change did in them before the merge:", Body: Diff(b.Side, sideBytes), Whole: len(b.Side), Fence: "diff", Rank: 2},
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, diffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
-	}
+	}...)
 }
 
 // What the coder hears of the tester.
