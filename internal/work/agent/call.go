@@ -76,7 +76,8 @@ func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, tol
 		return id, false, err
 	}
 	for _, g := range guidance {
-		if err := c.say("Guidance from a person:\n\n"+g.Text, "guidance", g.Seq); err != nil {
+		text, why := g.Say()
+		if err := c.say(text, why, g.Seq); err != nil {
 			return id, false, err
 		}
 	}
