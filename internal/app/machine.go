@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
@@ -151,6 +152,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
+	trees.Hides = Hiding()
 	meter := Meter(p.Config, p.Env)
 	meter.Get = p.Blobs.Get
 	judge := worker.Judge{
@@ -193,4 +195,9 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 func Rules(c config.Config, role nexus.Role) policy.Rules {
 	p := c.PolicyOf(role)
 	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Show: c.Policy.Show}
+}
+
+// Hiding returns what agents' own git does not show them.
+func Hiding() worktree.Hiding {
+	return worktree.Hiding{File: ignore.File, Rules: func(texts map[string]string) func(string) bool { return ignore.New(texts).Hides }}
 }

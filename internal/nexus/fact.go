@@ -525,8 +525,8 @@ type (
 	PromptSent struct {
 		Session SessionID `json:"session"`
 		Message string    `json:"message"`          // blob
-		Why     string    `json:"why"`              // brief, repair, nudge, guidance
-		Request int64     `json:"request,omitzero"` // the guidance it delivers
+		Why     string    `json:"why"`              // brief, repair, nudge, guidance, landed
+		Request int64     `json:"request,omitzero"` // the guidance it delivers, or the landing that it tells of
 
 		Memory []Remembered `json:"memory,omitempty"` // what of the repository's memory has to do with the task
 	}
@@ -710,6 +710,16 @@ type (
 		Tree     string    `json:"tree"` // the tree that the gates passed
 		Parent   string    `json:"parent"`
 		Resolved bool      `json:"resolved,omitzero"` // the merger resolved a conflict
+		// What it changes, as far as others may have to know: not all of it where it is a lot.
+		Files []string     `json:"files,omitempty"`
+		Names []NameChange `json:"names,omitempty"`
+	}
+	// NameChange is a declaration that a change altered or took away.
+	NameChange struct {
+		File string `json:"file"`
+		Name string `json:"name"`
+		Was  string `json:"was"`          // its signature
+		Now  string `json:"now,omitzero"` // empty: it is gone
 	}
 	// TrainRefused says that it did not land, and why.
 	TrainRefused struct {

@@ -167,11 +167,7 @@ func (c *Core) grant(ctx context.Context, r nexus.BudgetReserved, done ...nexus.
 	if err := c.record(ctx, append(slices.Clip(done), r)...); err != nil {
 		return a, err
 	}
-	for _, g := range c.State.Guidance {
-		if g.Task == r.Task && (r.Role == nexus.Coder || r.Role == nexus.Tester) {
-			a.Guidance = append(a.Guidance, g)
-		}
-	}
+	a.Guidance = c.State.For(r)
 	return a, nil
 }
 

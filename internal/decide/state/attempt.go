@@ -116,6 +116,8 @@ type Session struct {
 	since time.Time     // when the call or the tools under way began
 	asks  []string      // calls under way that wait for a person
 	asked time.Duration // time that those took
+
+	looked []string // words of its calls that may name a file or something in code
 }
 
 // Resumed returns since when the attempt works, for as long as it does.
@@ -406,6 +408,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = f.Tool + " " + f.About
 			s.Tally = s.Tally.Called(f.Tool)
+			s.look(f.About)
 			if f.Tool == "ask" {
 				s.asks = append(s.asks, f.Call)
 			}
@@ -466,7 +469,7 @@ func (a *Attempt) Clone() *Attempt {
 	c.Sessions = make([]*Session, len(a.Sessions))
 	for i, s := range a.Sessions {
 		session := *s
-		session.Messages, session.asks = clip(s.Messages), clip(s.asks)
+		session.Messages, session.asks, session.looked = clip(s.Messages), clip(s.asks), clip(s.looked)
 		c.Sessions[i] = &session
 	}
 	return &c

@@ -70,6 +70,9 @@ func (s *State) apply(e nexus.Event) {
 		s.Pressed = f.Percent
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e.At)
+		if f, ok := f.(nexus.TrainLanded); ok {
+			s.spread(e.Seq, f)
+		}
 	}
 }
 
@@ -153,7 +156,7 @@ func (s *State) request(seq int64, r nexus.Request) {
 	s.Requested = max(s.Requested, seq)
 	s.waive(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
-		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
+		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: r.Text})
 	}
 }
 
@@ -456,6 +459,7 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 			t.Status = nexus.Reviewing
 		}
 	case nexus.AttemptEnded, nexus.AttemptBroken:
+		s.over(a.ID)
 		if a.Outcome != nexus.Accepted {
 			t.Status = nexus.Pending
 		}
@@ -494,7 +498,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
-		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
+		s.delivered(f)
 	}
 	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)

@@ -53,7 +53,8 @@ type State struct {
 	Requests  []Request // not settled, in order
 	Requested int64     // the last request that was seen
 	Questions []*Question
-	Guidance  []Guidance // not delivered, in order
+	Guidance  []Guidance // of people; not delivered, in order
+	News      []Guidance // what attempts are to hear of landings; not delivered, in order
 	Ledger    budget.Ledger
 	Usage     nexus.Usage
 	Spending  budget.Spending
@@ -106,11 +107,13 @@ type Request struct {
 	nexus.Request
 }
 
-// Guidance is what somebody wants the agent of a task to know.
+// Guidance is what somebody wants the agent of a task to know, or what it is to
+// hear of a landing.
 type Guidance struct {
-	Seq  int64
-	Task nexus.TaskID
-	Text string
+	Seq     int64
+	Task    nexus.TaskID
+	Text    string
+	Attempt nexus.AttemptID // that hears of a landing; empty where a person said it
 }
 
 type evidenceKey struct{ tree, gate string }

@@ -24,6 +24,7 @@ type View struct {
 	Spent     nexus.Money
 	Tasks     []nexus.Task
 	Landed    []nexus.Task       // those of them that landed
+	Needs     []Need             // what the tasks that the task needs made
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
 	Waived    []int              // numbers of the task's criteria that a person does without, or signed
@@ -42,6 +43,33 @@ type View struct {
 type Kept struct {
 	Tree
 	Open []nexus.Finding
+}
+
+// Need is what a task made that another one needs.
+type Need struct {
+	nexus.Task
+	Landed nexus.TrainLanded
+	Said   string // blob of what its author submitted; empty for nothing
+}
+
+// needs returns what the tasks made that a task needs, as far as it landed, in the
+// order in which the plan names them.
+func (s *State) needs(t *Task) []Need {
+	var all []Need
+	for _, id := range t.Needs {
+		n := s.tasks[id]
+		if n == nil || n.Landed == nil {
+			continue
+		}
+		need := Need{Task: n.Task, Landed: *n.Landed}
+		if a := s.attempts[n.Landed.Attempt]; a != nil {
+			if author := a.Of(nexus.Coder); author != nil {
+				need.Said = author.Result
+			}
+		}
+		all = append(all, need)
+	}
+	return all
 }
 
 // Keeps returns what an attempt starts from.
@@ -103,7 +131,7 @@ func (s *State) View(id nexus.TaskID) View {
 			v.Waived = append(v.Waived, i+1)
 		}
 	}
-	v.Meanwhile = s.meanwhile(v.Attempt)
+	v.Needs, v.Meanwhile = s.needs(t), s.meanwhile(v.Attempt)
 	if s.Planning != nil {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}

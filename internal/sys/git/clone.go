@@ -147,10 +147,17 @@ func (c *Clone) settle(ctx context.Context, dir, from, head string) error {
 }
 
 // CloneConfig is the whole configuration of a git directory of ours; size is the
-// length of its object names. Nothing in it starts a program.
-func CloneConfig(size int, bare bool) string {
+// length of its object names, more what else stands in it. Nothing in it starts a
+// program.
+func CloneConfig(size int, bare bool, more ...string) string {
 	var b strings.Builder
 	version := 0
+	for _, m := range more {
+		if strings.Contains(m, "[extensions]") {
+			version = 1
+		}
+		b.WriteString(m)
+	}
 	if size == 32 {
 		version = 1
 		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")

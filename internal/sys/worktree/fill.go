@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -33,7 +34,15 @@ func (t *Tree) build(ctx context.Context, home string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.agentGit(home, index); err != nil {
+	v, err := t.s.veiled(ctx, t.last)
+	if err != nil {
+		return fmt.Errorf("leave out what is hidden from agents: %w", err)
+	}
+	n.Shown = v.Dir
+	if err := t.agentGit(home, index, n, v); err != nil {
+		return err
+	}
+	if err := v.skip(ctx, git.Repo{Dir: filepath.Join(home, "git"), Work: filepath.Join(home, "tree")}); err != nil {
 		return err
 	}
 	t.note = n
@@ -150,14 +159,18 @@ func (t *Tree) ground() (ground, error) {
 }
 
 // agentGit writes the git directory that the agent's own git finds from the
-// tree. It borrows the objects of the private clone.
-func (t *Tree) agentGit(home, index string) error {
+// tree. It borrows the objects of the private clone, or those of them that it
+// may see.
+func (t *Tree) agentGit(home, index string, n note, v veil) error {
 	dir := filepath.Join(home, "git")
 	files := map[string]string{
-		"config":                  git.CloneConfig(t.s.objects.Size(), false),
+		"config":                  git.CloneConfig(t.s.objects.Size(), false, v.config()),
 		"HEAD":                    "ref: " + Branch(t.Run, t.ID) + "\n",
 		Branch(t.Run, t.ID):       t.last + "\n",
-		"objects/info/alternates": filepath.Join(t.s.git.Dir, "objects") + "\n",
+		"objects/info/alternates": n.objects(t.s) + "\n",
+	}
+	if len(v.Hidden) > 0 {
+		files["packed-refs"] = v.refs()
 	}
 	for name, text := range files {
 		if err := disk.Write(filepath.Join(dir, name), []byte(text)); err != nil {

@@ -8,6 +8,7 @@
 //	<dir>/trees/<run>/<attempt>/git    a git directory for the agent's own git
 //	<dir>/trees/<run>/<attempt>/tmp    scratch space
 //	<dir>/lower/<tree>                 files that overlays are mounted over
+//	<dir>/shown/<rules>                objects that agents may see, where something is hidden from them
 //	<dir>/trash                        what is being deleted
 //
 // What is in a tree was written by somebody else. Git is never run so that it
@@ -41,6 +42,8 @@ type Store struct {
 	*git.Clone
 	Now func() time.Time // dates of snapshots; nil counts seconds from the base
 	Way Way              // how files are made; zero is the fastest way there is
+
+	Hides Hiding // what agents' own git does not show them; zero shows all
 
 	dir     string // absolute, without links
 	git     git.Repo

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,8 +43,14 @@ type Tree struct {
 type note struct {
 	Base  string `json:"base"`
 	Way   Way    `json:"way"`
-	Tree  string `json:"tree"`  // what the index describes
-	Since int64  `json:"since"` // when it did; see survey.Tree
+	Tree  string `json:"tree"`            // what the index describes
+	Since int64  `json:"since"`           // when it did; see survey.Tree
+	Shown string `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
+}
+
+// objects returns the directory of objects that the agent's git borrows.
+func (n note) objects(s *Store) string {
+	return cmp.Or(n.Shown, filepath.Join(s.git.Dir, "objects"))
 }
 
 // Branch is the ref of the attempt's branch in the private clone.
@@ -67,7 +74,7 @@ func pins(run nexus.RunID, id nexus.AttemptID) string {
 
 // Reads lists what a sandbox must let the agent's own git read beside the
 // files.
-func (t *Tree) Reads() []string { return []string{filepath.Join(t.s.git.Dir, "objects")} }
+func (t *Tree) Reads() []string { return []string{t.note.objects(t.s)} }
 
 // Last returns the last snapshot and its tree: the base where there is none.
 func (t *Tree) Last() (commit, tree string) {

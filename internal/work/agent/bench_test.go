@@ -94,7 +94,7 @@ func (b *bench) tools(tb testing.TB, handin json.RawMessage) {
 	}
 	b.set, err = tool.New(tool.Env{
 		Dir: b.dir, Box: box, Blob: b.store, Writes: true, Handin: handin, Now: time.Now,
-		Git: func(context.Context, []string) (string, error) { return "no changes\n", nil },
+		Git: func(context.Context, []string, []string) (string, error) { return "no changes\n", nil },
 	}, tool.Names()...)
 	if err != nil {
 		tb.Fatal(err)

@@ -90,7 +90,8 @@ func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nex
 		return reserved, false, err
 	}
 	for _, g := range guidance {
-		if err := c.say("Guidance from a person:\n\n"+g.Text, "guidance", g.Seq); err != nil {
+		text, why := g.Say()
+		if err := c.say(text, why, g.Seq); err != nil {
 			return reserved, false, err
 		}
 	}

@@ -100,6 +100,9 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 			return b, err
 		}
 	}
+	if b.Needs, err = w.needs(ctx); err != nil {
+		return b, err
+	}
 	b.Diff, err = w.before(ctx, r)
 	return b, err
 }
@@ -142,12 +145,16 @@ const (
 // places returns what stands around the worst findings, in the tree that they
 // are of.
 func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place {
+	hidden, err := change.Hidden(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit)
+	if err != nil {
+		return nil // nothing of it is shown
+	}
 	var all []prompt.Place
 	for _, f := range prompt.Worst(found) {
 		near := func(p prompt.Place) bool {
 			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
 		}
-		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) {
+		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || hidden.Hides(f.File) {
 			continue
 		}
 		if from, text := change.Around(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {

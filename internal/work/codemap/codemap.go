@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 )
 
 // place is a directory whose content nobody vouches for.
@@ -15,12 +17,17 @@ type place struct{ dir string }
 func (p place) has(names ...string) string {
 	i := slices.IndexFunc(names, func(n string) bool {
 		info, err := os.Lstat(filepath.Join(p.dir, n))
-		return err == nil && info.Mode().IsRegular()
+		return err == nil && info.Mode().IsRegular() && !p.hidden().Hides(n)
 	})
 	if i < 0 {
 		return ""
 	}
 	return names[i]
+}
+
+// hidden returns what is kept from agents at the root.
+func (p place) hidden() ignore.Set {
+	return ignore.New(map[string]string{ignore.File: p.text(ignore.File)})
 }
 
 // text returns what is in a file of a sensible size.

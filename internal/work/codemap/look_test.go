@@ -230,6 +230,70 @@ func TestDeclared(t *testing.T) {
 }
 
 // TestMapOfNothing has no files, files of no language, and no such commit.
+// TestMapHides leaves out what .nexusignore names, also in the list of files.
+func TestMapHides(t *testing.T) {
+	files := project()
+	files[".nexusignore"], files["py/.nexusignore"] = "internal/\n*.ts\n", "core.py\n"
+	s := look(t, files)
+	for _, a := range []codemap.About{{}, {Task: "say text, run the engine in core, the store of the app", Files: []string{"internal/say/say.go"}}} {
+		text := draw(t, s, a, 8_000)
+		for _, hidden := range []string{"say.go", "func Say", "Engine", " core.py", "store.ts", "interface Store", "internal/"} {
+			if strings.Contains(text, hidden) {
+				t.Errorf("the map shows %q:\n%s", hidden, text)
+			}
+		}
+		if !strings.Contains(text, "size.go") {
+			t.Errorf("the map shows nothing:\n%s", text)
+		}
+	}
+}
+
+// TestFollowedIsTheSame holds that a survey made of an earlier one says what a
+// fresh one says, whatever changed in between.
+func TestFollowedIsTheSame(t *testing.T) {
+	was := project()
+	was["py/.nexusignore"] = "core.py\n"
+	repo, first := commit(t, was)
+	earlier, err := codemap.Look(t.Context(), repo, first, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]string{
+		"nothing":       "",
+		"edit and add":  "M 100644 inline size.go\ndata 32\npackage units\n\nfunc Sized() {}\n\nM 100644 inline size-b.go\ndata 31\npackage units\n\nfunc SizeB() {}\n\nM 100644 inline zz/z.go\ndata 26\npackage z\n\nfunc Zed() {}\n\n",
+		"delete":        "D internal/say/say.go\nD README.md\n",
+		"hidden":        "M 100644 inline py/tool/core.py\ndata 24\nclass Motor:\n    pass\n\n\nM 100644 inline py/deep/core.py\ndata 24\nclass Motor:\n    pass\n\n\n",
+		"hides more":    "M 100644 inline .nexusignore\ndata 8\nsize.go\n\n",
+		"hides less":    "D py/.nexusignore\n",
+		"link for file": "M 120000 inline size.go\ndata 9\n/dev/null\n",
+		"file for link": "M 100644 inline dir.link\ndata 2\nx\n\n",
+	} {
+		in := fmt.Sprintf("commit refs/heads/next\ncommitter U <u@example.org> 2 +0000\ndata 1\nx\nfrom %s\n%s\n", first, change)
+		cmd := exec.Command("git", "--git-dir", repo.Dir, "fast-import", "--quiet", "--force")
+		cmd.Stdin = strings.NewReader(in)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		next, err := repo.Resolve(t.Context(), "refs/heads/next")
+		if err != nil {
+			t.Fatal(err)
+		}
+		followed, err1 := codemap.Look(t.Context(), repo, next, earlier)
+		fresh, err2 := codemap.Look(t.Context(), repo, next, nil)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		for _, a := range []codemap.About{{}, {Task: "say the size of the unit, motor, engine"}} {
+			if d := cmp.Diff(draw(t, fresh, a, 6_000), draw(t, followed, a, 6_000)); d != "" {
+				t.Errorf("%s (-fresh +followed):\n%s", name, d)
+			}
+		}
+		if text := draw(t, followed, codemap.About{}, 6_000); strings.Contains(text, "Motor") {
+			t.Errorf("%s: a hidden file is shown:\n%s", name, text)
+		}
+	}
+}
+
 func TestMapOfNothing(t *testing.T) {
 	if text := draw(t, look(t, map[string]string{"a.link": "b"}), codemap.About{}, 500); !strings.Contains(text, "0 files") {
 		t.Errorf("%q", text)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -19,6 +20,8 @@ const (
 	maxBytes = 16 << 20  // of them all
 	maxFile  = 512 << 10 // bytes of one
 	maxShown = 200_000   // files of a tree; what is beyond them is not looked at
+
+	maxFollowed = 2_000 // files that differ from an earlier survey's
 )
 
 // file is one file of a tree.
@@ -36,7 +39,8 @@ type Survey struct {
 	commit string
 	files  []file // by path
 	langs  []language
-	beyond int // files that were not looked at
+	beyond int        // files that were not looked at
+	hidden ignore.Set // of files, from agents
 	repo   git.Repo
 }
 
@@ -48,9 +52,25 @@ func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*
 		return nil, fmt.Errorf("map of %q: it is not the name of a commit", commit)
 	}
 	s := &Survey{commit: commit, repo: repo, langs: languages()}
-	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	known, err := s.follow(ctx, earlier)
+	if err == nil && !known {
+		err = s.list(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
+	}
+	if err := s.read(ctx, repo, earlier); err != nil {
+		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
+	}
+	s.refer()
+	return s, nil
+}
+
+// list lists the files of the commit.
+func (s *Survey) list(ctx context.Context) error {
+	listed, err := s.repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", s.commit)
+	if err != nil {
+		return err
 	}
 	for line := range strings.SplitSeq(listed, "\x00") {
 		if f, ok := s.entry(line); ok && len(s.files) < maxShown {
@@ -59,11 +79,93 @@ func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*
 			s.beyond++
 		}
 	}
-	if err := s.read(ctx, repo, earlier); err != nil {
-		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
+	return s.hide(ctx)
+}
+
+// follow takes the files from an earlier survey, with what differs since. It
+// reports whether it could.
+func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
+	if earlier == nil || earlier.beyond > 0 {
+		return false, nil
 	}
-	s.refer()
-	return s, nil
+	changed, err := s.repo.Changed(ctx, earlier.commit, s.commit)
+	if err != nil || len(changed) > maxFollowed {
+		return false, nil // it is another repository's, or as good as new
+	}
+	sizes, err := s.sizes(ctx, changed)
+	if err != nil {
+		return false, err
+	}
+	gone := map[string]bool{}
+	var fresh []file
+	for _, c := range changed {
+		if path.Base(c.Path) == ignore.File {
+			return false, nil // it may hide anything
+		}
+		gone[c.Path] = true
+		size, ok := sizes[c.ID]
+		if c.Status == "D" || c.Mode == "120000" || c.Mode == "160000" || !ok || earlier.hidden.Hides(c.Path) {
+			continue
+		}
+		f := file{path: c.Path, id: c.ID, size: size}
+		f.lang, f.shown = of(s.langs, c.Path)
+		fresh = append(fresh, f)
+	}
+	s.hidden = earlier.hidden
+	s.files = make([]file, 0, len(earlier.files)+len(fresh))
+	for _, f := range earlier.files {
+		for len(fresh) > 0 && fresh[0].path < f.path {
+			s.files, fresh = append(s.files, fresh[0]), fresh[1:]
+		}
+		if !gone[f.path] {
+			s.files = append(s.files, file{path: f.path, id: f.id, size: f.size, lang: f.lang, shown: f.shown})
+		}
+	}
+	s.files = append(s.files, fresh...)
+	return len(s.files) <= maxShown, nil
+}
+
+// sizes returns how many bytes the objects of changed files have.
+func (s *Survey) sizes(ctx context.Context, changed []git.Change) (map[string]int, error) {
+	var ids strings.Builder
+	for _, c := range changed {
+		if c.Status != "D" && c.Mode != "160000" {
+			ids.WriteString(c.ID + "\n")
+		}
+	}
+	if ids.Len() == 0 {
+		return nil, nil
+	}
+	out, err := s.repo.RunIn(ctx, strings.NewReader(ids.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]int{}
+	for line := range strings.Lines(out) {
+		id, size, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(size); err == nil {
+			all[id] = n
+		}
+	}
+	return all, nil
+}
+
+// hide leaves out what the tree's own ignore files keep from agents.
+func (s *Survey) hide(ctx context.Context) error {
+	var says []int
+	for i, f := range s.files {
+		if path.Base(f.path) == ignore.File && f.size <= maxFile {
+			says = append(says, i)
+		}
+	}
+	texts := map[string]string{}
+	if err := s.texts(ctx, s.repo, says, func(i int, text string) { texts[s.files[i].path] = text }); err != nil {
+		return err
+	}
+	if s.hidden = ignore.New(texts); !s.hidden.Empty() {
+		s.files = slices.DeleteFunc(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
+	}
+	return nil
 }
 
 // entry reads a line of git ls-tree -l: mode, kind, id, size, tab, path.

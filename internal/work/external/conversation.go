@@ -200,8 +200,8 @@ func (c *conversation) reserve(ctx context.Context, text string) (whole, id stri
 		return "", id, err
 	}
 	for _, g := range told {
-		say := "Guidance from a person:\n\n" + g.Text
-		if err := c.say(say, "guidance", g.Seq); err != nil {
+		say, why := g.Say()
+		if err := c.say(say, why, g.Seq); err != nil {
 			return "", id, err
 		}
 		text += "\n\n" + say

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -108,9 +109,34 @@ func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, s
 	tree, rest, _ := strings.Cut(out, "\n")
 	parents, message, _ := strings.Cut(rest, "\n")
 	parent, _, _ := strings.Cut(parents, " ")
-	return nexus.TrainLanded{
-		Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.resolved(),
-	}, message, nil
+	f := nexus.TrainLanded{Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.resolved()}
+	names, err := change.Names(ctx, l.Worker.Trees.Git(), parent, commit)
+	if err != nil {
+		return f, message, fmt.Errorf("read what %.12s changes: %w", commit, err)
+	}
+	f.Files, f.Names = changes(names)
+	return f, message, nil
+}
+
+// The most that a landing says of what it changes.
+const (
+	maxFiles = 200
+	maxNames = 50
+)
+
+// changes returns the files of a change, and what it alters or takes away of what
+// they declared for others.
+func changes(all []change.FileNames) (files []string, names []nexus.NameChange) {
+	for _, f := range all {
+		files = append(files, f.Path)
+		for _, n := range f.Changed {
+			names = append(names, nexus.NameChange{File: f.Path, Name: n.Name, Was: n.Was, Now: n.Text})
+		}
+		for _, n := range f.Gone {
+			names = append(names, nexus.NameChange{File: f.Path, Name: n.Name, Was: n.Text})
+		}
+	}
+	return files[:min(len(files), maxFiles)], names[:min(len(names), maxNames)]
 }
 
 func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }

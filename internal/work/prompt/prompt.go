@@ -134,6 +134,7 @@ type Brief struct {
 	Part      string           // what of it this reader looks at, where several do
 	Before    []nexus.Finding  // what reviews before this one found
 	Replies   []string         // what the author answered to each of them; empty for nothing
+	Needs     []Need           // what the tasks made that it needs
 	Base      string           // commit that the work starts from
 	Tried     tried.Account    // what is known from earlier attempts
 	Kept      Kept             // what of them the worktree holds
@@ -171,9 +172,11 @@ func (b Brief) sections() []Section {
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
+	}
+	all = append(append(all, needs(b.Needs)...), []Section{
 		{Title: "Start", Body: start(b.Base, b.Kept)},
 		{Title: "To be fixed", Body: before(b.Kept.Open, overruled(b.Kept.Objects)), Rank: 1, Lead: "Findings about that work:"},
-	}
+	}...)
 	all = append(all, triedSections(b.Tried)...)
 	return append(all, []Section{
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},

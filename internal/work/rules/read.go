@@ -69,6 +69,12 @@ func (p place) hidden(name string, data []byte) string {
 	if why := p.hides.Name(name); why != "" {
 		return why
 	}
+	if root, err := os.OpenRoot(p.dir); err == nil {
+		defer func() { _ = root.Close() }()
+		if files.Ignored(root, name) {
+			return files.IgnoreFile + " hides it from agents"
+		}
+	}
 	if d := policy.Path(name, false); d.Decision == policy.Deny {
 		return d.Reason
 	}

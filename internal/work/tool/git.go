@@ -36,7 +36,7 @@ func gitTool(e Env) Tool {
 			if e.Git == nil {
 				return Output{}, errors.New("there is no git here")
 			}
-			text, err := e.Git(ctx, args)
+			text, err := e.Git(ctx, args, e.lids.paths())
 			if err != nil {
 				return Output{}, err
 			}
@@ -59,8 +59,11 @@ func named(a string) string {
 	return path.Clean(strings.TrimPrefix(a, ":(literal)"))
 }
 
-// commitLine begins what git says about the next commit.
-const commitLine = `^commit [0-9a-f]{7,}`
+const (
+	graph      = `^(?:[|*\\/_ ]*[|*\\/_] )?`   // what --graph draws before a line
+	commitLine = graph + `commit [0-9a-f]{7,}` // begins what git says about the next commit
+	changeLine = graph + `(diff --.*)`         // begins what it says about the next file
+)
 
 // cut leaves out of what git shows the changes of files that agents are not
 // shown.
@@ -68,7 +71,7 @@ func (l *hiddenPaths) cut(text string) string {
 	if l == nil || !strings.Contains(text, "diff --") {
 		return text
 	}
-	next := regexp.MustCompile(commitLine)
+	next, change := regexp.MustCompile(commitLine), regexp.MustCompile(changeLine)
 	var out, part strings.Builder
 	name := ""
 	end := func() {
@@ -87,9 +90,9 @@ func (l *hiddenPaths) cut(text string) string {
 		name = ""
 	}
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "diff --") {
+		if head := change.FindStringSubmatch(line); head != nil {
 			end()
-			name = l.changed(line)
+			name = l.changed(head[1])
 		} else if name != "" && next.MatchString(line) {
 			end()
 		}

@@ -61,6 +61,9 @@ func (l *hiddenPaths) why(name string) string {
 	if why := l.rules.Name(name); why != "" {
 		return why
 	}
+	if l.env.Root != nil && files.Ignored(l.env.Root, name) { // also one that is there no more
+		return files.WhyIgnored
+	}
 	l.paths()
 	l.mu.Lock()
 	defer l.mu.Unlock()

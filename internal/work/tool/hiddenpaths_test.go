@@ -33,6 +33,10 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s:\n%s", head, got)
 		}
 	}
+	drawn := "* commit 0123456789\n| \n|     words\n| \n| diff --git a/.env b/.env\n| @@ -1 +1 @@\n| -SECRET1\n|   \n* commit 1123456789\n  \n      others\n  \n  diff --git a/b.go b/b.go\n  +kept\n"
+	if got := l.cut(drawn); strings.Contains(got, "SECRET") || !strings.Contains(got, "others") || !strings.Contains(got, "+kept") {
+		t.Errorf("a graph: %s", got)
+	}
 	old := "diff --git a/old.yaml b/old.yaml\n+++ b/old.yaml\n+a: " + token + "\n"
 	if got := l.cut(old); strings.Contains(got, token) || !strings.Contains(got, "line 3 holds") {
 		t.Errorf("a file that is gone: %s", got)

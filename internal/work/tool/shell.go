@@ -238,10 +238,10 @@ func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error)
 // undoes reports whether `git checkout WORD` can mean only a file, see
 // [policy.Rules].
 func (e Env) undoes(ctx context.Context, word, file string) bool {
-	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}); err == nil {
+	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}, e.lids.paths()); err == nil {
 		return false
 	}
-	out, err := e.Git(ctx, []string{"ls-files", "--", file})
+	out, err := e.Git(ctx, []string{"ls-files", "--", file}, e.lids.paths())
 	return err == nil && strings.TrimSpace(out) == file
 }
 

@@ -40,7 +40,7 @@ type Env struct {
 	Root *os.Root                                                             // Dir, opened; New opens it when nil
 	Box  *sandbox.Box                                                         // runs commands; nil runs none
 	Blob Store                                                                // keeps long output; nil keeps the last in memory
-	Git  func(ctx context.Context, args []string) (string, error)             // read-only git on the worktree
+	Git  func(ctx context.Context, args, hidden []string) (string, error)     // read-only git on the worktree, which cannot open what is hidden
 	Mask func([]byte) []byte                                                  // takes keys out of what the model sees; may be nil
 	Ask  func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
 	Now  func() time.Time                                                     // measures durations; may be nil

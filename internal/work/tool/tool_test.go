@@ -552,7 +552,7 @@ func TestShell(t *testing.T) {
 func TestGit(t *testing.T) {
 	var ran []string
 	b := newBench(t, func(e *Env) {
-		e.Git = func(_ context.Context, args []string) (string, error) { ran = args; return "", nil }
+		e.Git = func(_ context.Context, args, _ []string) (string, error) { ran = args; return "", nil }
 	})
 	if got := b.good(t, "git", m{"args": []string{"diff", "--stat", "HEAD~1", "--", "a.go"}}); got != "[no output]" {
 		t.Errorf("got %q", got)

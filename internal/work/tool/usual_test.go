@@ -115,7 +115,7 @@ func TestNoAliasSlipsPastAJudge(t *testing.T) {
 			}
 			return nil
 		}
-		e.Git = func(_ context.Context, args []string) (string, error) {
+		e.Git = func(_ context.Context, args, _ []string) (string, error) {
 			asked = append(asked, strings.Join(args, " "))
 			return "did", nil
 		}

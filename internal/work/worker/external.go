@@ -117,7 +117,11 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
 			return agent.Outcome{}, err
 		}
-		t.Next += s.Site.masked(here.Text())
+		more, err := t.veiled(here.Text())
+		if err != nil {
+			return agent.Outcome{}, err
+		}
+		t.Next += s.Site.masked(more)
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,

@@ -37,8 +37,12 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
+	more, err := t.veiled(here.Text())
+	if err != nil {
+		return o, err
+	}
 	o.system = s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e))
-	o.first = t.Next + s.Site.masked(here.Text())
+	o.first = t.Next + s.Site.masked(more)
 	return o, nil
 }
 

@@ -62,6 +62,10 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome,
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
 	}
 	tier := t.tier(role)
+	var err error
+	if t.Next, err = t.veiled(t.Next); err != nil {
+		return agent.Outcome{}, err
+	}
 	for h, others := s.externalAgent(t, tier); h != nil; h, others = s.externalAgent(t, tier) {
 		o, err := s.runExternal(ctx, t, role, tier, *h, others, d)
 		elsewhere, ok := errors.AsType[*schedule.ElsewhereError](err)
@@ -73,6 +77,20 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome,
 		}
 	}
 	return s.runOwn(ctx, t, role, tier, d)
+}
+
+// veiled takes out of what is said to a session what it quotes of files that are kept
+// from agents: changes of others and gates name what they like.
+func (t Talk) veiled(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	root, err := os.OpenRoot(t.Tree.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }()
+	return files.Veil(root, text), nil
 }
 
 // runOwn has a stretch of a conversation in our own loop: it adds the system prompt
@@ -367,12 +385,12 @@ const (
 
 // git lets the agent's own git look at the tree, from within the sandbox:
 // what an agent may have done to it reaches nobody else.
-func (s *Sessions) git(e tool.Env) func(context.Context, []string) (string, error) {
-	return func(ctx context.Context, args []string) (string, error) {
+func (s *Sessions) git(e tool.Env) func(ctx context.Context, args, hidden []string) (string, error) {
+	return func(ctx context.Context, args, hidden []string) (string, error) {
 		r, err := s.Site.Box.Run(ctx, sandbox.Command{
 			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,
 			Env: append(slices.Clone(e.Vars), "GIT_OPTIONAL_LOCKS=0"), Readable: e.Readable, Writable: e.Writable, Tmp: e.Tmp,
-			Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
+			Timeout: gitTime, Cap: gitBytes, Mark: e.Mark, Hidden: hidden,
 		})
 		switch {
 		case err != nil:

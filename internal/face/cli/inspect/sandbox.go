@@ -180,6 +180,7 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	if err != nil {
 		return nil, errors.Join(err, gone())
 	}
+	trees.Hides = app.Hiding()
 	tree, err := trees.Add(ctx, "try", "T1.1", head)
 	if err != nil {
 		return nil, errors.Join(err, trees.Close(), gone())

@@ -101,7 +101,8 @@ func (s *shelf) read(ctx context.Context) (err error) {
 func (s *shelf) row(k memory.Kept) row {
 	r := row{Episode: k.Episode, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
 	r.Standing, r.Changed = k.Stand(s.now)
-	if n := len(k.From); r.Standing != episode.Fresh && n > 0 && k.From[n-1].Commit != "" && !s.merged(k.From[n-1].Commit) {
+	here := func(o episode.Origin) bool { return o.Commit == "" || s.merged(o.Commit) }
+	if r.Standing != episode.Fresh && len(k.From) > 0 && !slices.ContainsFunc(k.From, here) {
 		r.Standing, r.Changed = episode.Unmerged, ""
 	}
 	return r

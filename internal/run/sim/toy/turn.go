@@ -28,7 +28,8 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			continue
 		}
 		for _, g := range told {
-			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: "guidance", Request: g.Seq}); err != nil {
+			_, why := g.Say()
+			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
 				return err
 			}
 		}

@@ -177,7 +177,14 @@ func (l *link) depended(ctx context.Context, name string) ([]lsp.Place, error) {
 // named returns what in the tree is declared by a name like this.
 func (l *link) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
 	all, err := l.known(ctx, name)
-	return slices.DeleteFunc(all, func(s lsp.Symbol) bool { return !lsp.Inside(s.Name) }), err
+	tree := l.desk.set.Tree()
+	return slices.DeleteFunc(all, func(s lsp.Symbol) bool {
+		if !lsp.Inside(s.Name) {
+			return true
+		}
+		_, hidden := tree.Clean(s.Name, false)
+		return hidden != nil
+	}), err
 }
 
 // known returns what is declared by a name like this, wherever the server looks.

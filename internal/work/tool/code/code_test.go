@@ -174,6 +174,9 @@ func TestRights(t *testing.T) {
 	hidden.says(t, `{"op":"references","name":"one"}`, "[in a file that is hidden from agents]", false)
 	hidden.says(t, `{"op":"rename","path":"a.toy","name":"one","to":"uno"}`, "path.ignored", true)
 	hidden.says(t, `{"op":"symbols","path":"b.toy"}`, "path.ignored", true)
+	if text := hidden.says(t, `{"op":"symbols","name":"one"}`, "a.toy", false); strings.Contains(text, "b.toy") {
+		t.Errorf("the names in a hidden file are told: %q", text)
+	}
 }
 
 func TestBadServers(t *testing.T) {

@@ -47,18 +47,20 @@ type HiddenFile struct{ Name, Why string }
 
 // String says what is hidden, why, and who can change that.
 func (f HiddenFile) String() string {
-	if f.Why == byIgnore {
+	if f.Why == WhyIgnored {
 		return fmt.Sprintf("%s is hidden from agents: %s", f.Name, f.Why)
 	}
 	return fmt.Sprintf("%s is hidden from agents: %s. Whoever runs Nexus can show it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
 }
 
 // Secret reports whether it is hidden for what it holds.
-func (f HiddenFile) Secret() bool { return f.Why != byIgnore }
+func (f HiddenFile) Secret() bool { return f.Why != WhyIgnored }
 
 const (
-	byName   = "its name suggests secrets"
-	byIgnore = ".nexusignore hides it from agents"
+	byName = "its name suggests secrets"
+
+	// WhyIgnored says why a file that .nexusignore names is hidden.
+	WhyIgnored = ".nexusignore hides it from agents"
 )
 
 // shown reports whether people let agents see a file.
@@ -142,7 +144,7 @@ func (r HiddenRules) Look(root *os.Root) HiddenFound {
 		more = walked < maxWalk
 		switch {
 		case kept && (d.IsDir() || d.Type().IsRegular()):
-			all.Files = append(all.Files, HiddenFile{name, byIgnore})
+			all.Files = append(all.Files, HiddenFile{name, WhyIgnored})
 			return false, more
 		case !d.Type().IsRegular():
 			return true, more

@@ -83,7 +83,7 @@ func TestSays(t *testing.T) {
 			t.Error(s)
 		}
 	}
-	if s := (HiddenFile{"kept", byIgnore}).String(); strings.Contains(s, "policy.show") {
+	if s := (HiddenFile{"kept", WhyIgnored}).String(); strings.Contains(s, "policy.show") {
 		t.Error(s)
 	}
 }

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bufio"
 	"io"
 	"io/fs"
 	"iter"
@@ -11,38 +10,28 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 )
 
-// ignoreRule is one line of a .gitignore.
-type ignoreRule struct {
-	base    string // directory that it is in, "" for the root
-	pattern string
-	dirs    bool // directories only
-	keep    bool // "!": what it matches is not ignored after all
-}
-
 // IgnoreFile is the name of the files that keep agents from what they name.
-const IgnoreFile = ".nexusignore"
-
-const ownIgnore = IgnoreFile
+const IgnoreFile = ignore.File
 
 // ignoreRules are those that hold in a directory. What one of the two lists leaves
 // out, the other does not bring back.
-type ignoreRules struct{ git, own []ignoreRule }
+type ignoreRules struct{ git, own []ignore.Rule }
 
 // with returns the rules with those that are in a directory.
 func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
-	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), loadIgnore(root, dir, ownIgnore)...)}
+	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), loadIgnore(root, dir, IgnoreFile)...)}
 }
 
 func (r ignoreRules) skip(name string, dir bool) bool {
-	return ignored(r.git, name, dir) || ignored(r.own, name, dir)
+	return ignore.Left(r.git, name, dir) || ignore.Left(r.own, name, dir)
 }
 
 // loadIgnore returns the rules of a directory's file. A pipe or a device of that
 // name is not read.
-func loadIgnore(root *os.Root, dir, file string) []ignoreRule {
+func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
 	f, err := root.OpenFile(path.Join(dir, file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
@@ -51,83 +40,21 @@ func loadIgnore(root *os.Root, dir, file string) []ignoreRule {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	base := ""
-	if dir != "." {
-		base = dir
-	}
-	return parseIgnore(base, io.LimitReader(f, 1<<20))
-}
-
-func parseIgnore(base string, r io.Reader) []ignoreRule {
-	var rules []ignoreRule
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		p := strings.TrimSuffix(lines.Text(), "\r")
-		if !strings.HasSuffix(p, `\ `) {
-			p = strings.TrimRight(p, " ")
-		}
-		if p == "" || p[0] == '#' {
-			continue
-		}
-		ru := ignoreRule{base: base}
-		p, ru.keep = strings.CutPrefix(p, "!")
-		p, ru.dirs = strings.CutSuffix(p, "/")
-		anchored := strings.Contains(p, "/")
-		p = strings.TrimPrefix(p, "/")
-		if p == "" {
-			continue
-		}
-		if !anchored {
-			p = "**/" + p
-		}
-		ru.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, "[!", "[^").Replace(p) // git knows no alternatives
-		if strings.HasSuffix(ru.pattern, "/**") {
-			ru.pattern += "/*" // what is in it, but not itself
-		}
-		if doublestar.ValidatePattern(ru.pattern) {
-			rules = append(rules, ru)
-		}
-	}
-	return rules
-}
-
-// matches reports whether the rule is about a path.
-func (r ignoreRule) matches(name string, dir bool) bool {
-	if r.dirs && !dir {
-		return false
-	}
-	if r.base != "" {
-		rest, ok := strings.CutPrefix(name, r.base+"/")
-		if !ok {
-			return false
-		}
-		name = rest
-	}
-	ok, _ := doublestar.Match(r.pattern, name)
-	return ok
-}
-
-func ignored(rules []ignoreRule, name string, dir bool) bool {
-	for _, r := range slices.Backward(rules) {
-		if r.matches(name, dir) {
-			return !r.keep
-		}
-	}
-	return false
+	return ignore.Parse(dir, io.LimitReader(f, 1<<20))
 }
 
 // Ignored reports whether .nexusignore keeps agents from a path.
 func Ignored(root *os.Root, name string) bool {
-	all := loadIgnore(root, ".", ownIgnore)
+	all := loadIgnore(root, ".", IgnoreFile)
 	for at := range parents(name) {
 		if len(all) > 0 {
 			info, err := root.Lstat(at)
-			if ignored(all, at, at != name || err == nil && info.IsDir()) {
+			if ignore.Left(all, at, at != name || err == nil && info.IsDir()) {
 				return true
 			}
 		}
 		if at != name {
-			all = append(all, loadIgnore(root, at, ownIgnore)...)
+			all = append(all, loadIgnore(root, at, IgnoreFile)...)
 		}
 	}
 	return false
@@ -148,10 +75,10 @@ func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool
 // and says what .nexusignore keeps from agents. It continues below a directory,
 // and on at all, as visit says.
 func walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
-	walkEach(root, ".", loadIgnore(root, ".", ownIgnore), visit)
+	walkEach(root, ".", loadIgnore(root, ".", IgnoreFile), visit)
 }
 
-func walkEach(root *os.Root, dir string, r []ignoreRule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+func walkEach(root *os.Root, dir string, r []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return true // what cannot be read is nothing to say about
@@ -164,12 +91,12 @@ func walkEach(root *os.Root, dir string, r []ignoreRule, visit func(string, fs.D
 			continue
 		}
 		name := path.Join(dir, entry.Name())
-		enter, more := visit(name, entry, ignored(r, name, entry.IsDir()))
+		enter, more := visit(name, entry, ignore.Left(r, name, entry.IsDir()))
 		if !more {
 			return false
 		}
 		if enter && entry.IsDir() {
-			if !walkEach(root, name, append(slices.Clip(r), loadIgnore(root, name, ownIgnore)...), visit) {
+			if !walkEach(root, name, append(slices.Clip(r), loadIgnore(root, name, IgnoreFile)...), visit) {
 				return false
 			}
 		}

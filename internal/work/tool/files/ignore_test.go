@@ -141,15 +141,6 @@ func TestWalkStops(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	f.Add("*.log\n!a\n/b/\n**/c\n[x\n", "a/b")
-	f.Fuzz(func(_ *testing.T, text, name string) {
-		rules := parseIgnore("sub", strings.NewReader(text))
-		ignored(rules, name, true)
-		ignored(rules, "sub/"+name, false)
-	})
-}
-
 // TestWalkFromAnywhere shows below a directory what is shown below the root,
 // unless the directory itself is left out, and hides nothing that it shows.
 func TestWalkFromAnywhere(t *testing.T) {

@@ -1,0 +1,128 @@
+// Package ignore says which paths the lines of ignore files leave out, in
+// git's own language of patterns. A .nexusignore keeps what it names from agents.
+package ignore
+
+import (
+	"bufio"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// File is the name of the files that keep agents from what they name.
+const File = ".nexusignore"
+
+// Rule is one line of an ignore file.
+type Rule struct {
+	base    string // directory that it is in, "" for the root
+	pattern string
+	dirs    bool // directories only
+	keep    bool // "!": what it matches is not ignored after all
+}
+
+// Parse returns the rules of an ignore file in a directory, "" or "." for the root.
+func Parse(base string, r io.Reader) []Rule {
+	if base == "." {
+		base = ""
+	}
+	var rules []Rule
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		p := strings.TrimSuffix(lines.Text(), "\r")
+		if !strings.HasSuffix(p, `\ `) {
+			p = strings.TrimRight(p, " ")
+		}
+		if p == "" || p[0] == '#' {
+			continue
+		}
+		ru := Rule{base: base}
+		p, ru.keep = strings.CutPrefix(p, "!")
+		p, ru.dirs = strings.CutSuffix(p, "/")
+		anchored := strings.Contains(p, "/")
+		p = strings.TrimPrefix(p, "/")
+		if p == "" {
+			continue
+		}
+		if !anchored {
+			p = "**/" + p
+		}
+		ru.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, "[!", "[^").Replace(p) // git knows no alternatives
+		if strings.HasSuffix(ru.pattern, "/**") {
+			ru.pattern += "/*" // what is in it, but not itself
+		}
+		if doublestar.ValidatePattern(ru.pattern) {
+			rules = append(rules, ru)
+		}
+	}
+	return rules
+}
+
+// matches reports whether the rule is about a path.
+func (r Rule) matches(name string, dir bool) bool {
+	if r.dirs && !dir {
+		return false
+	}
+	if r.base != "" {
+		rest, ok := strings.CutPrefix(name, r.base+"/")
+		if !ok {
+			return false
+		}
+		name = rest
+	}
+	ok, _ := doublestar.Match(r.pattern, name)
+	return ok
+}
+
+// Left reports whether rules leave a path out by its own name; what is in a
+// directory that is left out is left out as well, which [Set.Hides] says.
+func Left(rules []Rule, name string, dir bool) bool {
+	for _, r := range slices.Backward(rules) {
+		if r.matches(name, dir) {
+			return !r.keep
+		}
+	}
+	return false
+}
+
+// Set is what the ignore files of a tree say. The zero Set leaves nothing out.
+type Set struct{ rules map[string][]Rule }
+
+// New returns what ignore files say, given by their paths.
+func New(texts map[string]string) Set {
+	s := Set{rules: map[string][]Rule{}}
+	for name, text := range texts {
+		dir := path.Dir(name)
+		if rules := Parse(dir, strings.NewReader(text)); len(rules) > 0 {
+			s.rules[dir] = rules
+		}
+	}
+	return s
+}
+
+// Empty reports whether nothing is left out.
+func (s Set) Empty() bool { return len(s.rules) == 0 }
+
+// Hides reports whether a file is left out: it itself, or a directory that it
+// is in.
+func (s Set) Hides(file string) bool {
+	if s.Empty() {
+		return false
+	}
+	file = path.Clean(file)
+	all := s.rules["."]
+	for i := 0; i <= len(file); i++ {
+		switch {
+		case i == len(file):
+			return Left(all, file, false)
+		case file[i] != '/':
+		case Left(all, file[:i], true):
+			return true
+		default:
+			all = append(slices.Clip(all), s.rules[file[:i]]...)
+		}
+	}
+	return false
+}

@@ -1,0 +1,246 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// Hiding says what the files of one name keep from agents: they are those of a
+// tree, by path, with their texts. The zero Hiding hides nothing.
+type Hiding struct {
+	File  string
+	Rules func(texts map[string]string) (hides func(path string) bool)
+}
+
+// HiddenText is what an agent's git says in the place of a file that is kept from
+// it, at every commit.
+const HiddenText = "[hidden from agents by .nexusignore]\n"
+
+// veil is what an agent's git directory has in place of the objects of the private
+// clone, where something is kept from agents. The zero veil keeps nothing.
+type veil struct {
+	Dir    string   // the objects that agents may read
+	Hidden []string // names of objects that are not among them, in order
+	Blank  string   // the object that stands in their place
+	Files  []string // files of the commit that are hidden
+}
+
+// veiled returns what agents may see of a commit and its history. What the
+// commit's own ignore files name is left out wherever it stands in history. The
+// objects of one set of such files are kept in one directory, to which each
+// commit adds what is new.
+func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
+	if s.Hides.Rules == nil {
+		return veil{}, nil
+	}
+	listed, err := s.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return veil{}, err
+	}
+	files, texts := map[string]string{}, map[string]string{}
+	for line := range strings.SplitSeq(listed, "\x00") {
+		head, name, ok := strings.Cut(line, "\t")
+		if f := strings.Fields(head); ok && len(f) == 3 && f[1] == "blob" {
+			files[name] = f[2]
+			if path.Base(name) != s.Hides.File || f[0] == "120000" {
+				continue
+			}
+			_, data, err := s.objects.Read(ctx, f[2])
+			if err != nil {
+				return veil{}, err
+			}
+			texts[name] = string(data)
+		}
+	}
+	if len(texts) == 0 {
+		return veil{}, nil
+	}
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(sum, "%d %s %d %s", len(name), name, len(texts[name]), texts[name])
+	}
+	v := veiling{
+		git: s.git, hides: s.Hides.Rules(texts), files: files, commit: commit,
+		home: filepath.Join(s.dir, "shown", hex.EncodeToString(sum.Sum(nil))[:32]),
+	}
+	if v.blank, err = s.objects.Write("blob", []byte(HiddenText)); err != nil {
+		return veil{}, err
+	}
+	if err := os.MkdirAll(filepath.Join(v.home, "objects", "pack"), 0o700); err != nil {
+		return veil{}, disk.Fail("make the objects that agents see", err)
+	}
+	if err := disk.Lock(ctx, v.home+".lock", v.add); err != nil {
+		return veil{}, err
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
+	return veil{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: names}, nil
+}
+
+// veiling brings the directory of a veil up to a commit.
+type veiling struct {
+	git    git.Repo
+	home   string // objects, what is hidden, and the commits that are in it
+	hides  func(path string) bool
+	files  map[string]string // of the commit, with their objects
+	commit string
+	blank  string
+	hidden map[string]bool
+}
+
+// add adds the commit. Whoever is killed in between adds the same again.
+func (v *veiling) add(ctx context.Context) error {
+	hidden, err1 := listIn(filepath.Join(v.home, "hidden"))
+	tips, err2 := listIn(filepath.Join(v.home, "tips"))
+	if err := errors.Join(err1, err2); err != nil {
+		return disk.Fail("read what agents see", err)
+	}
+	v.hidden = map[string]bool{}
+	for _, id := range hidden {
+		v.hidden[id] = true
+	}
+	if slices.Contains(tips, v.commit) {
+		return nil
+	}
+	pack, err := v.fresh(ctx, tips)
+	if err != nil {
+		return err
+	}
+	for name, id := range v.files { // what was hidden may stand under another name now
+		if v.hidden[id] && !v.hides(name) {
+			delete(v.hidden, id)
+			pack = append(pack, id+" "+name)
+		}
+	}
+	slices.Sort(pack)
+	pack = append(slices.Compact(pack), v.blank)
+	in := strings.NewReader(strings.Join(pack, "\n") + "\n")
+	if _, err := v.git.RunIn(ctx, in, "pack-objects", "-q", filepath.Join(v.home, "objects", "pack", "pack")); err != nil {
+		return err
+	}
+	all := strings.Join(slices.Sorted(maps.Keys(v.hidden)), "\n")
+	if err := disk.Write(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
+		return err
+	}
+	return disk.Write(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commit), "\n")))
+}
+
+// fresh returns the objects of the commit that are not in the directory and may
+// be, with the paths that they were found at, and notes those that may not.
+func (v *veiling) fresh(ctx context.Context, tips []string) ([]string, error) {
+	args := append([]string{"rev-list", "--objects", v.commit, "--not"}, tips...)
+	out, err := v.git.Run(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	var shown, doubtful []string
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if id, name, _ := strings.Cut(line, " "); name != "" && v.hides(name) {
+			doubtful = append(doubtful, id+" "+name)
+		} else {
+			shown = append(shown, line)
+		}
+	}
+	if len(doubtful) == 0 {
+		return shown, nil
+	}
+	in := strings.NewReader(strings.Join(doubtful, "\n") + "\n")
+	kinds, err := v.git.RunIn(ctx, in, "cat-file", "--batch-check=%(objectname) %(objecttype) %(rest)")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(kinds) { // a directory holds names alone, and is needed
+		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if kind, name, _ := strings.Cut(rest, " "); kind == "blob" {
+			v.hidden[id] = true
+		} else {
+			shown = append(shown, id+" "+name)
+		}
+	}
+	return shown, nil
+}
+
+// listIn returns the lines of a file, none where there is no file.
+func listIn(name string) ([]string, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
+		return nil, nil
+	}
+	return strings.Split(string(data), "\n"), err
+}
+
+// config tells git that objects may be missing, which it takes for those of
+// another repository that it has not asked yet. There is none to ask.
+func (v veil) config() string {
+	if v.Dir == "" {
+		return ""
+	}
+	return "[extensions]\n\tpartialClone = hidden\n[remote \"hidden\"]\n\tpromisor = true\n"
+}
+
+// skip tells the agent's git, which nobody has used yet, that hidden files are none
+// of its business: it would look for their objects when it commits.
+func (v veil) skip(ctx context.Context, r git.Repo) error {
+	if len(v.Files) == 0 {
+		return nil
+	}
+	in := strings.NewReader(strings.Join(v.Files, "\x00") + "\x00")
+	_, err := r.RunIn(ctx, in, "update-index", "-z", "--skip-worktree", "--stdin")
+	return err
+}
+
+// refs returns the packed refs that put the blank in the place of what is hidden.
+func (v veil) refs() string {
+	var b strings.Builder
+	b.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+	for _, id := range v.Hidden {
+		b.WriteString(v.Blank + " refs/replace/" + id + "\n")
+	}
+	return b.String()
+}
+
+// sweepShown removes the objects that no tree borrows, except for the newest.
+func (s *Store) sweepShown(dry bool) ([]string, error) {
+	used := map[string]bool{}
+	for _, n := range glob(s.dir, "trees/*/*/git/objects/info/alternates") {
+		data, err := os.ReadFile(n)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil, disk.Fail("read what a worktree borrows", err)
+		}
+		used[filepath.Dir(strings.TrimSpace(string(data)))] = true
+	}
+	newest, at := "", int64(0)
+	all := slices.DeleteFunc(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
+	for _, dir := range all {
+		if info, err := os.Stat(dir); err == nil && info.ModTime().UnixNano() > at {
+			newest, at = dir, info.ModTime().UnixNano()
+		}
+	}
+	var gone []string
+	for _, dir := range all {
+		if used[dir] || dir == newest {
+			continue
+		}
+		gone = append(gone, dir)
+		if dry {
+			continue
+		}
+		if err := errors.Join(os.RemoveAll(dir+".lock"), s.discard(dir)); err != nil {
+			return gone, disk.Fail("remove what agents saw", err)
+		}
+	}
+	return gone, nil
+}

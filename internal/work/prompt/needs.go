@@ -1,0 +1,72 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The most that a brief says of what a task's needs made, in bytes.
+const (
+	needsBytes    = 9_000 // of all of them
+	needSaidBytes = 2_000 // of one agent's own words
+	leastNeed     = 600   // of one, however many there are
+	needNames     = 15    // of the names of one file
+	needFiles     = 40    // of the files of one
+)
+
+// Need is what a task made that the brief's task needs.
+type Need struct {
+	Task   nexus.Task
+	Commit string // that it landed as
+	Files  []NeedFile
+	Said   string // what its agent said about it
+}
+
+// NeedFile is a file of what landed.
+type NeedFile struct {
+	Path, How string   // how: added, changed, deleted
+	Names     []string // what it declares for others now and did not before, with lines and signatures
+}
+
+// needs returns a section for each of the tasks that landed before and that the
+// task needs.
+func needs(all []Need) []Section {
+	var sections []Section
+	for _, n := range all {
+		s := Section{
+			Title: "Made by " + Line(string(n.Task.ID)), Fence: "text", Rank: 2,
+			Lead: fmt.Sprintf("This task needs %s: %s. It landed as commit %.12s, and the worktree has it. What follows was read from that commit; the message at the end is its agent's own, and a claim.",
+				Line(string(n.Task.ID)), strings.TrimSuffix(Line(n.Task.Title), "."), n.Commit),
+		}
+		text := n.text()
+		if s.Body = Head(text, max(leastNeed, needsBytes/len(all))); len(s.Body) < len(text) {
+			s.Whole = len(text)
+		}
+		sections = append(sections, s)
+	}
+	return sections
+}
+
+func (n Need) text() string {
+	var b strings.Builder
+	for i, f := range n.Files {
+		if i == needFiles {
+			fmt.Fprintf(&b, "and %d more files\n", len(n.Files)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s (%s)\n", Line(f.Path), f.How)
+		for i, name := range f.Names {
+			if i == needNames {
+				fmt.Fprintf(&b, "  and %d more names\n", len(f.Names)-i)
+				break
+			}
+			b.WriteString("  " + Line(name) + "\n")
+		}
+	}
+	if said := strings.TrimSpace(n.Said); said != "" {
+		b.WriteString("\nIts agent's message:\n" + Head(said, needSaidBytes) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,182 @@
+package files
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The bounds of what is looked for in a text.
+const (
+	maxVeiled    = 200     // files that a text names and that are read for it
+	maxVeiledAll = 8 << 20 // bytes of them all
+	leastVeiled  = 12      // bytes of a line; a shorter one tells nothing of where it is from
+	maxKeptFiles = 50_000  // files that are kept from agents
+)
+
+// Veil takes out of what is said to an agent what it quotes of files that
+// .nexusignore keeps from agents: their parts of a diff, and their lines where the
+// text names them, as gates do that show what they complain about. What an
+// agent is shown of other files stays as it is.
+func Veil(root *os.Root, text string) string {
+	kept := keptFiles(root)
+	if kept == nil {
+		return text
+	}
+	text = veilDiff(text, func(name string) bool { return Ignored(root, name) })
+	read := 0
+	var named []string
+	for _, name := range kept {
+		if base := path.Base(name); len(named) < maxVeiled && names(text, base) {
+			named = append(named, name)
+		}
+	}
+	for _, name := range named {
+		if read > maxVeiledAll {
+			break
+		}
+		data := readForSecrets(root, name)
+		read += len(data)
+		text = veilLines(text, name, string(data))
+	}
+	return text
+}
+
+// keptFiles returns the files that .nexusignore keeps from agents, nil where there
+// are none.
+func keptFiles(root *os.Root) []string {
+	var all []string
+	within := ""
+	walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+		if within != "" && !strings.HasPrefix(name, within+"/") {
+			within = ""
+		}
+		if kept && within == "" {
+			within = name
+		}
+		if within != "" && d.Type().IsRegular() {
+			all = append(all, name)
+		}
+		return true, len(all) < maxKeptFiles
+	})
+	return all
+}
+
+// names reports whether a text has a file's name as a word of its own.
+func names(text, base string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], base)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(base)
+		if (i == 0 || !wordByte(text[i-1])) && (end == len(text) || !wordByte(text[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// quoted is what a gate quotes of a line.
+var quoted = regexp.MustCompile("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
+
+// veilLines takes out of a text the lines of a file, and what the text quotes of
+// them, but for what it shows as a diff: that is of files which may be shown.
+func veilLines(text, name, data string) string {
+	var lines []string
+	for line := range strings.Lines(data) {
+		if line = strings.TrimSpace(line); len(line) >= leastVeiled && strings.Contains(text, line) {
+			lines = append(lines, line)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return len(b) - len(a) }) // one may be within another
+	instead := "[a line of " + name + ", which .nexusignore hides from agents]"
+	unquoted := func(span string) string {
+		if strings.Contains(data, span[1:len(span)-1]) {
+			return span[:1] + "[what .nexusignore hides from agents]" + span[:1]
+		}
+		return span
+	}
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(text) {
+		switch bare := strings.TrimSpace(line); {
+		case fence == "" && strings.HasPrefix(bare, "```") && strings.HasSuffix(bare, "diff"):
+			fence = strings.TrimSuffix(bare, "diff")
+		case fence != "" && bare == fence:
+			fence = ""
+		case fence == "":
+			for _, l := range lines {
+				line = strings.ReplaceAll(line, l, instead)
+			}
+			line = quoted.ReplaceAllStringFunc(line, unquoted)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// veilDiff takes the parts of files out of the diffs in a text.
+func veilDiff(text string, hides func(string) bool) string {
+	if !strings.Contains(text, "diff --git ") {
+		return text
+	}
+	var b strings.Builder
+	hidden := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "diff --git "):
+			name := ""
+			if name, hidden = hiddenHead(line, hides); hidden {
+				fmt.Fprintf(&b, "[changes of %s, which .nexusignore hides from agents]\n", name)
+			}
+		case hidden && !inDiff(line):
+			hidden = false
+		}
+		if !hidden {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// inDiff reports whether a line may be one of a file's part of a diff.
+func inDiff(line string) bool {
+	if strings.TrimSpace(line) == "" {
+		return true
+	}
+	switch line[0] {
+	case ' ', '+', '-', '@', '\\':
+		return true
+	}
+	return slices.ContainsFunc([]string{"index ", "old mode ", "new mode ", "new file ", "deleted file ", "similarity ", "dissimilarity ", "rename ", "copy ", "Binary ", "GIT binary", "literal ", "delta "},
+		func(head string) bool { return strings.HasPrefix(line, head) })
+}
+
+// hiddenHead returns which of the two names in the head of a part is hidden.
+func hiddenHead(head string, hides func(string) bool) (string, bool) {
+	rest := strings.TrimSpace(strings.TrimPrefix(head, "diff --git "))
+	for i := 0; i <= len(rest); i++ {
+		if i < len(rest) && rest[i] != ' ' {
+			continue
+		}
+		for _, n := range []string{rest[:i], rest[min(i+1, len(rest)):]} {
+			n = strings.Trim(n, `"`)
+			for _, prefix := range []string{"a/", "b/"} {
+				if name, ok := strings.CutPrefix(n, prefix); ok && hides(name) {
+					return name, true
+				}
+			}
+		}
+	}
+	return "", false
+}
