@@ -156,16 +156,25 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 	} else {
 		p.byCommand(ctx, bare, work)
 	}
+	if signed { // it may have renewed it, and some makers take an old one no more
+		_, secrets, _ := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
+		a.masks(secrets)
+	}
 	return p.said
+}
+
+// masks makes the mask know secrets.
+func (a *App) masks(secrets []string) {
+	for _, s := range secrets {
+		a.Mask.Learn(s)
+	}
 }
 
 // atWork gives a program what somebody agreed to: its login, its variables and its
 // hosts. It reports whether that worked.
 func (a *App) atWork(set config.Config, one Agent, home string, c *sandbox.Command) bool {
 	secrets, err := one.Home(home, a.Env("HOME"))
-	for _, s := range secrets {
-		a.Mask.Learn(s)
-	}
+	a.masks(secrets)
 	net, failed := agentNet(set, a.Env, one.Program)
 	if net != nil {
 		c.Proxy = net.Open().Serve

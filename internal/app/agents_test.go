@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,7 +146,7 @@ func TestProbes(t *testing.T) {
 	login := filepath.Join(home, ".local/share/opencode/auth.json")
 	err := errors.Join(
 		os.MkdirAll(filepath.Join(home, "bin"), 0o700), os.MkdirAll(filepath.Dir(login), 0o700),
-		os.WriteFile(login, []byte(`{"a": {"key": "a-key-that-is-long-enough"}}`), 0o600),
+		os.WriteFile(login, []byte(`{"a": {"token": "a-token-that-is-long-enough"}}`), 0o600),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,10 @@ test ! -e "$HOME/.local/share/opencode/auth.json" || login=/with-login
 case $* in
 --version) echo "v1.2.3$login$key" ;;
 "run --help") echo "--format --session$login$key" ;;
-models) echo "a/model$login$key" ;;
+models)
+	echo "a/model$login$key"
+	test -z "$login" || echo '{"a": {"token": "a-token-that-it-renewed-here"}}' >"$HOME/.local/share/opencode/auth.json"
+	;;
 esac
 `
 	testenv.WriteProgram(t, filepath.Join(home, "bin", "opencode"), program)
@@ -189,6 +193,10 @@ esac
 	if got := probe()["opencode"]; got.Version != "1.2.3" || !slices.Equal(got.Models, []string{"a/model/with-login/with-key"}) {
 		t.Errorf("as it is at work: %+v", got)
 	}
+	if data, err := os.ReadFile(login); err != nil || !strings.Contains(string(data), "a-token-that-it-renewed-here") {
+		t.Errorf("the login that it renewed is lost: %s, %v", data, err)
+	}
+	probe() // with the new login, which has another size
 	book := filepath.Join(home, "state", "nexus", "agents.json")
 	before, err := os.Stat(book)
 	if err != nil {

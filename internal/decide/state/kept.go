@@ -75,7 +75,8 @@ func compare(a, b Tree) int {
 // judges; the later one. The gates stop at the first that is red, so that how much
 // is red says something only of trees that got equally far.
 //
-// A tree that touches what judges it does not count, see [BestTree].
+// A tree that touches what judges it does not count, see [BestTree], and neither
+// does one that may hold a secret: its diff is shown to other models.
 func ClosestTree(attempts []*Attempt, criteria []nexus.Criterion) (Tree, bool) {
 	var best Tree
 	closer := func(a, b Tree) int {
@@ -83,7 +84,7 @@ func ClosestTree(attempts []*Attempt, criteria []nexus.Criterion) (Tree, bool) {
 	}
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if r.Commit == "" || tampered(r) {
+			if r.Commit == "" || tampered(r) || leaks(r) {
 				continue
 			}
 			t := treeOf(a, r)
@@ -94,6 +95,11 @@ func ClosestTree(attempts []*Attempt, criteria []nexus.Criterion) (Tree, bool) {
 		}
 	}
 	return best, best.At != ""
+}
+
+// leaks reports whether a round's work may hold a secret.
+func leaks(r *Round) bool {
+	return slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == nexus.SecretsGate && !e.Passed() })
 }
 
 // passed counts the gates that passed what a round came to, and the criteria whose

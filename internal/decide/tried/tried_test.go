@@ -176,17 +176,17 @@ last test T1.1/1 "it hung" printed:
 closest ct1: 0 met, 0 passed, 1 red
 `,
 		},
-		"what touches its judges is not shown, and nothing that a person wants nothing of": {
+		"what touches its judges or holds a secret is not shown, and nothing that a person wants nothing of": {
 			view: state.View{
 				Task: state.Task{Fresh: 1},
 				Past: []*state.Attempt{
 					old("T1.1", nexus.NoProgress, round("T1.1", 1, "t1", red("t1", "test", 3, "a")...)...),
-					old("T1.2", nexus.NoProgress, facts(round("T1.2", 1, "t2", red("t2", "test", 1, "b")...), round("T1.2", 2, "t3", facts(nexus.TamperSuspected{Tree: "t3"}, red("t3", "test", 2, "c"))...))...),
+					old("T1.2", nexus.NoProgress, facts(round("T1.2", 1, "t2", red("t2", "test", 1, "b")...), round("T1.2", 2, "t3", facts(nexus.TamperSuspected{Tree: "t3"}, red("t3", "test", 2, "c"))...), round("T1.2", 3, "t4", red("t4", "secrets", 3, "a key")...))...),
 				},
 			},
-			want: `T1.2 idea, 2 rounds, b0..ct3, by said t3, held 0, revised false
+			want: `T1.2 idea, 3 rounds, b0..ct4, by said t4, held 0, revised false
 T1.1 idea, 1 rounds, b0..ct1, by said t1, held 0, revised false
-last test T1.2/2 "": c
+last secrets T1.2/3 "": a key
 closest ct2: 0 met, 1 passed, 1 red
 `,
 		},

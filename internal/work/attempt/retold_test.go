@@ -58,16 +58,16 @@ func (p *retelling) fold(facts ...nexus.Fact) {
 	}
 }
 
-// start begins an attempt at a tier, as the schedule would.
-func (p *retelling) start(id nexus.AttemptID, tier nexus.Tier) {
+// start begins an attempt, as the schedule would.
+func (p *retelling) start(id nexus.AttemptID) {
 	p.t.Helper()
 	v, fresh := schedule.Ahead(p.s, p.s.Task("T1"))
-	if a := v.Attempt; !fresh || a.ID != id || a.Tier != tier {
-		p.t.Fatalf("the next attempt is %s at %s", a.ID, a.Tier)
-	}
 	a := v.Attempt
+	if !fresh || a.ID != id {
+		p.t.Fatalf("the next attempt is %s", a.ID)
+	}
 	p.fold(
-		nexus.AttemptStarted{Attempt: id, Task: "T1", Tier: tier, Strategy: nexus.TestAfter, Base: a.Base, Tree: a.Start, Since: a.Since, From: a.From, Round: a.FromRound},
+		nexus.AttemptStarted{Attempt: id, Task: "T1", Tier: a.Tier, Strategy: nexus.TestAfter, Base: a.Base, Tree: a.Start, Since: a.Since, From: a.From, Round: a.FromRound},
 		nexus.SessionStarted{Session: nexus.SessionID(id + "/coder.1"), Attempt: id, Role: nexus.Coder, Model: "toy/one", Prompt: "p"},
 	)
 }
@@ -85,7 +85,10 @@ func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]str
 	p.fold(nexus.RoundStarted{Attempt: id, Round: n, Role: nexus.Coder, Cause: cause, Session: session}, nexus.PromptSent{Session: session, Message: p.blob(llm.Say("begin")), Why: "brief"})
 	if summary == "" {
 		said := llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I split Parse into a scanner and a table of units.\nThe scanner works; the table has no weeks yet."}}}
-		p.fold(nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"})
+		p.fold(
+			nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I look around."}}})},
+			nexus.TurnTaken{Session: session, Turn: 2, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"},
+		)
 		return snap
 	}
 	result := p.blob(map[string]string{"subject": "Read weeks", "summary": summary, "status": "done"})
@@ -188,7 +191,7 @@ var retold = []struct {
 	play       func(p *retelling)
 }{
 	{"same-failure", "The same test failed three times, with another change each time.", func(p *retelling) {
-		p.start("T1.1", nexus.Fast)
+		p.start("T1.1")
 		snap := p.wrote("T1.1", "", parse(`return weeks(strings.Split(s, " "))`), "Parse splits its text at spaces and adds the weeks.")
 		p.red(snap, "test", weeks())
 		snap = p.wrote("T1.1", "test", parse(`return weeks(strings.Fields(s))`), "Parse splits its text at any white space and adds the weeks.")
@@ -198,7 +201,7 @@ var retold = []struct {
 		p.ended("T1.1", nexus.NoProgress, "the same test failure 3 times")
 	}},
 	{"review-rejected", "The gates passed, and a review rejected the change twice. One finding was disputed, and stood.", func(p *retelling) {
-		p.start("T1.1", nexus.Fast)
+		p.start("T1.1")
 		race := nexus.Finding{Gate: "review", File: "dur/dur.go", Line: 4, Severity: nexus.Major, Message: "the table of units is changed by each call, and two calls at once race", Advice: "build it once"}
 		lost := nexus.Finding{Gate: "review", File: "dur/dur.go", Line: 5, Severity: nexus.Major, Message: "the error names no unit", Advice: "name the unit in it"}
 		snap := p.wrote("T1.1", "", parse(`units["w"] = 7; return read(s, units)`), "Weeks are added to the table of units.")
@@ -210,7 +213,7 @@ var retold = []struct {
 		p.ended("T1.1", nexus.Exhausted, "rejected by review 2 times: It still races.")
 	}},
 	{"merge-conflict", "The change was accepted, and does not merge with what landed meanwhile.", func(p *retelling) {
-		p.start("T1.1", nexus.Fast)
+		p.start("T1.1")
 		snap := p.wrote("T1.1", "", parse(`return read(s, map[string]int{"d": 1, "w": 7})`), "Parse reads units from a table.")
 		p.green(snap)
 		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, Approved: true, Summary: "Fine."})
@@ -225,18 +228,18 @@ var retold = []struct {
 			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: tip},
 			nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Conflict: true, Onto: tip, Why: "it conflicts with T2 in dur/dur.go, and nobody could merge it"},
 		)
-		p.start("T1.2", nexus.Fast)
+		p.start("T1.2")
 		p.fold(nexus.StartForgone{Attempt: "T1.2", Why: "it does not merge with what landed since: dur/dur.go"})
 	}},
 	{"tier-escalated", "Two attempts failed, each in its own way; the next one has a stronger model.", func(p *retelling) {
-		p.start("T1.1", nexus.Fast)
+		p.start("T1.1")
 		snap := p.wrote("T1.1", "", parse(`return scan(s)`), "Parse is written anew, as a scanner.")
 		for range 3 {
 			p.red(snap, "build", nexus.Finding{File: "dur/dur.go", Line: 5, Code: "compile", Message: "undefined: scan"})
 			snap = p.wrote("T1.1", "build", parse(`return scan(s)`+strings.Repeat(" ", len(p.s.Attempt("T1.1").Rounds))), "Parse is written anew, as a scanner.")
 		}
 		p.ended("T1.1", nexus.NoProgress, "the same build failure 3 times")
-		p.start("T1.2", nexus.Fast)
+		p.start("T1.2")
 		snap = p.wrote("T1.2", "", parse(`return weeks(strings.Fields(s))`), "Weeks are split off before Parse reads the rest.")
 		p.red(snap, "test", weeks(), nexus.Finding{File: "dur/dur_test.go", Line: 30, Test: "dur.TestEmpty", Message: "no error for an empty text"})
 		snap = p.wrote("T1.2", "test", parse(`return weeks(cut(s, "w"))`), "Weeks are cut off at the w.")
@@ -247,14 +250,14 @@ var retold = []struct {
 		p.fold(nexus.TaskEscalated{Task: "T1", From: nexus.Fast, To: nexus.Balanced, Why: "2 attempts failed"})
 	}},
 	{"time-over", "The task's time was over with part of the work done, and a person gave it more.", func(p *retelling) {
-		p.start("T1.1", nexus.Fast)
+		p.start("T1.1")
 		p.wrote("T1.1", "", map[string]string{"dur/scan.go": "package dur\n\nfunc scan(s string) []token { return nil }\n"}, "")
 		p.ended("T1.1", nexus.Exhausted, "the task's time limit of 1h0m0s is reached; the work is kept")
 		p.fold(nexus.TaskParked{Task: "T1", Why: "its time is over", Failed: true})
 		p.asks(nexus.Request{Verb: nexus.VerbRetry, Task: "T1"})
 	}},
 	{"advice", "A person told the agent something, answered its question, and said why it is tried again.", func(p *retelling) {
-		p.start("T1.1", nexus.Fast)
+		p.start("T1.1")
 		seq := p.asks(nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "Weeks have 7 days here, also in calendars."})
 		snap := p.wrote("T1.1", "", parse(`return weeks(s, 5)`), "A week has five working days.")
 		p.fold(nexus.PromptSent{Session: "T1.1/coder.1", Message: p.blob(llm.Say("said")), Why: "guidance", Request: seq})
@@ -266,8 +269,9 @@ var retold = []struct {
 		p.ended("T1.1", nexus.GaveUp, "TestRoundTrip contradicts the task")
 		p.fold(nexus.TaskParked{Task: "T1", Why: "its agent gave up"})
 		seq = p.asks(nexus.Request{Verb: nexus.VerbRetry, Task: "T1", Text: "TestRoundTrip is right: String writes no spaces."})
-		p.start("T1.2", nexus.Fast)
+		p.start("T1.2")
 		p.fold(nexus.PromptSent{Session: "T1.2/coder.1", Message: p.blob(llm.Say("said")), Why: "guidance", Request: seq})
+		p.asks(nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "This comes with its next turn, and not before."})
 	}},
 }
 
@@ -300,7 +304,7 @@ func TestWhatANextAttemptIsTold(t *testing.T) {
 // again, and that a gate without findings has what it printed.
 func TestWhatIsLostIsNotTold(t *testing.T) {
 	p := newRetelling(t)
-	p.start("T1.1", nexus.Fast)
+	p.start("T1.1")
 	snap := p.wrote("T1.1", "", parse("return scan(s)"), "A scanner.")
 	out, err := p.Site.Blobs.Put([]byte("=== RUN TestScan\npanic: out of tokens\n"))
 	if err != nil {

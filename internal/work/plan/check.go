@@ -40,10 +40,10 @@ type Field struct {
 // as one error that lists all
 // problems, nil for a plan that is fit to be worked on. Its code is that of
 // the gravest: invalid, then a cycle, then a task that is too large.
-func Check(p nexus.Plan, most nexus.Size) error { return sum(Problems(p, most), most) }
+func Check(p nexus.Plan, most nexus.Size) error { return Refuse(Problems(p, most), most) }
 
-// sum returns problems as one error, nil where there are none.
-func sum(problems []Problem, most nexus.Size) error {
+// Refuse returns problems as one error, nil where there are none.
+func Refuse(problems []Problem, most nexus.Size) error {
 	if len(problems) == 0 {
 		return nil
 	}

@@ -39,14 +39,14 @@ func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, r.wrong...)
 	}
 	r.plan.Goal = strings.TrimSpace(r.plan.Goal)
-	r.plan.Tasks = normalise(r.plan.Tasks)
+	r.plan.Tasks = Normalise(r.plan.Tasks)
 	problems := Problems(r.plan, most)
 	for i, p := range problems {
 		if line := r.lineOf(p); line > 0 {
 			problems[i].Text = fmt.Sprintf("line %d: %s", line, p.Text)
 		}
 	}
-	return r.plan, sum(problems, most)
+	return r.plan, Refuse(problems, most)
 }
 
 // Recall takes over what came of trying the checks of a plan for those that are

@@ -35,7 +35,7 @@ func triedSections(a tried.Account) []Section {
 		{Title: "Tried before", Lead: triedLead(a.Attempts), Body: attempts(a.Attempts), Fence: "text", Rank: 2},
 		{
 			Title: "Dead ends", Body: deadEnds(a), Fence: "text", Rank: 2,
-			Lead: "These failures stayed, whatever was changed. Below each is what the agents said they did about it.",
+			Lead: "Each of these failures was there after two or more different changes. Below it is what the agents said they did.",
 		},
 		{Title: "Found last", Lead: lastLead(a.Last), Body: lastFound(a.Last), Fence: "text", Rank: 1},
 		{
@@ -66,20 +66,17 @@ func triedLead(all []tried.Attempt) string {
 // what its idea was. Those that are the same in all of this are told once.
 func attempts(all []tried.Attempt) string {
 	var b strings.Builder
-	texts := map[string]int{}
-	var ids [][]string
-	var order []string
+	var order []string // what is told of attempts, each once
+	ids := map[string][]string{}
 	for _, a := range all {
 		text := attemptLines(a)
-		if i, ok := texts[text]; ok {
-			ids[i] = append(ids[i], Line(string(a.ID)))
-			continue
+		if ids[text] == nil {
+			order = append(order, text)
 		}
-		texts[text] = len(order)
-		order, ids = append(order, text), append(ids, []string{Line(string(a.ID))})
+		ids[text] = append(ids[text], Line(string(a.ID)))
 	}
-	for i, text := range order[:min(len(order), maxAttempts)] {
-		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(ids[i], ", "), text)
+	for _, text := range order[:min(len(order), maxAttempts)] {
+		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(ids[text], ", "), text)
 	}
 	if more := len(order) - maxAttempts; more > 0 {
 		fmt.Fprintf(&b, "- and %d older ones\n", more)
@@ -205,7 +202,7 @@ func lastFound(l tried.Last) string {
 	for _, f := range found[:min(len(found), maxFindings)] {
 		b.WriteString(findingWithin(f, lastBytes) + "\n")
 	}
-	if out := strings.TrimSpace(l.Printed); len(found) == 0 && out != "" {
+	if out := strings.TrimSpace(l.Printed); out != "" {
 		b.WriteString(tail(out, outputBytes) + "\n")
 	}
 	if more := len(found) - maxFindings; more > 0 {

@@ -41,8 +41,10 @@ func (t *tracker) question(v view.Run) {
 		var ctx context.Context
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
-			if later, err := t.s.ask(ctx, v.ID, q, ""); err == nil && later && t.stop != nil {
-				t.stop(errLater)
+			later, err := t.s.ask(ctx, v.ID, q, "")
+			lost := err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) // else another answer came first
+			if (later || lost && ctx.Err() == nil) && t.stop != nil {
+				t.stop(errLater) // else it would wait for what nobody is asked
 			}
 		})
 	}

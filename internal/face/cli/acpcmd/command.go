@@ -161,8 +161,8 @@ func printed(command, text string) string {
 		language = command
 	}
 	if len(text) > maxPrinted {
-		more = fmt.Sprintf("\n\nThat is the start of %s bytes. `nexus %s` in a terminal shows everything.",
-			view.Number(int64(len(text))), command)
+		size := view.Number(int64(len(text)))
+		more = fmt.Sprintf("\n\nThat is the start of %s bytes. `nexus %s` in a terminal shows everything.", size, command)
 	}
 	return in(language, legible.Cut(text, maxPrinted)) + more
 }

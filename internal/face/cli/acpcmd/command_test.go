@@ -1,6 +1,7 @@
 package acpcmd
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -75,6 +77,44 @@ func TestChosen(t *testing.T) {
 	}
 	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
 		t.Error("what is configured now does not count")
+	}
+}
+
+// TestContinues holds that the advice is that for how the run stands.
+func TestContinues(t *testing.T) {
+	here := &nexus.Process{}
+	for _, c := range []struct {
+		v    view.Run
+		want string
+	}{
+		{view.Run{Status: nexus.StatusExecuting, Held: here}, "The run is in progress outside"},
+		{view.Run{Status: nexus.StatusPaused, Held: here}, "`/resume`"},
+		{view.Run{Status: nexus.StatusInterrupted}, "Nothing is lost. `/resume`"},
+		{view.Run{Status: nexus.StatusLimit}, "`/resume` continues the run. Raise"},
+		{view.Run{Status: nexus.StatusStopped, Counts: view.Counts{Pending: 1}}, "`/resume`"},
+		{view.Run{Status: nexus.StatusWaiting, Asks: []view.Ask{{ID: "q1"}}}, ""},
+		{view.Run{Status: nexus.StatusDone}, ""},
+	} {
+		if got := strings.TrimSpace(continues(c.v)); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", c.v.Status, got)
+		}
+	}
+}
+
+// TestHeld holds that a session continues no run beside the one that it conducts, also
+// where that was paused when the prompt was let in.
+func TestHeld(t *testing.T) {
+	s := &session{run: "r"}
+	s.hold("r", true, "")
+	if !s.Beside("/resume") || !s.Beside("/resume r") || s.Beside("/resume other") || s.Beside("resume") {
+		t.Error("what continues a paused run")
+	}
+	s.hold("r", false, "")
+	if s.Beside("/resume") {
+		t.Error("a run that is not paused is continued beside its prompt")
+	}
+	if _, err := s.resume(t.Context(), ""); !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+		t.Error(err)
 	}
 }
 

@@ -64,11 +64,8 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 	call := acpserver.Call{ID: id, Title: title, Kind: "think", Status: acpserver.CallPending}
 	call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(what))}
 	s.show(call)
-	wait, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	if c, err := s.settings(); err == nil && c.Patience > 0 {
-		defer time.AfterFunc(c.Patience, func() { end(errNobody) }).Stop()
-	}
+	wait, end := s.patient(ctx)
+	defer end()
 	answer, err := s.c.Permit(wait, call, append(answers, acpserver.Answer{ID: no, Name: "No", Kind: "reject_once"}))
 	call.Status = acpserver.CallDone
 	if answer == "" || answer == no {
@@ -94,6 +91,18 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 		return "", nil
 	}
 	return answer, nil
+}
+
+// patient returns a context that ends when a person has not answered for as long as
+// questions wait, and what ends it before.
+func (s *session) patient(ctx context.Context) (wait context.Context, end func()) {
+	wait, cancel := context.WithCancelCause(ctx)
+	c, err := s.settings()
+	if err != nil || c.Patience == 0 {
+		return wait, func() { cancel(nil) }
+	}
+	t := time.AfterFunc(c.Patience, func() { cancel(errNobody) })
+	return wait, func() { t.Stop(); cancel(nil) }
 }
 
 func once(name string) acpserver.Answer {
@@ -153,7 +162,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
 	s.mu.Unlock()
 	if !agreed && !with.allowed(c, "plan") {
-		what := "Make a plan for:\n\n" + fenced(host.Shown(text)) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Make a plan for:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" You see the plan and its price before work starts." + with.String()
 		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
 			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
@@ -348,7 +357,7 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	with := s.chosen(c)
 	args, agreed := []string{"quick", "--json", "--file=-", budget(c.Limits.RunMoney)}, false
 	if !with.allowed(c, "quick") {
-		what := "Do this task:\n\n" + fenced(host.Shown(text)) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Do this task:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
@@ -365,55 +374,12 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	return s.conduct(ctx, o)
 }
 
+// goalText shows a goal to the one who agrees to it.
+func (s *session) goalText(text string) string {
+	return fenced(host.Shown(s.agent.Console.Mask.Text(text)))
+}
+
 // budget is the flag that holds what was agreed to.
 func budget(most nexus.Money) string {
 	return "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)
-}
-
-// land moves a branch to what the session's run landed, once a person agrees to it.
-func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error) {
-	args, err := s.line("land", "run", "land --json -- RUN", name)
-	if err != nil {
-		return "", err
-	}
-	c, err := s.settings()
-	if err != nil {
-		return "", err
-	}
-	v, st, err := s.look(ctx, args[len(args)-1])
-	if err != nil {
-		return "", err
-	}
-	if v.Counts.Landed == 0 {
-		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why.",
-		}
-	}
-	if v.Held != nil || !app.Undelivered(st) { // it would land what nobody has seen yet
-		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
-			Hint: "Wait until it has ended, or continue it with /resume.",
-		}
-	}
-	agreed, price := false, host.PriceOf(st)
-	if !s.chosen(c).allowed(c, "land") {
-		price.Land, price.Target = true, v.Target
-		target := s.plain(cmp.Or(v.Target, "your branch"))
-		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
-			"New commits are merged and checked again; a model resolves conflicts. %s",
-			target, v.ID, fenced(host.Shown(v.Goal)), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), s.plain(price.String()))
-		answer, err := s.consent(ctx, "Move "+target+" to the result", what, once("Land"))
-		if answer == "" || err != nil {
-			return acpserver.Done, err
-		}
-		agreed = true
-	}
-	o := s.order(agreed, args...)
-	o.Told = s.think
-	r := s.agent.Run(ctx, o)
-	if r.Failure != nil {
-		return "", failed(r)
-	}
-	s.say("%s", fenced(strings.TrimSpace(r.Text+"\n"+r.Ended())))
-	return acpserver.Done, nil
 }

@@ -24,7 +24,14 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	s.mu.Lock()
 	name = cmp.Or(name, string(s.run))
+	held := s.held
 	s.mu.Unlock()
+	if held != "" { // it continued meanwhile
+		return "", &nexus.Error{
+			Code: nexus.CodeRunHeld, Message: "run " + string(held) + " of this session is in progress",
+			Hint: "Wait until its prompt is done, or cancel that.",
+		}
+	}
 	if name == "" {
 		return "", &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
@@ -38,15 +45,8 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	if err != nil {
 		return "", err
 	}
-	for _, q := range v.Asks { // what it waits for would end it again
-		later, err := s.ask(ctx, v.ID, q, host.YesTakes(st, v.Held != nil))
-		switch {
-		case err != nil || ctx.Err() != nil:
-			return "", errors.Join(err, context.Cause(ctx))
-		case later:
-			s.say("Nothing was done: %s waits for your answer.", q.ID)
-			return acpserver.Done, nil
-		}
+	if stop, err := s.askAll(ctx, v, st); stop != "" || err != nil {
+		return stop, err
 	}
 	if len(v.Asks) > 0 {
 		if v, st, err = s.look(ctx, name); err != nil {
@@ -65,7 +65,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	if !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
 		what := fmt.Sprintf("Continue run %s:\n\n%s\n\nIts status is %s: %d of %d tasks landed, %s of %s spent. ",
-			v.ID, fenced(host.Shown(v.Goal)), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) +
+			v.ID, s.goalText(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) +
 			s.plain(price.String()) + more.String() + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", price.Most.Float()), what, once("Continue"))
 		if answer == "" || err != nil {
@@ -79,6 +79,29 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	args := slices.Concat([]string{"resume", "--json"}, more.flags(), flags, []string{"--", string(v.ID)})
 	return s.conduct(ctx, s.order(agreed, args...))
+}
+
+// askAll asks what a run waits for, which would end it again. It returns why the run is
+// not continued: empty where everything was answered.
+func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acpserver.Stop, error) {
+	for _, q := range v.Asks {
+		wait, end := s.patient(ctx)
+		later, err := s.ask(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
+		later = later || wait.Err() != nil
+		end()
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return "", errors.Join(err, context.Cause(ctx))
+		case later && len(q.Choices) == 0:
+			s.say("%s waits for you, and the run does not continue. Your next message is the answer.", q.ID)
+			return acpserver.Done, nil
+		case later:
+			s.say("%s waits for your answer, and the run does not continue.", q.ID)
+			return acpserver.Done, nil
+		}
+		s.say("Your answer to %s is recorded.", q.ID)
+	}
+	return "", nil
 }
 
 // limits are those that a run gets which ended at its own; zero: it keeps those.
@@ -129,8 +152,23 @@ func (l limits) String() (text string) {
 }
 
 // unpause lets the run continue that a prompt of the session conducts. What it may spend
-// and land was agreed to when it began.
+// and land was agreed to when it began. After an alert, a person has to agree again.
 func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
+	c, err := s.settings()
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	alarm, agreed := s.alarm, false
+	s.mu.Unlock()
+	if alarm != "" && !s.chosen(c).allowed(c, "resume") {
+		what := "Continue the run, which an alert has paused:\n\n" + fenced(alarm)
+		answer, err := s.consent(ctx, "Continue the run after an alert", what, once("Continue"))
+		if answer == "" || err != nil {
+			return acpserver.Done, err
+		}
+		agreed = true
+	}
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Changes)
 	if err != nil {
@@ -143,7 +181,7 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 	if run == "" {
 		return acpserver.Done, nil // it has ended, and says so
 	}
-	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbResume, By: s.order(false).Actor}); err != nil {
+	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbResume, By: s.order(agreed).Actor}); err != nil {
 		return "", err
 	}
 	s.say("Run %s continues.", run)

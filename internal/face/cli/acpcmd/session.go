@@ -42,6 +42,7 @@ type session struct {
 	run            nexus.RunID                 // the last that worked on something; empty before
 	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
 	paused         bool                        // that run
+	alarm          string                      // why an alert paused it; empty: a person did
 	spent          map[nexus.RunID]nexus.Money // by its runs
 	filled, window int64                       // of the context that was used last, in tokens
 	shown          map[string]bool             // tool calls that the client knows
@@ -172,6 +173,11 @@ func (o chosen) String() string {
 
 // Prompt implements [acpserver.Session].
 func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, error) {
+	stop, err := s.prompt(ctx, text)
+	return stop, s.agent.masked(err)
+}
+
+func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, error) {
 	if strings.TrimSpace(text) == "" {
 		const hint = "Say what you want, in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
@@ -186,7 +192,7 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 	mode, first := s.mode, s.run == "" && s.plan == nil
 	s.mu.Unlock()
 	if first {
-		s.c.Entitle(s.agent.Console.Mask.Text(title(text)))
+		s.c.Entitle(title(s.agent.Console.Mask.Text(text)))
 	}
 	switch mode {
 	case planMode:
@@ -212,11 +218,12 @@ func (s *session) unpauses(name string) bool {
 	return s.paused && (name == "" || name == string(s.held))
 }
 
-// hold notes the run that a prompt conducts, and whether it is paused; empty: none.
-func (s *session) hold(run nexus.RunID, paused bool) {
+// hold notes the run that a prompt conducts, empty for none, whether it is paused, and
+// why an alert did that.
+func (s *session) hold(run nexus.RunID, paused bool, alarm string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held, s.paused = run, paused
+	s.held, s.paused, s.alarm = run, paused, alarm
 }
 
 // awaited returns the question that a text answers: one that a run of the session
@@ -250,6 +257,7 @@ func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, e
 	if r.Failure != nil {
 		return "", failed(r)
 	}
+	s.say("Your answer to %s is recorded.", id)
 	return s.resume(ctx, "")
 }
 
@@ -309,8 +317,11 @@ func escaped(text string) string {
 	text = view.Clean(text)
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	word := func(i int) bool { // it has a letter, a digit or a character of another script there
-		return i >= 0 && i < len(text) && (text[i] >= utf8.RuneSelf ||
-			text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] >= '0' && text[i] <= '9')
+		if i < 0 || i >= len(text) {
+			return false
+		}
+		c := text[i]
+		return c >= utf8.RuneSelf || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 	}
 	var b strings.Builder
 	for i := range len(text) {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"sync"
 
@@ -60,6 +59,9 @@ func (s *session) track(ctx context.Context) *tracker {
 
 // begin follows the run once this process holds it.
 func (t *tracker) begin(id nexus.RunID) {
+	t.s.mu.Lock()
+	t.s.run = id
+	t.s.mu.Unlock()
 	at := t.s.agent.at(t.s.dir)
 	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
 	if err != nil {
@@ -67,16 +69,13 @@ func (t *tracker) begin(id nexus.RunID) {
 		return
 	}
 	t.place, t.state = p, state.New(id)
-	t.s.mu.Lock()
-	t.s.run = id
-	t.s.mu.Unlock()
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
 	if err := t.past(follow); err != nil {
 		t.lose(err)
 		return
 	}
-	t.s.hold(id, t.state.Status == nexus.StatusPaused)
+	t.s.hold(id, t.state.Status == nexus.StatusPaused, "")
 	t.follows.Go(func() { t.follow(follow, p.Journal.Follow(follow, id, t.state.Seq)) })
 }
 
@@ -137,7 +136,7 @@ func (t *tracker) finish(ctx context.Context) {
 	}
 	t.asks.Wait()
 	t.over = true
-	t.s.hold("", false)
+	t.s.hold("", false, "")
 	ctx = context.WithoutCancel(ctx)
 	t.follow(ctx, t.place.Journal.Events(ctx, t.state.Run, t.state.Seq))
 	t.tell(t.view())
@@ -226,29 +225,43 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 // done now.
 func (s *session) report(v view.Run) {
 	text := fenced(view.Report(view.Style{}, v, false))
+	free := false
 	for _, q := range v.Asks {
 		text += "\n\n**" + q.ID + "** " + s.plain(q.Text)
 		switch {
+		case v.Held != nil || free && len(q.Choices) == 0:
+			text += "\n\n`/answer " + q.ID + " ANSWER` answers it."
 		case len(q.Choices) == 0:
+			free = true
 			text += "\n\nYour next message is the answer."
 		default:
 			text += "\n\n`/resume` asks you, and continues."
 		}
 	}
-	switch {
-	case len(v.Asks) > 0:
-	case !v.Status.Ended():
-		text += "\n\nNothing is lost. `/resume` continues the run."
-	case v.Status == nexus.StatusLimit:
-		text += "\n\n`/resume` continues the run. Raise the limit before, in your configuration: " +
-			"`budget.run`, `limits.run_time`, or what the report names."
-	case v.Counts.Active+v.Counts.Pending > 0:
-		text += "\n\n`/resume` continues the run."
-	}
+	s.say("%s", text+continues(v))
 	if v.Branch != "" && v.Moved == "" {
-		text += fmt.Sprintf("\n\nThe result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
+		s.say("The result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
 	}
-	s.say("%s", text)
+}
+
+// continues says how a run goes on; empty where it does not, or waits for an answer.
+func continues(v view.Run) string {
+	const resume = "\n\n`/resume` continues the run."
+	switch {
+	case v.Held != nil && v.Status == nexus.StatusPaused:
+		return resume
+	case v.Held != nil:
+		return "\n\nThe run is in progress outside of this session. `/status` shows how it stands."
+	case len(v.Asks) > 0:
+		return ""
+	case !v.Status.Ended():
+		return "\n\nNothing is lost. `/resume` continues the run."
+	case v.Status == nexus.StatusLimit:
+		return resume + " Raise the limit before, in your configuration: `budget.run`, `limits.run_time`, or what the report names."
+	case v.Counts.Active+v.Counts.Pending > 0:
+		return resume
+	}
+	return ""
 }
 
 // see takes in an event and shows what it changed. With an error, no more can be shown.
@@ -274,10 +287,20 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 
 // stand notes whether the run is paused, and says how it continues.
 func (t *tracker) stand(f nexus.Fact) {
-	t.s.hold(t.state.Run, t.state.Status == nexus.StatusPaused)
-	if _, ok := f.(nexus.RunPaused); ok {
-		t.s.say("The run is paused. `/resume` continues it. If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.")
+	if t.state.Status != nexus.StatusPaused {
+		t.s.hold(t.state.Run, false, "")
 	}
+	p, ok := f.(nexus.RunPaused)
+	if !ok {
+		return
+	}
+	alarm := ""
+	if all := t.state.Alerts.Raised; len(all) > 0 && all[len(all)-1].Why == p.Why {
+		alarm = p.Why
+	}
+	t.s.hold(t.state.Run, true, alarm)
+	t.s.say("The run is paused: %s. `/resume` continues it. "+
+		"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.", t.s.plain(p.Why))
 }
 
 // tells reports whether a fact may change what is shown.

@@ -30,7 +30,7 @@ type agentProgram struct {
 	Models    []string      `json:"models,omitempty"` // that it says it has
 	Told      bool          `json:"tells_abilities"`  // resumes is what it says itself; else it is what its format allows
 	Asks      bool          `json:"asks_permission"`
-	Counts    string        `json:"counts"`       // dollars, tokens or nothing
+	Counts    string        `json:"counts"`       // dollars, tokens, nothing, or what it tells
 	Limits    bool          `json:"tells_limits"` // of its account
 	Resumes   bool          `json:"resumes"`
 	Billing   string        `json:"billing"`
@@ -116,10 +116,12 @@ func needs(one app.Agent, said app.AgentProbe) (all []need) {
 // counts says what a program counts of its work.
 func counts(speaks string) string {
 	switch speaks {
-	case "aider", "claude", "opencode", "acp":
+	case "aider", "claude", "opencode":
 		return "dollars"
-	case "copilot", "text":
+	case "copilot", "goose", "text": // goose's tokens are those of its last call
 		return "nothing"
+	case "acp":
+		return "what it tells"
 	default:
 		return "tokens"
 	}

@@ -133,8 +133,13 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	}
 	switch t.name {
 	case "answer":
+		word, _ := c.Input["text"].(string)
+		text, err := host.Whole("the answer", word)
+		if err != nil {
+			return "", err
+		}
 		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
-			return fmt.Sprintf("answer for you, in run %s.\nQuestion %s: %s\nAnswer: %s", run, in("id"), asked, in("text"))
+			return fmt.Sprintf("answer for you, in run %s.\nQuestion %s: %s\nAnswer: %s", run, in("id"), asked, text)
 		})
 	case "approve":
 		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
@@ -160,7 +165,12 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 		what = "continue run " + cmp.Or(in("run"), "(the latest)")
 	case "quick":
 		what = "do this task: " + in("task")
-		if check := in("check"); check != "" {
+		word, _ := c.Input["check"].(string)
+		check, err := host.Whole("the check", word)
+		if err != nil {
+			return "", err
+		}
+		if check != "" {
 			what += "\nIt is done when this passes: " + check
 		}
 	default:

@@ -82,7 +82,8 @@ func starting() []tool {
 			}, working()...),
 		},
 		{
-			name: "resume", about: "Continue a run that is paused, interrupted, or waited for a person. Nothing that was paid for is done again. It moves a branch at its end only if it was started so.",
+			name: "resume", about: "Continue a run that is paused, interrupted, or waited for a person. Nothing that was paid for is done again. " +
+				"It moves a branch at its end only if it was started so.",
 			command: []string{"resume", "--json"}, consent: "resume", long: true, conducts: true,
 			params: slices.Concat([]param{runWord()}, spending(), []param{waiting()}),
 		},

@@ -30,9 +30,11 @@ type learner struct {
 	dull  bool // it did not understand what it was told before that
 }
 
-// things are what there is to know of a task. They differ in more than digits,
+// things returns what there is to know of a task. They differ in more than digits,
 // which the signature of a failure leaves out.
-var things = []string{"alder", "birch", "cedar", "elder", "fir", "hazel", "larch", "maple", "oak", "pine"}
+func things() []string {
+	return []string{"alder", "birch", "cedar", "elder", "fir", "hazel", "larch", "maple", "oak", "pine"}
+}
 
 // Knowing makes a scenario in which nothing goes wrong but that coders do not know
 // what they need. New attempts are told what earlier ones came to, or only how they
@@ -52,8 +54,9 @@ func Knowing(r *rand.Rand, told bool) Scenario {
 	for i := range 6 {
 		id := nexus.TaskID(fmt.Sprintf("T%d", i+1))
 		s.Tasks = append(s.Tasks, nexus.Task{ID: id, Title: "a task", Minutes: 10, Strategy: nexus.NoTest, Reason: "its tests are there", Files: []string{"f" + string(id)}})
-		for _, n := range r.Perm(len(things))[:2+r.IntN(4)] {
-			s.know.facts[id] = append(s.know.facts[id], string(id)+"-"+things[n])
+		names := things()
+		for _, n := range r.Perm(len(names))[:2+r.IntN(4)] {
+			s.know.facts[id] = append(s.know.facts[id], string(id)+"-"+names[n])
 		}
 	}
 	return s
