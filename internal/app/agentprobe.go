@@ -1,8 +1,10 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,28 +14,47 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 const (
-	probeTime  = 5 * time.Second // for an agent program to say its version
+	probeTime  = 15 * time.Second // for an agent program to answer; it is asked next to others
 	probeBytes = 64 << 10
+	modelBytes = 8 << 20 // of its models
+	probeAge   = 24 * time.Hour
 )
 
-// probedVersion is what a program said, as long as its file is the same.
-type probedVersion struct {
-	File    string `json:"file"` // with what tells it from another
-	Version string `json:"version"`
+// AgentProbe is what a program says about itself.
+type AgentProbe struct {
+	Version string   `json:"version,omitzero"` // empty: it does not say
+	Models  []string `json:"models,omitempty"` // as it names them; none: it does not say
+	Helps   bool     `json:"helps,omitzero"`   // it says what it can do, which is what follows
+	Resumes bool     `json:"resumes,omitzero"` // it continues conversations
+	Lacks   []string `json:"lacks,omitempty"`  // flags that Nexus starts it with and that it does not know
+
+	late bool // it did not answer in time, which says nothing of the next time
 }
 
-// Versions returns which versions of agent programs are installed, by name. Each is
-// asked in the sandbox, with an empty home and no network, once for as long as
-// its file is the same. One that does not answer has none.
-func (a *App) Versions(ctx context.Context, all []Agent) map[string]string {
+// probed is what a program said, for a day and as long as it is the same.
+type probed struct {
+	ID string    `json:"id"` // what tells it from another
+	At time.Time `json:"at"`
+
+	AgentProbe
+}
+
+// Probes returns what the agent programs that are installed say about themselves,
+// by name. Each is asked in the sandbox, once a day for as long as it is the same.
+// One that somebody trusts is asked for its models as it is at work, with a copy of
+// its login, its variables and its hosts, for they depend on that. Nothing else is
+// asked with more than an empty home and no network.
+func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[string]AgentProbe {
 	book := filepath.Join(a.StateHome(), "agents.json")
-	known := map[string]probedVersion{}
+	known := map[string]probed{}
 	if data, err := os.ReadFile(book); err == nil {
 		_ = json.Unmarshal(data, &known) // else all are asked again
 	}
@@ -42,29 +63,48 @@ func (a *App) Versions(ctx context.Context, all []Agent) map[string]string {
 		return nil // nothing runs without
 	}
 	var work sync.WaitGroup
-	var mu sync.Mutex // guards known, versions and asked
-	versions, asked := map[string]string{}, false
+	var mu sync.Mutex // guards known, now and asked
+	now, asked := map[string]AgentProbe{}, false
 	for _, one := range all {
-		id := fileID(one.File)
+		id := a.probeID(one)
 		if id == "" {
 			continue
 		}
-		if was := known[one.Name]; was.File == id {
-			versions[one.Name] = was.Version
+		if was := known[one.Name]; was.ID == id && a.Now().Sub(was.At).Abs() < probeAge {
+			now[one.Name] = was.AgentProbe
 			continue
 		}
 		work.Go(func() {
-			version := a.askVersion(ctx, box, one)
+			said := a.probe(ctx, box, c, one)
 			mu.Lock()
 			defer mu.Unlock()
-			known[one.Name], versions[one.Name], asked = probedVersion{id, version}, version, true
+			now[one.Name] = said
+			if !said.late {
+				known[one.Name], asked = probed{id, a.Now(), said}, true
+			}
 		})
 	}
 	work.Wait()
 	if data, err := json.Marshal(known); err == nil && asked && ctx.Err() == nil {
 		_ = disk.Replace(book, data) // they are asked again
 	}
-	return versions
+	return now
+}
+
+// probeID tells a program from another in its place, and from itself with another
+// login; empty for none.
+func (a *App) probeID(one Agent) string {
+	id := fileID(one.File)
+	if id == "" {
+		return ""
+	}
+	id = fmt.Sprintf("2 %s %s %q %t", id, one.Speaks, one.Args, one.Trusted)
+	for _, name := range one.Login {
+		if info, err := os.Stat(filepath.Join(a.Env("HOME"), name)); err == nil && one.Trusted {
+			id += fmt.Sprintf(" %s %d", name, info.Size()) // a token that is renewed has the same models
+		}
+	}
+	return id
 }
 
 // fileID tells a file from another in its place, empty for none.
@@ -80,31 +120,127 @@ func fileID(file string) string {
 	return fmt.Sprintf("%s %d %d %d", file, inode, info.Size(), info.ModTime().UnixNano())
 }
 
-// askVersion has a program say its version.
-func (a *App) askVersion(ctx context.Context, box *sandbox.Box, one Agent) string {
+// prober asks one program.
+type prober struct {
+	box  *sandbox.Box
+	one  Agent
+	dir  string // where it is started
+	path string
+	seen []string // directories that have to be seen so that it runs
+	said AgentProbe
+}
+
+// probe has a program say what it is.
+func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, one Agent) AgentProbe {
 	dir, err := os.MkdirTemp("", "nexus-agent-")
 	if err != nil {
-		return ""
+		return AgentProbe{late: true}
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // nothing in it is kept
-	_, seen, err := agentcli.Find(one.Command, a.Env("PATH"))
+	p := &prober{box: box, one: one, dir: filepath.Join(dir, "tree"), path: a.Env("PATH")}
+	bare, own := filepath.Join(dir, "bare"), filepath.Join(dir, "home")
+	_, p.seen, err = agentcli.Find(one.Command, p.path)
+	for _, d := range []string{p.dir, bare, own} {
+		err = errors.Join(err, os.Mkdir(d, 0o700))
+	}
 	if err != nil {
-		return ""
+		return AgentProbe{late: true}
 	}
-	r, err := box.Run(ctx, sandbox.Command{
-		Args: []string{one.File, "--version"}, Dir: dir, Env: []string{"PATH=" + a.Env("PATH"), "HOME=" + dir, "NO_COLOR=1"},
-		Readable: seen, Writable: []string{dir}, Timeout: probeTime, Cap: probeBytes,
-	})
-	if err != nil || r.TimedOut || r.Exit != 0 {
-		return ""
+	if out, ok := p.ask(ctx, p.command(bare), probeBytes, "--version"); ok {
+		p.said.Version = version(string(out))
 	}
-	return version(string(r.Stdout))
+	work := p.command(own)
+	signed := one.Trusted && one.LoggedIn && a.atWork(set, one, own, &work)
+	if one.Speaks == "acp" {
+		p.overACP(ctx, work, signed)
+	} else {
+		p.byCommand(ctx, bare, work)
+	}
+	if signed { // it may have renewed it, and some makers take an old one no more
+		_, secrets, _ := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
+		a.masks(secrets)
+	}
+	return p.said
+}
+
+// masks makes the mask know secrets.
+func (a *App) masks(secrets []string) {
+	for _, s := range secrets {
+		a.Mask.Learn(s)
+	}
+}
+
+// atWork gives a program what somebody agreed to: its login, its variables and its
+// hosts. It reports whether that worked.
+func (a *App) atWork(set config.Config, one Agent, home string, c *sandbox.Command) bool {
+	secrets, err := one.Home(home, a.Env("HOME"))
+	a.masks(secrets)
+	net, failed := agentNet(set, a.Env, one.Program)
+	if net != nil {
+		c.Proxy = net.Open().Serve
+	}
+	c.Env = append(c.Env, one.Env...)
+	return err == nil && failed == nil
+}
+
+// overACP has a program say what it is that speaks the Agent Client Protocol.
+func (p *prober) overACP(ctx context.Context, work sandbox.Command, signed bool) {
+	program := p.one.Program
+	program.Env = nil // it is in the command, where it may have it
+	timed, stop := context.WithTimeoutCause(ctx, probeTime, context.DeadlineExceeded)
+	defer stop()
+	told, err := acp.Probe(timed, acp.Launch{Program: program, File: p.one.File, Run: p.box.Run, Command: work, Silence: probeTime}, signed)
+	if err != nil {
+		p.said.late = p.said.late || timed.Err() != nil
+		return
+	}
+	p.said.Helps, p.said.Resumes, p.said.Models = true, told.Resumes, told.Models
+	if p.said.Version == "" {
+		p.said.Version = version(told.Version)
+	}
+}
+
+// byCommand has a program say by its help what it can do, and by a command which
+// models it has.
+func (p *prober) byCommand(ctx context.Context, bare string, work sandbox.Command) {
+	if args := p.one.HelpArgs(); args != nil {
+		if help, ok := p.ask(ctx, p.command(bare), probeBytes, args...); ok && len(bytes.TrimSpace(help)) > 0 {
+			p.said.Helps = true
+			p.said.Lacks, p.said.Resumes = p.one.Lacks(string(help))
+		}
+	}
+	args, stdin := p.one.ModelArgs()
+	if args == nil {
+		return
+	}
+	work.Stdin = bytes.NewReader(stdin)
+	if out, ok := p.ask(ctx, work, modelBytes, args...); ok || len(stdin) > 0 { // which is no prompt
+		p.said.Models = p.one.Models(out)
+	}
+}
+
+// command is how it is started with a home, without its arguments.
+func (p *prober) command(home string) sandbox.Command {
+	return sandbox.Command{
+		Dir: p.dir, Env: []string{"PATH=" + p.path, "HOME=" + home, "NO_COLOR=1"}, Readable: p.seen, Writable: []string{p.dir, home},
+	}
+}
+
+// ask runs it, and returns what it printed and whether it ended well.
+func (p *prober) ask(ctx context.Context, c sandbox.Command, most int64, args ...string) (out []byte, ok bool) {
+	c.Args, c.Timeout, c.Cap = append([]string{p.one.File}, args...), probeTime, most
+	r, err := p.box.Run(ctx, c)
+	p.said.late = p.said.late || r.TimedOut || ctx.Err() != nil
+	if len(r.Stdout) == 0 {
+		r.Stdout = r.Stderr // some print their help there
+	}
+	return r.Stdout, err == nil && !r.TimedOut && r.Exit == 0
 }
 
 // version returns the first word of a text that looks like a version.
 func version(text string) string {
 	for word := range strings.FieldsSeq(text) {
-		word = strings.Trim(word, "(),v")
+		word = strings.Trim(word, "(),v.")
 		if len(word) > 2 && word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
 			return legible.Cut(word, 40)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -46,7 +47,7 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	p.Name = name
 	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
 	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
-	p.Mode = cmp.Or(set.Mode, p.Mode)
+	p.Mode, p.End = cmp.Or(set.Mode, p.Mode), set.End
 	if set.Args != nil {
 		p.Args = set.Args
 	}
@@ -370,11 +371,8 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 			Hint: "Log in with " + cmp.Or(program.Signin, program.Command) + ", or give it a key with agents." + name + ".env.",
 		}
 	}
-	if len(program.Hosts) > 0 {
-		net := config.Network{Mode: "list", Allow: program.Hosts, Deny: p.Config.Network.Deny, Upstream: p.Config.Network.Upstream}
-		if h.Net, err = net.Grant(p.Env); err != nil {
-			return nil, err
-		}
+	if h.Net, err = agentNet(p.Config, p.Env, program); err != nil {
+		return nil, err
 	}
 	h.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
 		return agentPrice(models, program.Maker, cmp.Or(model, program.Model), u)
@@ -385,6 +383,14 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 		}
 	}
 	return h, nil
+}
+
+// agentNet says what a program reaches: its hosts; nil where it has none.
+func agentNet(c config.Config, env func(string) string, p agentcli.Program) (*egress.Grant, error) {
+	if len(p.Hosts) == 0 {
+		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
+	}
+	return config.Network{Mode: "list", Allow: p.Hosts, Deny: c.Network.Deny, Upstream: c.Network.Upstream}.Grant(env)
 }
 
 // agentPrice returns what tokens of an agent cost: as its maker's usual strong model

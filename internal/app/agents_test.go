@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -128,5 +132,83 @@ func TestStrongest(t *testing.T) {
 	}
 	if name := provider.Strongest(""); name != "" {
 		t.Errorf("nobody's is %s", name)
+	}
+}
+
+// TestProbes asks programs about themselves, once as long as they are the same, and
+// gives them nothing but a home before somebody trusts them.
+func TestProbes(t *testing.T) {
+	if _, err := sandbox.Find(t.Context(), sandbox.Auto); err != nil {
+		testenv.NeedMachine(t, "a sandbox", err)
+	}
+	home := t.TempDir()
+	vars := map[string]string{"HOME": home, "PATH": filepath.Join(home, "bin") + ":/usr/bin:/bin", "XDG_STATE_HOME": filepath.Join(home, "state")}
+	login := filepath.Join(home, ".local/share/opencode/auth.json")
+	err := errors.Join(
+		os.MkdirAll(filepath.Join(home, "bin"), 0o700), os.MkdirAll(filepath.Dir(login), 0o700),
+		os.WriteFile(login, []byte(`{"a": {"token": "a-token-that-is-long-enough"}}`), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const program = `#!/bin/sh
+test -z "$MINE" || key=/with-key
+test ! -e "$HOME/.local/share/opencode/auth.json" || login=/with-login
+case $* in
+--version) echo "v1.2.3$login$key" ;;
+"run --help") echo "--format --session$login$key" ;;
+models)
+	echo "a/model$login$key"
+	test -z "$login" || echo '{"a": {"token": "a-token-that-it-renewed-here"}}' >"$HOME/.local/share/opencode/auth.json"
+	;;
+esac
+`
+	testenv.WriteProgram(t, filepath.Join(home, "bin", "opencode"), program)
+	testenv.WriteProgram(t, filepath.Join(home, "bin", "gemini"), "#!/bin/sh\necho '--output-format --resumed'\n")
+	conf := config.Config{Agents: map[string]config.Agent{"opencode": {Env: []string{"MINE=1"}}}}
+	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	a := &app.App{Env: func(name string) string { return vars[name] }, Now: func() time.Time { return now }, Mask: secret.New(nil)}
+	probe := func() map[string]app.AgentProbe {
+		t.Helper()
+		all, err := a.Agents(conf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Probes(t.Context(), conf, all)
+	}
+	said := probe()
+	if got := said["opencode"]; got.Version != "1.2.3" || !got.Helps || !got.Resumes || len(got.Lacks) > 0 || !slices.Equal(got.Models, []string{"a/model"}) {
+		t.Errorf("before somebody trusts it: %+v", got)
+	}
+	if got := said["gemini"]; !got.Helps || got.Resumes || !slices.Equal(got.Lacks, []string{"--approval-mode", "--skip-trust"}) || len(said) != 2 {
+		t.Errorf("with another help: %+v of %d", got, len(said))
+	}
+	p, err := app.Program(conf, a.Env, "opencode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Trust().Trust(t.Context(), app.AgentBook, []trust.Item{app.AgentTerms(p)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := probe()["opencode"]; got.Version != "1.2.3" || !slices.Equal(got.Models, []string{"a/model/with-login/with-key"}) {
+		t.Errorf("as it is at work: %+v", got)
+	}
+	if data, err := os.ReadFile(login); err != nil || !strings.Contains(string(data), "a-token-that-it-renewed-here") {
+		t.Errorf("the login that it renewed is lost: %s, %v", data, err)
+	}
+	probe() // with the new login, which has another size
+	book := filepath.Join(home, "state", "nexus", "agents.json")
+	before, err := os.Stat(book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe()
+	if after, err := os.Stat(book); err != nil || !os.SameFile(before, after) {
+		t.Errorf("it was asked again: %v", err)
+	}
+	now = now.Add(25 * time.Hour)
+	probe()
+	if after, err := os.Stat(book); err != nil || os.SameFile(before, after) {
+		t.Errorf("it was not asked again after a day: %v", err)
 	}
 }

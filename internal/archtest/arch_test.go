@@ -50,11 +50,11 @@ const oracle = "the module internal/oracle"
 
 // homes names the only packages that may import a library.
 var homes = map[string][]string{
-	"database/sql":            {"sys/journal"},
-	"modernc.org/":            {"sys/journal"},
+	"database/sql":            {"sys/journal", "sys/textindex"},
+	"modernc.org/":            {"sys/journal", "sys/textindex"},
 	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
 	"charm.land/":             {"face/view"},
-	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/mcpcmd", "face/cli/acpcmd", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/progress"},
+	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/mcpcmd", "face/cli/acpcmd", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/memorycmd", "face/cli/progress"},
 	"html/template":           {nowhere},
 	"text/template":           {nowhere},
 	"github.com/anthropics/":  {oracle},

@@ -20,6 +20,9 @@ const (
 	Unverifiable  GateState = "unverifiable"  // it ran and cannot be understood
 )
 
+// SecretsGate looks for secrets in what a change adds.
+const SecretsGate = "secrets"
+
 // AcceptGate begins the names of gates that show a criterion of one task.
 const AcceptGate = "accept: "
 

@@ -527,6 +527,8 @@ type (
 		Message string    `json:"message"`          // blob
 		Why     string    `json:"why"`              // brief, repair, nudge, guidance, landed
 		Request int64     `json:"request,omitzero"` // the guidance it delivers, or the landing that it tells of
+
+		Memory []Remembered `json:"memory,omitempty"` // what of the repository's memory has to do with the task
 	}
 	// TurnTaken adds the model's answer.
 	TurnTaken struct {

@@ -10,6 +10,7 @@ type Outline struct {
 	Declares  []string // what a line begins with that declares something
 	Hides     string   // names that are private: lower, underscore
 	Imports   []string // what a line begins with, less its indent, that names another file
+	Stands    []string // files that stand for their directory, without their ending
 	Between   string   // what is between the parts of that name; empty: it is the last quoted text of the line
 	Members   bool     // methods are declared without a word that says so
 	Flat      bool     // nothing is within something else

@@ -145,7 +145,7 @@ func pythonFormats() []read.Format {
 // pythonOutlines are how its files declare things.
 func pythonOutlines() []Outline {
 	return []Outline{
-		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: "."},
+		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: ".", Stands: []string{"__init__"}},
 	}
 }
 

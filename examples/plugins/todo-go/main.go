@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path"
@@ -16,6 +17,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // line is what Nexus writes. Fields that this program does not know are left
@@ -179,13 +182,34 @@ func discover(input json.RawMessage) (any, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		all = append(all, found{
-			ID: strings.ReplaceAll(rel, "/", "-"), Title: "Do what the TODO comment in " + rel + " says",
-			Reason: strings.TrimSpace(strings.ToValidUTF8(m[:min(len(m), 200)], "")), Minutes: 15, Files: []string{rel},
+			ID: id(rel), Title: "Do what the TODO comment in " + rel + " says",
+			Reason: seen(m[:min(len(m), 200)]), Minutes: 15, Files: []string{rel},
 			Check: "! grep -qE '(//|#)[[:space:]]*TODO' " + rel,
 		})
 		return nil
 	})
 	return reply{"findings": all}, err
+}
+
+// id returns the ID of a file's finding, which no other file has: a/b-c.go and
+// a-b/c.go differ in more than a dash.
+func id(file string) string {
+	return fmt.Sprintf("todo-%s-%08x", strings.ReplaceAll(file, "/", "-"), crc32.ChecksumIEEE([]byte(file)))
+}
+
+// seen returns a text as one line without characters that nobody sees, which
+// Nexus refuses.
+func seen(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError, !unicode.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			return -1
+		default:
+			return r
+		}
+	}, text))
 }
 
 // plain reports whether a file's name needs no quotes in a shell.

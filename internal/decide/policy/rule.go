@@ -368,8 +368,9 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 		j.arithmetic = true
 		j.quoted(a.Index)
 	}
+	var v shell.Word // empty for NAME=
 	if a.Value != nil {
-		v := j.word(a.Value)
+		v = j.word(a.Value)
 		if strings.ContainsAny(v.Text, "$`[") || v.Dynamic && strings.Contains(v.Text, "[") {
 			j.hidden = true
 		}
@@ -381,11 +382,11 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 		}
 	}
 	switch {
-	case program.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
+	case program.Powerful(name) && !a.Naked && a.Array == nil && !a.Append && a.Index == nil && quiet(name, v):
 	case name == "PATH" && a.Value != nil && !a.Append && a.Index == nil && j.appends(a.Value):
 	case program.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
-	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !program.Hidden(name) && program.Plain(name, j.word(a.Value).Text):
+	case exported && declared && a.Value != nil && !v.Dynamic && !program.Hidden(name) && program.Plain(name, v.Text):
 	case exported && a.Value != nil && script.Code(literal(a.Value)):
 		j.add(Ask, "env.unknown", "a program may expand what "+name+" holds")
 	case exported && !program.Harmless(name):

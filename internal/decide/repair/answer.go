@@ -209,27 +209,51 @@ func disagree(a *state.Attempt, cause string) (Step, bool) {
 		if !state.MustFix(f) || Stood(a, cause, f) < 2 {
 			continue
 		}
-		why := ""
-		for _, r := range replies(a, judgedAt(a, cause, len(a.Rounds)-1), len(a.Rounds), cause, earlier(a, cause, f)) {
-			if disputes(r) {
-				why = r.Why
-			}
-		}
 		judge := "reviewer"
 		if cause == VerifyGate {
 			judge = "verifier"
 		}
 		return Step{
 			Move: End, Outcome: nexus.GaveUp, Category: nexus.Disputed,
-			Why: fmt.Sprintf("the author and the %s disagreed twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), why),
+			Why: fmt.Sprintf("the author and the %s disagreed twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), Objection(a, cause, f)),
 		}, true
 	}
 	return Step{}, false
 }
 
+// Standing returns what the judges of a cause named last in an attempt, nothing
+// where they agreed to its work in the end.
+func Standing(a *state.Attempt, cause string) []nexus.Finding {
+	for _, r := range slices.Backward(a.Rounds) {
+		if n := len(r.Reviews); cause == ReviewCause && n > 0 && r.Reviews[n-1].Reviewed {
+			if !r.Reviews[n-1].SendsBack {
+				return nil
+			}
+			return verdict(r, cause)
+		}
+		if v := r.Verified; cause == VerifyGate && v != nil && v.Read {
+			return verdict(r, cause)
+		}
+	}
+	return nil
+}
+
+// Objection returns why a finding of the last judges of a cause was disputed last,
+// before they named it again; empty where it was not.
+func Objection(a *state.Attempt, cause string, f nexus.Finding) string {
+	at := judgedAt(a, cause, len(a.Rounds))
+	why := ""
+	for _, r := range replies(a, judgedAt(a, cause, at), at+1, cause, earlier(a, cause, f)) {
+		if disputes(r) {
+			why = r.Why
+		}
+	}
+	return why
+}
+
 // earlier returns a finding of the last judges as those before them named it.
 func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
-	if at := judgedAt(a, cause, len(a.Rounds)-1); at >= 0 {
+	if at := judgedAt(a, cause, judgedAt(a, cause, len(a.Rounds))); at >= 0 {
 		for _, g := range verdict(a.Rounds[at], cause) {
 			if Same(unlined(f), unlined(g)) {
 				return g

@@ -83,6 +83,7 @@ type Round struct {
 	Suspect  *nexus.TamperSuspected
 	Verified *nexus.WorkVerified
 	Answers  []nexus.Answer // of whoever wrote, to what the round is about
+	Result   string         // blob: what whoever wrote submitted last; empty where it did not
 
 	Handed    []nexus.Finding // by the train, when it caused the round
 	HandedWhy string
@@ -107,6 +108,7 @@ type Session struct {
 	Compact  nexus.SessionCompacted // the last time that it was compacted
 	Opened   nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does
 	Closed   nexus.AgentEnded       // how that agent's program ended last
+	Memory   []nexus.Remembered     // of the repository's memory, as it was told when it began
 	Foreign  int                    // messages that another model than the present one saw
 	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
 
@@ -388,7 +390,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	case nexus.PromptSent:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
-			s.Purpose = f.Why
+			s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
 		}
 		if r := a.Last(); r != nil && r.Session == f.Session {
 			r.Prompted = true
@@ -433,10 +435,11 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	}
 }
 
-// answers keeps what whoever wrote said about the findings that the round is about.
+// answers keeps what whoever wrote said about the work, and about the findings
+// that the round is about.
 func (a *Attempt) answers(f nexus.SessionEnded) {
 	if r := a.Last(); r != nil && r.Session == f.Session {
-		r.Answers = f.Answers
+		r.Answers, r.Result = f.Answers, f.Result
 	}
 }
 

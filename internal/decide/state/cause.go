@@ -27,14 +27,6 @@ const (
 // Unchanged is why an attempt ends that changed nothing.
 const Unchanged = "nothing was changed, and the gates pass as before"
 
-// Ending is how an attempt ended, for those who try again.
-type Ending struct {
-	Attempt nexus.AttemptID
-	Fault   Cause
-	Why     string
-	Revised bool // a person changed its criteria since
-}
-
 // CauseOf says what failed of an attempt that is over.
 func CauseOf(a *Attempt) Cause {
 	switch a.Category {

@@ -164,6 +164,7 @@ func (s *State) request(seq int64, r nexus.Request) {
 func (s *State) settle(f nexus.RequestSettled) {
 	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
 		s.help(s.Requests[i].Request)
+		s.said(f.Seq, s.Requests[i].Request)
 	}
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
@@ -192,6 +193,23 @@ func (s *State) help(r nexus.Request) {
 	}
 	if t := s.tasks[id]; t != nil && r.By != "auto" {
 		t.Helped = true
+	}
+}
+
+// said keeps what a person who was heard said about a task. Answers are kept when
+// they are given, and a criterion that was revised says itself what it is now.
+func (s *State) said(seq int64, r nexus.Request) {
+	id, about := r.Task, ""
+	switch r.Verb {
+	case nexus.VerbTell, nexus.VerbRetry:
+	case nexus.VerbReject:
+		task, number, _ := strings.Cut(r.ID, "/AC-")
+		id, about = nexus.TaskID(task), "criterion "+number+" is not met"
+	default:
+		return
+	}
+	if t := s.tasks[id]; t != nil && r.By != "auto" && strings.TrimSpace(r.Text) != "" {
+		t.Said = append(slices.Clip(t.Said), Said{seq, about, r.Text})
 	}
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,9 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 			if q.ID == f.ID && q.By == "" {
 				q.Answer, q.By = f.Text, f.By
 				s.answered(q, at)
+				if t := s.Asker(q); t != nil && f.By != "fallback" && f.By != "auto" {
+					t.Said = append(slices.Clip(t.Said), Said{About: q.Text, Text: f.Text})
+				}
 			}
 		}
 	default:

@@ -40,6 +40,7 @@ type Task struct {
 	MercyWorked time.Duration // time worked before it
 
 	Refused []Refusal // verifiers' refusals of its work that still stand, oldest first
+	Said    []Said    // what people said about it, oldest first
 }
 
 // Refusal is a verifier's verdict against the work on a task. It stands until
@@ -51,6 +52,13 @@ type Refusal struct {
 	Tier     nexus.Tier
 	Strategy nexus.Strategy
 	Why      string
+}
+
+// Said is what a person said about a task.
+type Said struct {
+	Seq   int64  // of the request that said it; 0: it answers a question
+	About string // the question that it answers, or the criterion that it is about; empty: the task
+	Text  string
 }
 
 // Change returns the two commits between which a task's change lies: what landed,

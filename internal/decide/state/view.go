@@ -31,7 +31,8 @@ type View struct {
 	Bear      []string           // tests that showed criteria of tasks that landed
 	Without   string             // see [Fixes.Without]
 	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
-	Dead      []Ending           // how earlier attempts at the task ended, oldest first
+	Past      []*Attempt         // earlier attempts at the task, all of them over, oldest first
+	Said      []Said             // what people said about the task and its agents heard, oldest first
 	Kept      Kept               // what the attempt starts from
 	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
@@ -135,11 +136,14 @@ func (s *State) View(id nexus.TaskID) View {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}
 	v.Without = s.Fixes.Without(id)
-	for i, a := range t.Attempts {
-		if a.Stage == Over && a.Why != "" {
-			v.Dead = append(v.Dead, Ending{Attempt: a.ID, Fault: CauseOf(a), Why: a.Why, Revised: i < t.Revised})
+	for _, a := range t.Attempts {
+		if a.Stage == Over {
+			v.Past = append(v.Past, a.Clone())
 		}
 	}
+	v.Said = slices.DeleteFunc(slices.Clone(t.Said), func(said Said) bool {
+		return slices.ContainsFunc(s.Guidance, func(g Guidance) bool { return g.Seq == said.Seq && said.Seq != 0 })
+	})
 	v.Kept = s.Keeps(v.Attempt)
 	return v
 }

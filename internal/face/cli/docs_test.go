@@ -32,7 +32,7 @@ const docs = "../../../docs"
 // TestDocs holds docs/ to the code. `make docs` writes it.
 func TestDocs(t *testing.T) {
 	want := map[string]string{
-		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(), "faults.md": faultsPage(t),
+		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(t), "faults.md": faultsPage(t),
 	}
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
 	walk(testRoot(), func(c *cobra.Command) {
@@ -237,7 +237,12 @@ func eventPage(kind string, spec *ast.TypeSpec) string {
 	return text
 }
 
-func planPage() string {
+func planPage(t *testing.T) string {
+	t.Helper()
+	formats, err := os.ReadFile("testdata/plan-formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	return "# Plans\n\nA plan is what `nexus plan --json` prints and `nexus run --plan FILE` takes: a goal and its tasks. A task takes at most 30 minutes,\n" +
 		"5 files, 6 criteria and 2,000 characters (settings `plan.*`), and at least one criterion has a `check`: the name of a gate, or a command that exits 0\n" +
 		"when the criterion is met. What a planner writes is tried first, see acceptance.md. `needs` makes the graph; a circle is refused by name. Tasks that name the same file never run at once.\n\n" +
@@ -262,5 +267,5 @@ func planPage() string {
       "criteria": [{"text": "units size 1536 prints 1.5 KiB", "check": "go run ./cmd/units size 1536"}]
     }
   ]
-}` + "\n```\n\n## Schema\n\n```json\n" + strings.TrimSpace(string(plan.FileSchema())) + "\n```\n"
+}` + "\n```\n\n" + string(formats) + "\n## Schema\n\n```json\n" + strings.TrimSpace(string(plan.FileSchema())) + "\n```\n"
 }

@@ -49,6 +49,7 @@ type Observer struct {
 	// Tell tells it an event. It returns what went wrong, empty for nothing, or an
 	// error where its time was over before.
 	Tell func(context.Context, hookcmd.Event) (why string, err error)
+	Left func() bool // reports that it is told no more by this process; nil: never
 }
 
 // Observers are those of a repository.
@@ -145,6 +146,9 @@ func (o Observers) follow(life, last context.Context, h Observer) error {
 		if err != nil {
 			return err
 		}
+		if h.left() {
+			return o.move(h, d.after)
+		}
 	}
 	for e, err := range o.Journal.Events(last, "", d.after) {
 		if err == nil {
@@ -156,9 +160,14 @@ func (o Observers) follow(life, last context.Context, h Observer) error {
 		if err != nil {
 			return err
 		}
+		if h.left() {
+			break
+		}
 	}
 	return o.move(h, d.after)
 }
+
+func (h Observer) left() bool { return h.Left != nil && h.Left() }
 
 // delivery is what one observer is told, by one goroutine.
 type delivery struct {
@@ -192,6 +201,7 @@ func Reporter(r *plugin.Reporter) Observer {
 		Who:  "plugin " + r.Plugin.Name,
 		Is:   func(p nexus.HookPoint) bool { return !p.Refuses() },
 		Tell: r.Tell,
+		Left: r.Left,
 	}
 }
 
@@ -216,6 +226,9 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 			}
 			d.tell(event, why)
 			said = true
+			if d.who.left() {
+				break
+			}
 		}
 	}
 	d.after = e.Seq

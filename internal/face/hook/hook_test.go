@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,20 +17,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
 // TestObservers tells a hook what it asked for, in order, and after its
 // process died exactly what it was not told to its end.
 func TestObservers(t *testing.T) {
-	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = j.Close() })
-	lease, err := j.Acquire(t.Context(), "r1", journal.Self(), time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j, lease := running(t, "r1")
 	put := func(facts ...nexus.Fact) {
 		t.Helper()
 		if _, err := lease.Append(t.Context(), facts...); err != nil {
@@ -36,7 +34,6 @@ func TestObservers(t *testing.T) {
 		}
 	}
 	task := nexus.Task{ID: "T1", Title: "Do T1"}
-	put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write"}, Base: "c0ffee"})
 	var told []string
 	dead := errors.New("the process died")
 	die := false
@@ -94,6 +91,90 @@ func TestObservers(t *testing.T) {
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// TestAReporterThatBreaksDown is not started again by the same process, and is
+// told by the next one what came after the event that it broke down at.
+func TestAReporterThatBreaksDown(t *testing.T) {
+	j, lease := running(t, "r1")
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := &usercmd.Runner{
+		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: func(string) string { return "" },
+		Book: trust.At(t.TempDir()), Mark: "test/plugin",
+	}
+	const reads = `echo start >>"$NEXUS_PLUGIN_DIR/log"; id=0
+		read -r l; echo '{"type":"hello","protocol":1,"name":"a reporter","version":"1.0","kinds":["reporter"]}'
+		while read -r l; do
+			id=$((id+1)); echo "$l" | grep -o '"hook_event_name":"[a-z.]*"' >>"$NEXUS_PLUGIN_DIR/log"
+			case $l in
+			*task.failed*) exit 3 ;;
+			*budget.threshold*) echo '{"type":"error","id":'$id',"message":"not now"}' ;;
+			*) echo '{"type":"answer","id":'$id',"output":{}}' ;;
+			esac
+		done`
+	var said []string
+	during := func(facts ...nexus.Fact) {
+		t.Helper()
+		r := &plugin.Reporter{Runner: runner, Plugin: plugin.Plugin{Name: "p", Own: true, Plugin: config.Plugin{
+			Command: "sh", Args: []string{"-c", reads}, Kinds: []string{"reporter"},
+		}}}
+		defer r.Close()
+		o := Observers{
+			Journal: j, Dir: filepath.Join(runner.State, "hooks"), Grace: time.Minute, All: []Observer{Reporter(r)},
+			Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
+		}
+		stop, err := o.Start(t.Context(), "r1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lease.Append(t.Context(), facts...); err != nil && len(facts) > 0 {
+			t.Fatal(err)
+		}
+		stop()
+	}
+	during(nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Do T1"}}, nexus.PlanApproved{},
+		nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75}, nexus.BudgetPressed{Percent: 90})
+	during(nexus.RunEnded{Status: nexus.StatusFailed, Why: "over"})
+	during()
+	log, err := os.ReadFile(filepath.Join(runner.Own("plugins", "p"), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"start", `"hook_event_name":"plan.ready"`, `"hook_event_name":"task.failed"`,
+		"start", `"hook_event_name":"budget.threshold"`, `"hook_event_name":"budget.threshold"`, `"hook_event_name":"run.end"`,
+	}
+	if diff := cmp.Diff(want, strings.Fields(string(log))); diff != "" {
+		t.Error(diff)
+	}
+	want = []string{
+		"plugin p at task.failed: ended: it ended before it answered, with exit code 3; it is left out until Nexus starts again, and is then told the rest",
+		"plugin p at budget.threshold: failed: not now",
+	}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// running returns a journal with a run, and its lease.
+func running(t *testing.T, run nexus.RunID) (*journal.Journal, *journal.Lease) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	lease, err := j.Acquire(t.Context(), run, journal.Self(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lease.Append(t.Context(), nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write"}, Base: "c0ffee"}); err != nil {
+		t.Fatal(err)
+	}
+	return j, lease
 }
 
 // TestANewHookIsToldNothingOld, even where a run of long ago goes on.

@@ -102,7 +102,7 @@ func TestATaskIsSplit(t *testing.T) {
 	v.Attempt = &state.Attempt{ID: "split.1", Base: v.Tip}
 	v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
 	v.Tasks = []nexus.Task{v.Task.Task}
-	v.Dead = []state.Ending{{Attempt: "T1.1", Why: "the same failure again"}}
+	v.Past = []*state.Attempt{{ID: "T1.1", Stage: state.Over, Why: "the same failure again"}}
 	f := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "nothing helped", Work: work}
 	facts, err := m.Act(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 3 {

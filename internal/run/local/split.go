@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -20,7 +21,10 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
-	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size, Dead: why(v.Dead)}
+	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size}
+	if q.Tried, err = attempt.Tried(ctx, m.Worker, v, false); err != nil {
+		return nil, err
+	}
 	if f.Work != "" {
 		git := m.Worker.Trees.Git()
 		from, err := git.Run(ctx, "merge-base", p.a.Base, f.Work)
@@ -50,13 +54,4 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 		split.Parts = append(split.Parts, t.ID)
 	}
 	return append(facts, split), p.tree.Remove(ctx)
-}
-
-// why returns why attempts ended.
-func why(ends []state.Ending) []string {
-	var all []string
-	for _, e := range ends {
-		all = append(all, e.Why)
-	}
-	return all
 }

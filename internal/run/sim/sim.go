@@ -87,6 +87,11 @@ func play(seed uint64) Result {
 	dice := rand.New(rand.NewPCG(seed, 1))                           //nolint:gosec // a seed must give the same dice
 	s := fresh(toy.Draw(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
 	s.use(&purse{now: func() time.Time { return s.now }, pick: dice.IntN})
+	return s.play(seed)
+}
+
+// play plays the run of a seed.
+func (s *sim) play(seed uint64) Result {
 	s.guard(func() {
 		s.open()
 		for !s.ended() {

@@ -28,6 +28,7 @@ type Program struct {
 	Speaks  string   // format of its stream, see package stream; or acp, see package acp
 	Model   string   // as it names it; empty: its own choice
 	Mode    string   // as it names it, where it speaks acp; empty: its own choice
+	End     string   // in a line that says that it is done, where it speaks text; empty: its exit says that
 	Env     []string // "NAME=value"
 	Hosts   []string // that it may reach
 	Login   []string // files below the user's home that hold its login

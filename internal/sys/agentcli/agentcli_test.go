@@ -2,6 +2,7 @@ package agentcli_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,18 +10,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-func write(t *testing.T, name, text string, mode os.FileMode) string {
+func write(t *testing.T, name, text string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -34,8 +37,8 @@ func TestHome(t *testing.T) {
 	if p.LoggedIn(user) {
 		t.Error("logged in without a login")
 	}
-	write(t, filepath.Join(user, ".claude/settings.json"), `{"hooks":{}}`, 0o600)
-	from := write(t, filepath.Join(user, ".claude/.credentials.json"), `{"a":{"token":"sk-ant-oat01-0123456789","kind":"a short one"}}`, 0o600)
+	write(t, filepath.Join(user, ".claude/settings.json"), `{"hooks":{}}`)
+	from := write(t, filepath.Join(user, ".claude/.credentials.json"), `{"a":{"token":"sk-ant-oat01-0123456789","kind":"a short one"}}`)
 	secrets, err := p.Home(own, user)
 	if err != nil || !slices.Equal(secrets, []string{"sk-ant-oat01-0123456789"}) || !p.LoggedIn(user) {
 		t.Fatalf("%q %v", secrets, err)
@@ -46,12 +49,12 @@ func TestHome(t *testing.T) {
 	if info, err := os.Stat(own); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the home is %v", info.Mode())
 	}
-	renewed := write(t, filepath.Join(own, ".claude/.credentials.json"), `{"token":"sk-ant-oat01-renewed-here"}`, 0o600)
+	renewed := write(t, filepath.Join(own, ".claude/.credentials.json"), `{"token":"sk-ant-oat01-renewed-here"}`)
 	secrets, err = p.Home(own, user)
 	if data, _ := os.ReadFile(renewed); err != nil || !strings.Contains(string(data), "renewed") || !slices.Contains(secrets, "sk-ant-oat01-renewed-here") {
 		t.Errorf("%s %q %v", data, secrets, err)
 	}
-	write(t, from, `{"a":{"token":"sk-ant-oat01-another-one"}}`, 0o600)
+	write(t, from, `{"a":{"token":"sk-ant-oat01-another-one"}}`)
 	if _, err := p.Home(own, user); err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +132,11 @@ func TestFind(t *testing.T) {
 	if dir, _ = filepath.EvalSymlinks(dir); dir == "" {
 		t.Fatal("no directory")
 	}
-	real := write(t, filepath.Join(dir, "lib/node_modules/@x/agent/bin/agent.js"), "#!/usr/bin/env node\n", 0o700)
-	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o700); err != nil {
+	in := filepath.Join(dir, "lib/node_modules/@x/agent/bin")
+	if err := errors.Join(os.MkdirAll(in, 0o700), os.Mkdir(filepath.Join(dir, "bin"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
+	real := testenv.WriteProgram(t, filepath.Join(in, "agent.js"), "#!/usr/bin/env node\n")
 	if err := os.Symlink(real, filepath.Join(dir, "bin/agent")); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +159,7 @@ func launch(t *testing.T, script string, silence time.Duration) agentcli.Launch 
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	file := write(t, filepath.Join(dir, "agent"), "#!/bin/sh\n"+script, 0o700)
+	file := testenv.WriteProgram(t, filepath.Join(dir, "agent"), "#!/bin/sh\n"+script)
 	return agentcli.Launch{
 		Program: agentcli.Program{Name: "claude", Speaks: "claude"}, File: file, Run: box.Run, Silence: silence, Working: time.Minute,
 		Command: sandbox.Command{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}},
@@ -205,6 +209,32 @@ func TestPrompt(t *testing.T) {
 			}
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+// TestEndOfText takes a line for the end of a program that prints text and stays, and
+// its exit for none.
+func TestEndOfText(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script, text string
+		fault        nexus.Fault
+	}{
+		"the line, and it stays": {"echo I did it.; echo '-- all DONE --'; echo more; sleep 60", "I did it.", ""},
+		"exits after it":         {"echo I did it.; echo '-- all DONE --'; exit 3", "I did it.", ""},
+		"without it":             {"echo I did it.", "I did it.", nexus.FaultUnfinished},
+		"fails without it":       {"echo I did it.; exit 3", "I did it.", nexus.FaultCrashed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := launch(t, c.script, time.Minute)
+			l.Program.Speaks, l.Program.End = "text", "DONE"
+			var heard []stream.Kind
+			e, err := l.Prompt(t.Context(), prompt(&heard))
+			if err != nil || e.Fault != c.fault || e.Text != c.text {
+				t.Errorf("%q (%s), %q, %v", e.Fault, e.Why, e.Text, err)
 			}
 		})
 	}

@@ -85,6 +85,10 @@ func aiderArgs(q Prompt, home string) []string {
 	return args
 }
 
+// limitsTurns reports whether the program is told how many turns it has, and counts
+// them itself.
+func (p Program) limitsTurns() bool { return p.Speaks == "claude" || p.Speaks == "goose" }
+
 // gooseArgs returns those of goose but its model.
 func gooseArgs(q Prompt) []string {
 	args := []string{"run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID}

@@ -176,3 +176,47 @@ func tryFault(t *testing.T, format, script string, fault nexus.Fault, silent boo
 		}
 	}
 }
+
+// TestBounds stops a program that does more than it may and has no limit of its own,
+// once it prints that; what it used until then is known.
+func TestBounds(t *testing.T) {
+	act := map[string]string{
+		"codex":    `{"type":"item.completed","item":{"id":"%d","type":"command_execution","command":"ls","aggregated_output":""}}`,
+		"opencode": `{"type":"tool_use","sessionID":"o","part":{"callID":"%d","tool":"bash","state":{"status":"completed"}}}`,
+		"claude":   `{"type":"assistant","message":{"id":"m%[1]d","content":[{"type":"tool_use","id":"%[1]d","name":"Bash","input":{}}]}}`,
+	}
+	const pays = `{"type":"step_finish","sessionID":"o","part":{"reason":"tool-calls","cost":0.5,"tokens":{"input":7}}}`
+	for name, c := range map[string]struct {
+		format string
+		acts   int
+		pays   int
+		fault  nexus.Fault
+	}{
+		"few":                {"codex", 3, 0, ""},
+		"too many":           {"codex", 4, 0, nexus.FaultTurns},
+		"with its own limit": {"claude", 4, 0, ""},
+		"cheap":              {"opencode", 1, 2, ""},
+		"dear":               {"opencode", 1, 3, nexus.FaultBudget},
+	} {
+		var text strings.Builder
+		for i := range c.acts {
+			fmt.Fprintf(&text, act[c.format]+"\n", i)
+		}
+		text.WriteString(strings.Repeat(pays+"\n", c.pays))
+		end := formats()[c.format].done + "\n"
+		if c.fault != "" {
+			end = "" // it would go on
+		}
+		l := launch(t, `cat lines; test -s end || sleep 98763; cat end`, time.Minute)
+		l.Program = agentcli.Program{Name: c.format, Speaks: c.format}
+		write(t, filepath.Join(l.Command.Dir, "lines"), text.String())
+		write(t, filepath.Join(l.Command.Dir, "end"), end)
+		var heard []stream.Kind
+		q := prompt(&heard)
+		q.Turns, q.Money = 3, nexus.Dollar
+		e, err := l.Prompt(t.Context(), q)
+		if err != nil || e.Fault != c.fault || c.pays > 0 && e.Money != nexus.Dollar/2*nexus.Money(c.pays) {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+	}
+}

@@ -1,6 +1,11 @@
 package agentcli
 
-import "slices"
+import (
+	"path"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // Known returns the programs that need no configuration, in the order of their
 // names. Their telemetry and their updates are off.
@@ -50,6 +55,37 @@ func Known() []Program {
 			},
 		},
 	}
+}
+
+// Steering returns the files at the root of a worktree from which the program takes
+// settings that no flag turns off: its model, its provider, commands that it
+// starts. Whoever may write to the repository would choose them.
+func (p Program) Steering() []string {
+	is := func(name string) bool { return p.Name == name || path.Base(p.Command) == name }
+	switch {
+	case p.Speaks == "aider" || is("aider"):
+		return []string{".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"}
+	case is("crush"):
+		return []string{".crush.json", "crush.json"}
+	default:
+		return nil
+	}
+}
+
+// Steers reports whether one of the files of [Program.Steering] with this content may
+// choose anything. An .aider.conf.yml that names files to read, as nexus generate
+// suggests, does not.
+func Steers(name string, data []byte) bool {
+	var set map[string]any
+	if name != ".aider.conf.yml" || yaml.Unmarshal(data, &set) != nil {
+		return true
+	}
+	for key := range set {
+		if key != "read" {
+			return true
+		}
+	}
+	return false
 }
 
 // Speaking returns the program as it is started to speak another protocol than it

@@ -23,18 +23,18 @@ func TestLimits(t *testing.T) {
 		"nothing": {func(*testing.T, string) {}, -1},
 		"the newest": {func(t *testing.T, home string) {
 			t.Helper()
-			write(t, filepath.Join(home, ".codex/sessions/2026/09/30/rollout-9.jsonl"), used("9"), 0o600)
-			write(t, filepath.Join(home, ".codex/sessions/2026/10/01/rollout-1.jsonl"), used("1"), 0o600)
-			write(t, filepath.Join(home, ".codex/sessions/2026/10/01/rollout-2.jsonl"), used("2")+used("3")+"{half", 0o600)
-			write(t, filepath.Join(home, ".codex/sessions/2026/10/01/zzz"), used("8"), 0o600)
+			write(t, filepath.Join(home, ".codex/sessions/2026/09/30/rollout-9.jsonl"), used("9"))
+			write(t, filepath.Join(home, ".codex/sessions/2026/10/01/rollout-1.jsonl"), used("1"))
+			write(t, filepath.Join(home, ".codex/sessions/2026/10/01/rollout-2.jsonl"), used("2")+used("3")+"{half")
+			write(t, filepath.Join(home, ".codex/sessions/2026/10/01/zzz"), used("8"))
 		}, 3},
 		"the end of a long one": {func(t *testing.T, home string) {
 			t.Helper()
-			write(t, filepath.Join(home, ".codex/sessions/rollout-1.jsonl"), strings.Repeat("x", 1<<20)+"\n"+used("7"), 0o600)
+			write(t, filepath.Join(home, ".codex/sessions/rollout-1.jsonl"), strings.Repeat("x", 1<<20)+"\n"+used("7"))
 		}, 7},
 		"a pipe": {func(t *testing.T, home string) {
 			t.Helper()
-			write(t, filepath.Join(home, ".codex/sessions/a"), "", 0o600)
+			write(t, filepath.Join(home, ".codex/sessions/a"), "")
 			if err := syscall.Mkfifo(filepath.Join(home, ".codex/sessions/rollout-1.jsonl"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestLimits(t *testing.T) {
 		"a link out": {func(t *testing.T, home string) {
 			t.Helper()
 			out := t.TempDir()
-			write(t, filepath.Join(out, "rollout-1.jsonl"), used("7"), 0o600)
+			write(t, filepath.Join(out, "rollout-1.jsonl"), used("7"))
 			if err := os.MkdirAll(filepath.Join(home, ".codex"), 0o700); err != nil {
 				t.Fatal(err)
 			}

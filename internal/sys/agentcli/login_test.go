@@ -52,9 +52,9 @@ func TestRenew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, from, own := loggedIn(t, c.was, 0o640)
-			write(t, own, c.is, 0o600)
+			write(t, own, c.is)
 			if c.user != "" {
-				write(t, from, c.user, 0o640)
+				write(t, from, c.user)
 			}
 			all, secrets, err := l.Renew()
 			if err != nil || (len(all) == 0) != c.same || len(all) > 0 && all[0] != (agentcli.Renewed{File: ".claude/.credentials.json", Kept: c.kept}) {
@@ -92,7 +92,7 @@ func TestRenew(t *testing.T) {
 func loggedIn(t *testing.T, text string, mode os.FileMode) (l agentcli.Login, from, own string) {
 	t.Helper()
 	l = agentcli.Login{Program: agentcli.Program{Name: "claude", Login: []string{".claude/.credentials.json"}}, Home: filepath.Join(t.TempDir(), "home"), User: t.TempDir()}
-	from = write(t, filepath.Join(l.User, ".claude/.credentials.json"), text, mode)
+	from = write(t, filepath.Join(l.User, ".claude/.credentials.json"), text)
 	if err := os.Chmod(from, mode); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestRenewFollowsNoLink(t *testing.T) {
 		"a hard link": func(own, secret string) error { return os.Link(secret, own) },
 	} {
 		l, from, own := loggedIn(t, login, 0o600)
-		secret := write(t, filepath.Join(filepath.Dir(l.Home), "secret"), strings.ReplaceAll(login, "0123456789", "9876543210"), 0o600)
+		secret := write(t, filepath.Join(filepath.Dir(l.Home), "secret"), strings.ReplaceAll(login, "0123456789", "9876543210"))
 		if err := os.Remove(own); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestRenewFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(out, filepath.Dir(own)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, from, strings.ReplaceAll(login, "0123456789", "5555555555"), 0o600)
+	write(t, from, strings.ReplaceAll(login, "0123456789", "5555555555"))
 	if _, _, err := l.Copy(); err == nil {
 		t.Error("it was copied through a link")
 	}
@@ -152,7 +152,7 @@ func TestParallelSessionsShareALogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	renewed := strings.ReplaceAll(login, "0123456789", "9876543210")
-	write(t, own, renewed, 0o600)
+	write(t, own, renewed)
 	if all, _, err := one.Renew(); err != nil || len(all) != 1 || all[0].Kept != "" {
 		t.Fatalf("%+v %v", all, err)
 	}

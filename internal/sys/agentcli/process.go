@@ -73,7 +73,10 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 		return Ended{}, err
 	}
 	defer p.Close() //nolint:errcheck // it is dead then
-	s := &talk{Launch: l, Prompt: q, process: p, decoder: stream.New(l.Program.Speaks), lines: make(chan []byte), open: map[string]bool{}}
+	s := &talk{
+		Launch: l, Prompt: q, process: p, decoder: stream.New(l.Program.Speaks, l.Program.End),
+		lines: make(chan []byte), open: map[string]bool{},
+	}
 	go s.read() // ends with the process, which Close waits for
 	text, answers := l.Program.stdin(q)
 	go func() { // a program that does not read is killed for its silence
@@ -110,6 +113,7 @@ type talk struct {
 	decoder stream.Decoder
 	lines   chan []byte
 	open    map[string]bool // calls that are not answered
+	acted   int             // messages in which it called tools
 	worked  bool            // it printed something that may be about its work
 	done    bool
 }
@@ -201,6 +205,9 @@ func (s *talk) line(ctx context.Context, line []byte) error {
 			for _, c := range e.Calls {
 				s.open[c.ID] = true
 			}
+			if len(e.Calls) > 0 {
+				s.acted++
+			}
 		case stream.Answered:
 			delete(s.open, e.ID)
 		case stream.Asked:
@@ -214,6 +221,33 @@ func (s *talk) line(ctx context.Context, line []byte) error {
 		if err := s.Heard(ctx, e); err != nil {
 			return errors.Join(errHeard, err)
 		}
+	}
+	return s.bound()
+}
+
+// overError says that the agent did more than it may in a prompt.
+type overError struct {
+	fault nexus.Fault
+	why   string
+}
+
+// Error implements error.
+func (e *overError) Error() string { return e.why }
+
+// counter is a decoder of a stream that tells before its end what the prompt cost.
+type counter interface{ Cost() nexus.Money }
+
+// bound is an error when the agent did as much as it may: most programs have no
+// limit of their own. One that is done already may say so.
+func (s *talk) bound() error {
+	if s.done {
+		return nil
+	}
+	if !s.Program.limitsTurns() && s.Turns > 0 && s.acted > s.Turns {
+		return &overError{nexus.FaultTurns, fmt.Sprintf("it did more than %d turns", s.Turns)}
+	}
+	if c, ok := s.decoder.(counter); ok && s.Money > 0 && c.Cost() > s.Money {
+		return &overError{nexus.FaultBudget, "it cost more than was set aside for it"}
 	}
 	return nil
 }
@@ -234,9 +268,13 @@ func (s *talk) answer(e stream.Event, refused string) {
 func (s *talk) ended(err error) (Ended, error) {
 	r, broken := s.process.Ended()
 	e := Ended{End: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
+	over, isOver := errors.AsType[*overError](err)
 	switch {
 	case errors.Is(err, errHeard):
 		return e, err
+	case isOver:
+		e.Fault, e.Why = over.fault, over.why
+		return e, nil
 	case errors.Is(err, errSilent) && e.Fault == nexus.FaultLogin && s.waitsForLogin(r.Stderr):
 		return e, nil
 	case errors.Is(err, errSilent) && !s.done:

@@ -17,6 +17,7 @@ type Agent struct {
 	Speaks  string // format of its stream, or acp
 	Model   string
 	Mode    string
+	End     string   // text of a line that says that it is done, where it speaks text
 	Env     []string // "NAME=value"
 	Hosts   []string
 	Login   []string
@@ -51,6 +52,9 @@ func agentKeys() []Key {
 		part("agents.*.mode", kind.Text(),
 			"mode, as the program names it, if it speaks acp; if not set, the program chooses",
 			agents, func(a *Agent) *string { return &a.Mode }).trusted(runs),
+		part("agents.*.end", kind.Text(),
+			"text in a line of its output that says that it is done, if it speaks text and does not exit by itself; if not set, its exit says that",
+			agents, func(a *Agent) *string { return &a.End }).trusted(runs),
 		part("agents.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it and for the commands that it runs; ${NAME} inserts one of yours",
 			agents, func(a *Agent) *[]string { return &a.Env }).trusted(runs),

@@ -31,8 +31,9 @@ type Config struct {
 	Mutation   Mutation
 	Regression Regression
 	Done       nexus.DoneRules
-	Personas   []string            // who reads a change; none: one reader, for everything
-	MapTokens  int                 // most of the map that the roles are shown; 0: none
+	Personas   []string // who reads a change; none: one reader, for everything
+	MapTokens  int      // most of the map that the roles are shown; 0: none
+	Memory     Memory
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
 	Allowed    []string            // what clients of nexus mcp may do without asking a person for each call
@@ -120,6 +121,14 @@ type Price struct {
 	Input, Output, CacheRead, CacheWrite nexus.Money
 }
 
+// Memory says what of the repository's memory agents are told, and how long it is kept.
+type Memory struct {
+	Tokens    int    // most that a session is told; 0: nothing is told or proposed
+	Approve   string // person: proposals wait for one; auto: they are told at once
+	Proposals int    // days that one is kept that nobody approves; 0: for ever
+	Unused    int    // days that an approved one is kept that no task needs; 0: for ever
+}
+
 // Precheck says what a run looks at before it begins.
 type Precheck struct {
 	Strict bool     // notices keep it from starting, too
@@ -173,7 +182,7 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, Notes: true, Checks: "auto",
+		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},

@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 
 func TestOldGit(t *testing.T) {
 	dir := t.TempDir()
-	os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\necho git version 2.37.9\n"), 0o755)
+	testenv.WriteProgram(t, filepath.Join(dir, "git"), "#!/bin/sh\necho git version 2.37.9\n")
 	t.Setenv("PATH", dir)
 	if err := Check(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
 		t.Errorf("git 2.37: %v", err)

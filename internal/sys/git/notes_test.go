@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
@@ -55,9 +57,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		gittest.Run(t, dir, "notes", "--ref", "nexus", "add", "-m", "Mine", head)
-		if err := os.WriteFile(hook, []byte("#!/bin/sh\ntouch "+filepath.Join(dir, "ran")+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.WriteProgram(t, hook, "#!/bin/sh\ntouch "+filepath.Join(dir, "ran")+"\n")
 		write(t, r, head, "ours")
 		was := gittest.Run(t, dir, "rev-parse", git.NotesRef)
 		write(t, r, head, "ours")

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,9 +24,13 @@ type Conformance struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// Sample returns what a plugin of a kind may be asked, about the files in a
-// directory, and where its answer goes.
-func Sample(k nexus.PluginKind, dir string, at time.Time) Question {
+// sampled is the content of the file a.txt that samples are about.
+const sampled = "A text.\nTODO: more of it\n"
+
+// Sample returns what a plugin of a kind may be asked about a repository, and
+// where its answer goes. In the tree is a file a.txt with a text, the work of a
+// task.
+func Sample(k nexus.PluginKind, repo, tree string, at time.Time) Question {
 	task := Task{
 		ID: "T1", Title: "Write a text", Brief: "Write a text about plugins.", Kind: nexus.CodeTask, Files: []string{"a.txt"},
 		Criteria: []Criterion{{"It builds", "build"}},
@@ -37,24 +43,27 @@ func Sample(k nexus.PluginKind, dir string, at time.Time) Question {
 			Tiers: []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}, Strategies: Strategies(),
 		}, Output: &RouterOutput{}}
 	case nexus.PluginReviewer:
-		const diff = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n" +
-			"@@ -0,0 +1,2 @@\n+A text.\n+TODO: more of it\n"
+		diff := "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2 @@\n"
+		for line := range strings.Lines(sampled) {
+			diff += "+" + line
+		}
 		return Question{Input: ReviewerInput{
-			Goal: goal, Task: task, Attempt: "T1.1", Tree: dir, Files: []string{"a.txt"}, Diff: diff,
+			Goal: goal, Task: task, Attempt: "T1.1", Tree: tree, Files: []string{"a.txt"}, Diff: diff,
 		}, Output: &ReviewerOutput{}}
 	case nexus.PluginContext:
-		return Question{Input: ContextInput{Goal: goal, Task: task, Role: nexus.Coder, Tree: dir, Bytes: MaxText}, Output: &ContextOutput{}}
+		return Question{Input: ContextInput{Goal: goal, Task: task, Role: nexus.Coder, Tree: tree, Bytes: MaxText}, Output: &ContextOutput{}}
 	case nexus.PluginReporter:
 		e := hookcmd.Sample(nexus.HookRunEnd, at)
-		e.Dir = dir
+		e.Dir = repo
 		return Question{Input: e, Output: &ReporterOutput{}}
 	default:
-		return Question{Input: DiscoveryInput{Tree: dir, Most: maxFindings}, Output: &DiscoveryOutput{}}
+		return Question{Input: DiscoveryInput{Tree: repo, Most: maxFindings}, Output: &DiscoveryOutput{}}
 	}
 }
 
 // Conform holds a plugin to the protocol, and returns what was tried, in order.
-// It stops where the rest would say nothing. An error means that ctx ended.
+// It stops where the rest would say nothing. An error means that ctx ended, or
+// that there is no room for the files of the questions.
 func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([]Conformance, error) {
 	var all []Conformance
 	tried := func(name string, err error, detail string, answer any) bool {
@@ -70,7 +79,12 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 		all = append(all, c)
 		return c.OK
 	}
-	s, err := p.Open(ctx, r)
+	tree, err := sampleTree(r.Own("plugins", p.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(tree) }() // nothing else uses it
+	s, err := p.Open(ctx, r, tree)
 	if err != nil {
 		if ctx.Err() == nil {
 			tried("says hello", err, "", nil)
@@ -80,20 +94,23 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 	defer s.Close()
 	tried("says hello", nil, fmt.Sprintf("%s %s, protocol %d", s.Hello.Name, s.Hello.Version, s.Hello.Protocol), nil)
 	for _, k := range p.Kinds {
-		q := Sample(nexus.PluginKind(k), r.Dir, at)
+		q := Sample(nexus.PluginKind(k), r.Dir, tree, at)
 		err := s.Ask(ctx, nexus.PluginKind(k), "260102-150405-abc", q.Input, q.Output)
 		if ctx.Err() != nil {
 			return all, context.Cause(ctx)
+		}
+		if found, ok := q.Output.(*DiscoveryOutput); ok && err == nil && len(found.Bad) > 0 {
+			err = errors.New(found.Bad[0])
 		}
 		if !tried("answers as a "+k, err, "", q.Output) && s.broken != nil {
 			return all, nil
 		}
 	}
 	k := nexus.PluginKind(p.Kinds[0])
-	more := Sample(k, r.Dir, at)
+	more := Sample(k, r.Dir, tree, at)
 	err = s.Ask(ctx, k, "260102-150405-abc", newer(more.Input), more.Output)
 	if tried("ignores fields that it does not know", err, "", nil) || s.broken == nil {
-		odd := Sample(k, r.Dir, at)
+		odd := Sample(k, r.Dir, tree, at)
 		err := s.Ask(ctx, k, "260102-150405-abc", map[string]any{}, odd.Output)
 		if failed, ok := errors.AsType[*Error](err); ok && failed.State == nexus.PluginFailed {
 			err = nil // it may say so
@@ -104,6 +121,18 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 		tried("ends when its input does", s.leave(), "", nil)
 	}
 	return all, ctx.Err()
+}
+
+// sampleTree makes a tree for samples next to a directory.
+func sampleTree(own string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		return "", err
+	}
+	tree, err := os.MkdirTemp(filepath.Dir(own), ".sample-")
+	if err != nil {
+		return "", err
+	}
+	return tree, os.WriteFile(filepath.Join(tree, "a.txt"), []byte(sampled), 0o600)
 }
 
 // newer returns an input as a later version of this program may write it.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -105,16 +106,32 @@ func TestConformFindsFaults(t *testing.T) {
 		"no answer":      {hello + `read -r l; exit 0`, "answers as a router", "ended"},
 		"later fields":   {hello + loop + `case $l in *a_later_field*) exit 4 ;; esac; echo '{"type":"answer","id":'$id',"output":{}}'; done`, "ignores fields that it does not know", "exit code 4"},
 		"empty question": {hello + loop + `case $l in *'"input":{}'*) exit 5 ;; esac; echo '{"type":"answer","id":'$id',"output":{}}'; done`, "survives a question with nothing in it", "exit code 5"},
-		"a bad end":      {hello + loop + `echo '{"type":"answer","id":'$id',"output":{}}'; done; exit 6`, "ends when its input does", "exit code 6"},
+		"no such file": {
+			strings.Replace(hello, `"router"`, `"reviewer"`, 1) + loop +
+				`t=$(expr "$l" : '.*"tree":"\([^"]*\)"'); grep -q "A text" "$t/a.txt" || exit 7; echo '{"type":"answer","id":'$id',"output":{"findings":[{}]}}'; done`,
+			"answers as a reviewer", "finding 1",
+		},
+		"a bad finding": {
+			strings.Replace(hello, `"router"`, `"discovery"`, 1) + loop + `echo '{"type":"answer","id":'$id',"output":{"findings":[{"id":"_a","title":"A","reason":"B","check":"false"}]}}'; done`,
+			"answers as a discovery", `finding 1: its ID "_a"`,
+		},
+		"a bad end": {hello + loop + `echo '{"type":"answer","id":'$id',"output":{}}'; done; exit 6`, "ends when its input does", "exit code 6"},
 	} {
-		all, err := script(c.script).Conform(t.Context(), r, time.Time{})
-		if err != nil || len(all) == 0 {
+		p := script(c.script)
+		if of, ok := strings.CutPrefix(c.fails, "answers as a "); ok {
+			p.Kinds = []string{of}
+		}
+		all, err := p.Conform(t.Context(), r, time.Time{})
+		if err != nil {
 			t.Fatal(name, err)
 		}
-		last := all[len(all)-1]
-		if last.OK || last.Name != c.fails || !strings.Contains(last.Detail, c.why) {
+		first := slices.IndexFunc(all, func(c plugin.Conformance) bool { return !c.OK })
+		if first < 0 || all[first].Name != c.fails || !strings.Contains(all[first].Detail, c.why) {
 			t.Errorf("%s: %+v", name, all)
 		}
+	}
+	if left, err := filepath.Glob(filepath.Join(r.State, "plugins", ".sample-*")); err != nil || len(left) > 0 {
+		t.Error(left, err)
 	}
 }
 
@@ -141,13 +158,26 @@ func TestExamplesWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(want, string(data)); d != "" {
+		if d := cmp.Diff(want, string(data)); want != "" && d != "" {
 			t.Error(d)
 		}
 	}
 	todo := inGo(t)
 	ask(todo, nexus.PluginDiscovery, plugin.DiscoveryInput{Tree: r.Dir, Most: 10}, &plugin.DiscoveryOutput{},
-		`{"findings":[{"id":"a-b.go","title":"Do what the TODO comment in a/b.go says","reason":"// TODO: write b","minutes":15,"files":["a/b.go"],"check":"! grep -qE '(//|#)[[:space:]]*TODO' a/b.go"}]}`)
+		`{"findings":[{"id":"todo-a-b.go-65b61042","title":"Do what the TODO comment in a/b.go says","reason":"// TODO: write b","minutes":15,"files":["a/b.go"],"check":"! grep -qE '(//|#)[[:space:]]*TODO' a/b.go"}]}`)
+	for name, text := range map[string]string{ // as repositories have them, and worse
+		"d/_config.yml": "# TODO \u200bwrite\tit\u3164 \xff\x1b[1m\r\n", "d/a/b-c.go": "// TODO\n", "d/a-b/c.go": "// TODO\n",
+	} {
+		file := filepath.Join(r.Dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	odd := &plugin.DiscoveryOutput{}
+	ask(todo, nexus.PluginDiscovery, plugin.DiscoveryInput{Tree: filepath.Join(r.Dir, "d"), Most: 10}, odd, "")
+	if len(odd.Findings) != 3 || len(odd.Bad) > 0 || odd.Findings[0].Reason != "# TODO write it [1m" {
+		t.Errorf("%+v", odd)
+	}
 	const diff = "diff --git a/b.go b/b.go\n--- a/b.go\n+++ b/b.go\n@@ -3,2 +3,3 @@ func b() {\n \tx()\n-\told() // TODO: old\n+\tnew() // TODO: new\n+\ty()\n"
 	ask(todo, nexus.PluginReviewer, plugin.ReviewerInput{Diff: diff}, &plugin.ReviewerOutput{},
 		`{"summary":"TODO comments that were added: 1","findings":[{"file":"b.go","line":4,"quote":"// TODO: new","severity":"minor","category":"todo","message":"The change adds a TODO comment.","advice":"Do it, or leave it out."}]}`)

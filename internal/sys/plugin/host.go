@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,15 @@ type Host struct {
 	Runner  *usercmd.Runner
 	Run     nexus.RunID
 	Now     func() time.Time // measures how long an answer takes
+	Whole   time.Duration    // for all answers of one Ask, or a plugin's timeout where that is longer; 0: 2 minutes
 
 	mu  sync.Mutex // guards the rest
 	out map[string]*Error
 }
+
+// whole is the time for all answers of one Ask: what a router says of many tasks
+// holds up the run.
+const whole = 2 * time.Minute
 
 // Question is what a plugin is asked, and where its answer goes.
 type Question struct {
@@ -57,6 +63,7 @@ func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Ques
 		return []nexus.PluginAnswered{f}, err
 	}
 	defer s.Close()
+	defer s.within(max(cmp.Or(h.Whole, whole), p.Limit()))()
 	var answers []nexus.PluginAnswered
 	for _, q := range all {
 		if roles := s.Hello.Capabilities.Roles; q.For != "" && len(roles) > 0 && !slices.Contains(roles, q.For) {

@@ -2,6 +2,7 @@ package plugin_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,5 +62,30 @@ func TestHost(t *testing.T) {
 	}
 	if none := (*plugin.Host)(nil); none.Of(nexus.PluginRouter) != nil || len(h.Of(nexus.PluginReviewer)) != 0 || len(h.Of(nexus.PluginRouter)) != 3 {
 		t.Error("plugins of other kinds are asked")
+	}
+}
+
+// TestWhole ends a plugin that answers each question in time, and all of them too
+// late: what it said until then counts.
+func TestWhole(t *testing.T) {
+	steady := script(`read -r l; echo '{"type":"hello","protocol":1,"name":"s","version":"1","kinds":["router"]}'; id=0; ` +
+		`while read -r l; do id=$((id+1)); sleep 0.05; echo '{"type":"answer","id":'$id',"output":{"complexity":"simple"}}'; done`)
+	steady.Timeout = time.Second
+	h := &plugin.Host{Plugins: []plugin.Plugin{steady}, Runner: runner(t), Now: time.Now, Whole: 1200 * time.Millisecond}
+	all := make([]plugin.Question, 200)
+	for i := range all {
+		all[i] = plugin.Question{Input: plugin.RouterInput{}, Output: &plugin.RouterOutput{}}
+	}
+	answers, err := h.Ask(t.Context(), steady, nexus.PluginRouter, all)
+	if err != nil || len(answers) < 2 || len(answers) == len(all) {
+		t.Fatal(len(answers), err)
+	}
+	last := answers[len(answers)-1]
+	if answers[0].State != nexus.PluginOK || last.State != nexus.PluginTimeout || !strings.Contains(last.Why, "killed after 1.2s, at question ") {
+		t.Errorf("%+v, %+v", answers[0], last)
+	}
+	steady.Required = true
+	if _, err := h.Ask(t.Context(), steady, nexus.PluginRouter, all); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
+		t.Errorf("required: %v", err)
 	}
 }

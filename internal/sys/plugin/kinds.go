@@ -194,6 +194,7 @@ type DiscoveryInput struct {
 // DiscoveryOutput is what there is to do, what matters most first.
 type DiscoveryOutput struct {
 	Findings []Discovered `json:"findings"`
+	Bad      []string     `json:"-"` // why findings that it has besides cannot be used
 }
 
 // Discovered is one thing to do.
@@ -206,20 +207,27 @@ type Discovered struct {
 	Check   string   `json:"check"` // a command that fails now, and passes when it is done
 }
 
+// check takes out each finding that cannot be used: it often tells of a file's
+// content, and the others are as good as before.
 func (o *DiscoveryOutput) check() error {
 	if len(o.Findings) > maxFindings {
 		return fmt.Errorf("it has %d findings, the maximum is %d", len(o.Findings), maxFindings)
 	}
 	seen := map[string]bool{}
+	var good []Discovered
 	for i, f := range o.Findings {
-		if err := f.check(); err != nil {
-			return fmt.Errorf("finding %d: %w", i+1, err)
+		err := f.check()
+		if err == nil && seen[f.ID] {
+			err = fmt.Errorf("the ID %q is used twice", f.ID)
 		}
-		if seen[f.ID] {
-			return fmt.Errorf("finding %d: the ID %q is used twice", i+1, f.ID)
+		if err != nil {
+			o.Bad = append(o.Bad, fmt.Sprintf("finding %d: %s", i+1, err))
+			continue
 		}
 		seen[f.ID] = true
+		good = append(good, f)
 	}
+	o.Findings = good
 	return nil
 }
 

@@ -59,6 +59,8 @@ func (p Plugin) check() string {
 		return "it has no command"
 	case len(p.Kinds) == 0:
 		return "it says nothing that it is asked (kinds)"
+	case p.Required && !slices.ContainsFunc(p.Kinds, func(k string) bool { return k != string(nexus.PluginReporter) }):
+		return "required holds for what a plugin is asked, and a reporter is only told what happens: leave it out"
 	case p.declared().Borrows():
 		return "it names a variable of yours, which only your own configuration may do"
 	}

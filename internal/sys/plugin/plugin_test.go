@@ -221,6 +221,7 @@ func TestDeclared(t *testing.T) {
 	for name, p := range map[string]config.Plugin{
 		"no command": {Kinds: []string{"router"}},
 		"no kinds":   {Command: "true"},
+		"told only":  {Command: "true", Kinds: []string{"reporter"}, Required: true},
 		"variable":   {Command: "true", Kinds: []string{"router"}, Env: []string{"A=${TOKEN}"}},
 	} {
 		origins := config.Origins{"plugins.p.command": {Layer: config.LayerProject}}

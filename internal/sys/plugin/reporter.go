@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -10,28 +11,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Reporter is a plugin that is told what happens, in one process for as long as
-// all goes well. One goroutine at a time tells it.
+// Reporter is a plugin that is told what happens, in one process until it breaks
+// down. One goroutine at a time tells it.
 type Reporter struct {
 	Plugin Plugin
 	Runner *usercmd.Runner
 
 	session *Session // nil: it is started when there is something to tell
+	left    bool     // it broke down
 }
 
-// Tell tells the plugin an event that it wants, and returns what went wrong. After
-// that it is started anew for the next one. An error means that ctx ended
-// before; the plugin is dead when it does.
+// Tell tells the plugin an event that it wants, and returns what went wrong. An
+// error means that ctx ended before; the plugin is dead when it does.
 func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err error) {
 	err = r.tell(ctx, e)
-	if failed, ok := errors.AsType[*Error](err); ok {
-		if failed.State != nexus.PluginFailed {
-			r.Close()
-		}
+	failed, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok:
+		return "", err
+	case failed.State == nexus.PluginFailed:
 		return string(failed.State) + ": " + failed.Why, nil
 	}
-	return "", err
+	r.Close()
+	r.left = true
+	return fmt.Sprintf("%s: %s; it is left out until Nexus starts again, and is then told the rest", failed.State, failed.Why), nil
 }
+
+// Left reports whether the plugin broke down, and is told no more: each further
+// event could cost its timeout.
+func (r *Reporter) Left() bool { return r.left }
 
 func (r *Reporter) tell(ctx context.Context, e hookcmd.Event) error {
 	if r.session == nil {

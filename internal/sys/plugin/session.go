@@ -19,6 +19,9 @@ import (
 // errLate is why a plugin was killed that took too long.
 var errLate = errors.New("it did not answer in time")
 
+// errWhole is why a plugin was killed that took too long for several answers.
+var errWhole = errors.New("it did not answer all in time")
+
 // Session is a plugin that runs. One goroutine at a time asks; Close must be
 // called.
 type Session struct {
@@ -30,7 +33,8 @@ type Session struct {
 	lines   *bufio.Reader
 	kill    context.CancelCauseFunc
 	asked   int
-	broken  *Error // why it is not asked any more
+	bound   time.Duration // for all answers; 0: none
+	broken  *Error        // why it is not asked any more
 }
 
 // Open starts a plugin, which may read the directories in trees besides the
@@ -123,6 +127,14 @@ func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 	return m, nil
 }
 
+// within kills the plugin after a time, however fast each answer was. What it
+// returns takes that back.
+func (s *Session) within(most time.Duration) (stop func()) {
+	s.bound = most
+	late := time.AfterFunc(most, func() { s.kill(errWhole) })
+	return func() { late.Stop() }
+}
+
 // fail ends a plugin that cannot be asked any more.
 func (s *Session) fail(state nexus.PluginState, why string) error {
 	s.broken = &Error{s.plugin.Name, state, why}
@@ -148,6 +160,8 @@ func (s *Session) ended(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errLate):
 		return s.fail(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s", s.plugin.Limit())))
+	case errors.Is(err, errWhole):
+		return s.fail(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s, at question %d", s.bound, s.asked)))
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return s.fail(nexus.PluginNotRun, fmt.Sprintf("there is no program %q", legible.Cut(s.plugin.Command, maxName)))
 	case result.Over != "":

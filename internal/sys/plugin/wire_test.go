@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,8 @@ func TestKinds(t *testing.T) {
 		`{"findings":[{"id":"a","title":"t","reason":"r","check":"c"},{"id":"a","title":"t","reason":"r","check":"c"}]}`: &DiscoveryOutput{},
 		`{} {}`: &RouterOutput{},
 	} {
-		if err := Decode([]byte(text), into); err == nil {
+		err := Decode([]byte(text), into)
+		if found, ok := into.(*DiscoveryOutput); err == nil && !(ok && len(found.Bad) == 1) {
 			t.Errorf("%.100s: no error", text)
 		}
 	}
@@ -50,7 +52,8 @@ func TestKinds(t *testing.T) {
 		`{"title":"t","text":"a\nb"}`: &ContextOutput{},
 		`{"findings":[{"id":"a.b-1","title":"t","reason":"r","check":"sh a.sh","minutes":10,"files":["a.sh","b/c.sh"]}]}`: &DiscoveryOutput{},
 	} {
-		if err := Decode([]byte(text), into); err != nil {
+		err := Decode([]byte(text), into)
+		if found, ok := into.(*DiscoveryOutput); err != nil || ok && len(found.Bad) > 0 {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -104,4 +107,26 @@ func FuzzPlugin(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOneBadFinding is left out by itself.
+func TestOneBadFinding(t *testing.T) {
+	out := &DiscoveryOutput{}
+	const good = `"title":"A","reason":"B","check":"false"`
+	data := `{"findings":[{"id":"a",` + good + `},{"id":"_b",` + good + `},{"id":"a",` + good + `},{"id":"c","title":"C","reason":"a\u200bb","check":"false"},{"id":"d",` + good + `}]}`
+	if err := Decode([]byte(data), out); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, f := range out.Findings {
+		ids = append(ids, f.ID)
+	}
+	if !slices.Equal(ids, []string{"a", "d"}) || len(out.Bad) != 3 {
+		t.Error(ids, out.Bad)
+	}
+	for i, want := range []string{`finding 2: its ID "_b" is not`, `finding 3: the ID "a" is used twice`, "finding 4: its reason is not one line"} {
+		if !strings.HasPrefix(out.Bad[i], want) {
+			t.Errorf("%q, want %q", out.Bad[i], want)
+		}
+	}
 }

@@ -671,10 +671,7 @@ func TestFindRefuses(t *testing.T) {
 	if _, err := Find(t.Context(), "docker"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 		t.Error(err)
 	}
-	broken := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho 'bwrap: no permission' >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	broken := testenv.WriteProgram(t, filepath.Join(t.TempDir(), "bwrap"), "#!/bin/sh\necho 'bwrap: no permission' >&2\nexit 1\n")
 	if err := withBwrap(t, broken).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
 		t.Error(err)
 	}
@@ -700,11 +697,8 @@ func TestStrangers(t *testing.T) {
 		return string(data)
 	}
 	limits, group := about("limits"), about("cgroup")
-	liar := filepath.Join(t.TempDir(), "bwrap")
 	script := fmt.Sprintf("#!/bin/sh\nprintf '{\"child-pid\":%d}\\n{\"exit-code\":0}\\n' >&%d\nexec sleep 1000\n", stranger.Process.Pid, statusFD)
-	if err := os.WriteFile(liar, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	liar := testenv.WriteProgram(t, filepath.Join(t.TempDir(), "bwrap"), script)
 	if err := withBwrap(t, liar).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "in no box") {
 		t.Errorf("a box that starts nothing passed: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -123,4 +124,17 @@ func SkipRaced(tb testing.TB, why string) {
 func Raced() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// WriteProgram writes a file that can be run, and returns its name. No other test
+// starts a process meanwhile: that would inherit the open file, and nothing can
+// be run that somebody may write to.
+func WriteProgram(tb testing.TB, name, text string) string {
+	tb.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // it is to be run
+		tb.Fatal(err)
+	}
+	return name
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -20,22 +21,40 @@ func Files(root *os.Root, dir string, argv []string) map[string]string {
 	}
 	sums := map[string]string{}
 	for _, arg := range words(argv) {
-		name := path.Join(filepath.ToSlash(dir), filepath.ToSlash(arg))
+		names := []string{path.Join(filepath.ToSlash(dir), filepath.ToSlash(arg))}
 		if filepath.IsAbs(arg) {
-			rel, err := filepath.Rel(root.Name(), arg)
-			if err != nil {
+			names = within(root.Name(), arg)
+		}
+		for _, name := range names {
+			if arg == "" || !filepath.IsLocal(name) {
 				continue
 			}
-			name = filepath.ToSlash(rel)
-		}
-		if arg == "" || !filepath.IsLocal(name) {
-			continue
-		}
-		if sum, ok := sum(root, name); ok {
-			sums[name] = sum
+			if sum, ok := sum(root, name); ok {
+				sums[name] = sum
+			}
 		}
 	}
 	return sums
+}
+
+// within returns what a path is called in a directory: as it is written, and as it
+// is when links are followed, from outside or to the directory.
+func within(dir, file string) []string {
+	var names []string
+	add := func(dir, file string) {
+		if rel, err := filepath.Rel(dir, file); err == nil && !slices.Contains(names, filepath.ToSlash(rel)) {
+			names = append(names, filepath.ToSlash(rel))
+		}
+	}
+	add(dir, file)
+	realDir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return names
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		add(realDir, real)
+	}
+	return names
 }
 
 // words returns what may name a file: arguments, values behind an equals sign,

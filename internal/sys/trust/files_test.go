@@ -26,6 +26,12 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
+	outside := t.TempDir()
+	for link, to := range map[string]string{"tool": filepath.Join(dir, "a.sh"), "repo": dir, "gone": filepath.Join(dir, "none")} {
+		if err := os.Symlink(to, filepath.Join(outside, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		argv []string
 		want []string
@@ -35,6 +41,9 @@ func TestFiles(t *testing.T) {
 		{[]string{"sh", "b=c.sh"}, []string{"b=c.sh", "c.sh"}},
 		{[]string{"run", "--script=" + filepath.Join(dir, "a.sh")}, []string{"a.sh"}},
 		{[]string{"sh", "../a.sh", "none"}, nil},
+		{[]string{filepath.Join(outside, "tool")}, []string{"a.sh"}},
+		{[]string{"sh", filepath.Join(outside, "repo", "c.sh")}, []string{"c.sh"}},
+		{[]string{"sh", filepath.Join(outside, "gone"), outside}, nil},
 	} {
 		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(trust.Files(root, ".", c.argv)))); diff != "" {
 			t.Errorf("%v: %s", c.argv, diff)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -153,10 +155,8 @@ func TestTraps(t *testing.T) {
 			id := nexus.AttemptID(fmt.Sprintf("T%d", i))
 			tr := must[*worktree.Tree](t)(s.Add(t.Context(), "r", id, base))
 			state := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(tr.Dir))))
-			mark, seen := filepath.Join(state, "mark"), filepath.Join(state, "seen")
-			if err := os.WriteFile(mark, []byte("#!/bin/sh\ntouch "+seen+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			seen := filepath.Join(state, "seen")
+			mark := testenv.WriteProgram(t, filepath.Join(state, "mark"), "#!/bin/sh\ntouch "+seen+"\n")
 			tp.set(t, tr, mark)
 			os.Remove(seen)
 			out := ""

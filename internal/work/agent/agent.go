@@ -91,6 +91,8 @@ type Brief struct {
 	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
 
+	Memory []nexus.Remembered // what of the repository's memory Next shows
+
 	Retry llm.Policy                                                  // how failed calls are made again
 	Spare func(context.Context) (context.Context, context.CancelFunc) // bounds what costs nothing to do again; nil: nothing does
 

@@ -4,17 +4,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // TestALongSessionIsReadFromTheCache prints the share of its input that a
 // session of fifty turns reads from the cache, as the scripted server counts
 // it: what an earlier request began with, byte by byte. The turns are those
-// of a coder: it looks around, reads files of 2 and 6 KB, edits, and tests.
+// of a coder: it looks around, reads files of 2 and 6 KB, edits, and tests. One
+// that tries a task again is told all that may be said of earlier attempts.
 func TestALongSessionIsReadFromTheCache(t *testing.T) {
 	var turns []llmtest.Turn
 	for i := range 7 {
@@ -30,11 +35,16 @@ func TestALongSessionIsReadFromTheCache(t *testing.T) {
 		)
 	}
 	turns = append(turns, done())
+	long := strings.Repeat("+ // A line of code.\n", 1_000)
 	for wire := range models("") {
-		for _, context := range []int64{0, 30_000} {
-			t.Run(fmt.Sprint(wire, "/", context), func(t *testing.T) {
+		for _, c := range []struct {
+			context int64
+			tried   tried.Account
+		}{{}, {context: 30_000}, {tried: tried.Account{Diff: long, Said: slices.Repeat([]state.Said{{Text: long}}, 20)}}} {
+			t.Run(fmt.Sprint(wire, "/", c.context, "/", len(c.tried.Said)), func(t *testing.T) {
 				b := newBench(t, nexus.Coder, script(turns...))
-				b.model, b.brief.Context = models(b.server.URL())[wire], context
+				b.model, b.brief.Context = models(b.server.URL())[wire], c.context
+				b.brief.Next = prompt.Brief{Session: b.brief.Session, Task: nexus.Task{ID: b.brief.Task, Title: "Do it"}, Tried: c.tried}.Text()
 				for name, n := range map[string]int{"small.go": 2_000, "large.go": 6_000} {
 					if err := os.WriteFile(filepath.Join(b.dir, name), []byte(strings.Repeat("// Some code.\n", n/14)), 0o644); err != nil {
 						t.Fatal(err)

@@ -47,47 +47,61 @@ func (c *conversation) force() string {
 	}
 }
 
-// reserve asks for permission for the next call, records what was done before it, and
-// delivers what people said. The
-// ID is new each time: a call that was cut off has settled its own.
-func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
-	r = c.request()
-	id, told, err := c.leave(ctx, r)
-	if err != nil || !told {
-		return r, id, err
+// leave asks for permission for a call, records what was done before it, and delivers
+// what people said. It returns the request as it is then. Where that may cost more
+// than was set aside, because the wait was long or something was said, that is given
+// back, and permission asked anew.
+func (c *conversation) leave(ctx context.Context, request func() llm.Request) (llm.Request, string, error) {
+	for {
+		reserved, told, err := c.reserve(ctx, request())
+		if err == nil && told {
+			err = c.record(ctx)
+		}
+		r := request()
+		if err != nil || c.worst(r) <= reserved.Money {
+			return r, reserved.ID, err
+		}
+		c.facts = append(c.facts, nexus.BudgetSpent{ID: reserved.ID})
 	}
-	return c.request(), id, c.record(ctx)
 }
 
-// leave asks for permission for a call, and reports whether people said something.
-func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
-	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
-	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model)}
+// worst returns what a call may cost; 0 where nobody knows.
+func (c *conversation) worst(r llm.Request) nexus.Money {
+	if c.Worst == nil {
+		return 0
+	}
+	return c.Worst(r)
+}
+
+// reserve asks once for permission for a call, and reports whether something was
+// said. The ID is new each time: a call that was cut off has settled its own.
+func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
+	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
+	reserved = nexus.BudgetReserved{
+		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.worst(r),
+	}
 	if c.Tokens != nil {
 		reserved.Tokens = c.Tokens(r)
-	}
-	if c.Worst != nil {
-		reserved.Money = c.Worst(r)
 	}
 	done := c.facts
 	c.facts = nil
 	guidance, err := c.desk.Reserve(ctx, reserved, done...)
 	if err != nil {
-		return id, false, err
+		return reserved, false, err
 	}
 	for _, g := range guidance {
 		text, why := g.Say()
 		if err := c.say(text, why, g.Seq); err != nil {
-			return id, false, err
+			return reserved, false, err
 		}
 	}
 	news := c.news()
 	for _, text := range news {
 		if err := c.say(text, "news", 0); err != nil {
-			return id, false, err
+			return reserved, false, err
 		}
 	}
-	return id, len(guidance)+len(news) > 0, nil
+	return reserved, len(guidance)+len(news) > 0, nil
 }
 
 func (c *conversation) news() []string {

@@ -107,7 +107,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 	r.Messages = append(slices.Clip(r.Messages), llm.Say(summaryRequest))
 	r.Force = "" // it is to write
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
-	id, _, err := c.leave(ctx, r)
+	r, id, err := c.leave(ctx, func() llm.Request { return r })
 	if end := refused(err); end != nil {
 		end, err = c.close(ctx, end, nil)
 		return "", true, end, err

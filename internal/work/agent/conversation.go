@@ -148,7 +148,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if again, end, err := c.fit(ctx); again || end != nil || err != nil {
 		return end, err
 	}
-	r, id, err := c.reserve(ctx)
+	r, id, err := c.leave(ctx, c.request)
 	if end := refused(err); end != nil {
 		return c.close(ctx, end, nil)
 	}
@@ -297,7 +297,8 @@ func (c *conversation) say(text, why string, request int64) error {
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request})
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory})
+	c.Memory = nil // it is in the first message only
 	return nil
 }
 

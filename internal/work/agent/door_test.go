@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // short is a provider whose account allows one request, and then another one
@@ -76,6 +77,56 @@ func TestNoMoneyInLine(t *testing.T) {
 	}
 	if len(kinds) != 5 || kinds[2] != "call.delayed" {
 		t.Errorf("recorded %v", kinds)
+	}
+}
+
+// TestDearerMeanwhile has a call that may cost more once it may be made: prices rose
+// during the wait, or a person said something that makes the request longer.
+func TestDearerMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		rise nexus.Money
+		say  string
+		want int // reservations
+	}{
+		"the same":         {want: 1},
+		"cheaper":          {rise: -1, want: 1},
+		"the price rose":   {rise: 1, want: 2},
+		"a longer request": {say: "Mind the gap.", want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nexus.Coder, script(done()))
+			price := nexus.Money(2)
+			b.brief.Worst = func(r llm.Request) nexus.Money { return price * nexus.Money(llm.Estimate(r)) }
+			b.desk.Leave = func(n int) error {
+				if n == 1 {
+					price += c.rise
+				}
+				return nil
+			}
+			if c.say != "" {
+				b.desk.Guidance = []agent.Guidance{{Seq: 9, Text: c.say}}
+			}
+			b.must(t)
+			settled(t, b)
+			var reserved []nexus.BudgetReserved
+			for _, f := range b.desk.Facts() {
+				switch f := f.(type) {
+				case nexus.BudgetReserved:
+					reserved = append(reserved, f)
+				case nexus.BudgetSpent:
+					if given := len(reserved) < c.want; given && f != (nexus.BudgetSpent{ID: reserved[0].ID}) || !given && f.Usage == (nexus.Usage{}) {
+						t.Errorf("%d reserved, spent %+v", len(reserved), f)
+					}
+				default:
+				}
+			}
+			if len(reserved) != c.want || len(b.server.Requests()) != 1 {
+				t.Fatalf("%d reservations, %d requests", len(reserved), len(b.server.Requests()))
+			}
+			if last := reserved[len(reserved)-1].Money; c.want > 1 && last <= reserved[0].Money {
+				t.Errorf("set aside %d, then %d", reserved[0].Money, last)
+			}
+		})
 	}
 }
 

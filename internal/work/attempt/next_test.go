@@ -102,6 +102,22 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 			},
 			says: []string{"round 11 of the task", "## one, lines 1 to 1", "fault 10"},
 		},
+		{
+			name: "a red gate with findings in two files, of a task with many rounds", want: nexus.Coder, why: "repair",
+			set: func(j *job) {
+				j.view.Limits.Rounds, j.view.Limits.Same = 20, 20
+				for n := range 10 {
+					red(j, n+1)
+				}
+				a := j.view.Attempt
+				a.Snapshot.Commit, a.Snapshot.Tree = j.tree(a.ID, j.base, map[string]string{"one": "1\n", "two": "2\n"})
+				found := a.Last().Evidence[0].Findings[0]
+				other := found
+				other.File = "two"
+				a.Last().Evidence[0].Findings = []nexus.Finding{found, other, found}
+			},
+			says: []string{"## one, lines 1 to 1", "## two, lines 1 to 1"},
+		},
 		{name: "the coder after a red gate, when a reader is asked for", role: nexus.Reviewer, set: func(j *job) { red(j, 1) }, want: nexus.Reviewer, why: "brief", says: []string{"+1", "run-the-lint", "T1.1/reviewer.1"}},
 		{name: "a verifier", role: nexus.Verifier, set: func(j *job) { red(j, 1) }, want: nexus.Verifier, why: "brief", says: []string{"+1", "T1.1/verifier.1"}},
 		{
@@ -207,6 +223,21 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 			says: []string{"must pass when you are done:\n- TestAdd fails", "it does not fail now, so it cannot show that the task is done", "TestSub passes", "Leave this alone:\n- TestOld"},
 		},
 		{name: "nothing was red before", want: nexus.Coder, why: "brief", set: func(j *job) { j.view.Attempt.Seen = &nexus.RedSeen{} }, not: []string{"This fails now", "The task names this", "Leave this alone"}},
+		{
+			name: "a tester whose test stops the coder", want: nexus.Tester, why: "repair",
+			set: func(j *job) {
+				a := j.view.Attempt
+				a.Strategy = nexus.TDDStrict
+				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
+				j.over(nexus.Coder, 1, nexus.GaveUp, nil)
+				a.Sessions[1].Why = "the fixture of the test cannot be read"
+				for n, role := range []nexus.Role{nexus.Tester, nexus.Coder} {
+					id := nexus.SessionID(fmt.Sprintf("T1.1/%s.1", role))
+					a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: n + 1, Role: role, Session: id}, Base: j.base, From: j.base, Prompted: true})
+				}
+			},
+			says: []string{"the fixture of the test cannot be read"},
+		},
 		{
 			name: "what came back from the merge train", want: nexus.Coder, why: "repair",
 			set: func(j *job) {

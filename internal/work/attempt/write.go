@@ -9,9 +9,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -79,8 +79,11 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why
 // opening returns the brief of a round's writer.
 func (w *work) opening(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.Brief, err error) {
 	b = prompt.Brief{
-		Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead, Kept: w.kept(r),
+		Session: session, Task: w.task.Task, Base: w.a.Base, Kept: w.kept(r),
 		Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
+	}
+	if b.Tried, err = Tried(ctx, w.Worker, w.view, r.Role == nexus.Coder || w.task.Kind == nexus.TestTask); err != nil {
+		return b, err
 	}
 	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
 		b.Task.Strategy = ""
@@ -129,7 +132,7 @@ func (w *work) kept(r *state.Round) prompt.Kept {
 	k := prompt.Kept{Forgone: w.a.Forgone}
 	if r.Role == nexus.Coder && w.a.From != "" {
 		k.From = fmt.Sprintf("round %d of %s", w.a.FromRound, w.a.From)
-		k.Reach, k.Open, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, w.a.Since != ""
+		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, tried.Objections(w.view), w.a.Since != ""
 	}
 	return k
 }
@@ -203,9 +206,7 @@ func (w *work) findings() prompt.Repair {
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
-		if out, err := w.Worker.Site.Blobs.Get(e.Output); err == nil {
-			f.Output = read.Failing(string(read.Legible(out)))
-		}
+		f.Output = printed(w.Worker, e.Output)
 	}
 	return f
 }

@@ -8,7 +8,7 @@ func Sketch(name, text string) string {
 	}
 	f.outline = f.lang.outline(text)
 	x := index{whole: map[string]int{}, dirs: map[string]string{}}
-	x.add(name, 0)
+	x.add(name, 0, f.lang.Stands)
 	for _, i := range f.imports {
 		x.find(name, i, true)
 		x.find(name, i, false)

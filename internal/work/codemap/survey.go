@@ -250,12 +250,7 @@ func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(
 // refer counts how often files are named by others: what many rely on is worth
 // knowing first.
 func (s *Survey) refer() {
-	at := index{whole: map[string]int{}, dirs: map[string]string{}}
-	for i, f := range s.files {
-		if f.shown {
-			at.add(f.path, i)
-		}
-	}
+	at := s.index()
 	byDir := map[string]int{}
 	for _, f := range s.files {
 		for _, name := range f.imports {
@@ -271,16 +266,26 @@ func (s *Survey) refer() {
 	}
 }
 
+func (s *Survey) index() index {
+	at := index{whole: map[string]int{}, dirs: map[string]string{}}
+	for i, f := range s.files {
+		if f.shown {
+			at.add(f.path, i, f.lang.Stands)
+		}
+	}
+	return at
+}
+
 // index finds files and directories by the names that code has for them.
 type index struct {
 	whole map[string]int    // file by its path without an ending
 	dirs  map[string]string // directory by the end of its path, empty where several have it
 }
 
-func (x index) add(file string, i int) {
+func (x index) add(file string, i int, stands []string) {
 	stem := strings.TrimSuffix(file, path.Ext(file))
-	for _, own := range []string{"/index", "/__init__", "/mod", "/lib"} { // a file that stands for its directory
-		stem = strings.TrimSuffix(stem, own)
+	for _, own := range stands {
+		stem = strings.TrimSuffix(stem, "/"+own)
 	}
 	if _, taken := x.whole[stem]; !taken {
 		x.whole[stem] = i

@@ -31,25 +31,24 @@ func (f Finding) Name() string { return f.Plugin + "/" + f.ID }
 // Red reports whether its check fails, so that there is something to do.
 func (f Finding) Red() bool { return f.State == nexus.Fail }
 
-// Ask asks a plugin what there is to do in the files of a tree. An error says
-// why it did not answer.
-func Ask(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string) ([]Finding, error) {
+// Ask asks a plugin what there is to do in the files of a tree. Bad says which
+// findings cannot be used, and an error why it did not answer.
+func Ask(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string) (all []Finding, bad []string, err error) {
 	out := &plugin.DiscoveryOutput{}
 	q := plugin.Question{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
 	answers, err := h.Ask(ctx, p, nexus.PluginDiscovery, []plugin.Question{q}, tree)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, a := range answers {
 		if a.State != nexus.PluginOK {
-			return nil, &plugin.Error{Plugin: p.Name, State: a.State, Why: a.Why}
+			return nil, nil, &plugin.Error{Plugin: p.Name, State: a.State, Why: a.Why}
 		}
 	}
-	var all []Finding
 	for _, d := range out.Findings[:min(len(out.Findings), most)] {
 		all = append(all, Finding{Discovered: d, Plugin: p.Name})
 	}
-	return all, nil
+	return all, out.Bad, nil
 }
 
 // Try runs the check of a finding on the tree, if may allows its command. Only

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -312,11 +313,17 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 			m += one
 		}
 		return m, true
-	case !c.heard:
+	case !c.heard && !c.unheard(ended.Fault):
 		return 0, false
 	default:
 		return c.Money, true
 	}
+}
+
+// unheard reports whether an agent that was stopped may have worked though nothing was
+// heard of it: one without a stream prints what it did at its end.
+func (c *conversation) unheard(f nexus.Fault) bool {
+	return !c.agent.Resumes() && slices.Contains([]nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped}, f)
 }
 
 // submission is what a role without a schema of its own submits.
@@ -351,7 +358,8 @@ func (c *conversation) say(text, why string, request int64) error {
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request})
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory})
+	c.Memory = nil // it is in the first message only
 	return nil
 }
 

@@ -45,12 +45,13 @@ type Brief struct {
 	Model   string   // agent/model, for the books
 	Others  []string // what may do the session in its place, best first
 	Tier    nexus.Tier
-	Guide   string         // what a new conversation begins with
-	Next    string         // what is said; empty: continue where it stopped
-	Why     string         // brief or repair
-	Old     *state.Session // as the journal has it; nil: a new one
-	Told    func() string  // what the session was told first
-	Earlier func() string  // the session so far in a few lines, for a new conversation
+	Guide   string             // what a new conversation begins with
+	Next    string             // what is said; empty: continue where it stopped
+	Why     string             // brief or repair
+	Memory  []nexus.Remembered // what of the repository's memory Next shows
+	Old     *state.Session     // as the journal has it; nil: a new one
+	Told    func() string      // what the session was told first
+	Earlier func() string      // the session so far in a few lines, for a new conversation
 	Limits  nexus.Limits
 	Left    func() time.Duration // of the task's time; nil: no end
 	Money   nexus.Money          // most that one prompt may cost; 0: it is paid by subscription

@@ -26,6 +26,7 @@ import (
 type scripted struct {
 	ends    []agentcli.Ended
 	mute    bool     // it does nothing that is heard
+	plain   bool     // it prints text, and so does not resume
 	broken  error    // why it cannot be run, where it is mute
 	edits   bool     // it calls a tool that changes files, which is never answered
 	hangs   bool     // it works until it is stopped
@@ -34,7 +35,7 @@ type scripted struct {
 }
 
 func (s *scripted) NewID() string { return fmt.Sprintf("new-%d", len(s.prompts)) }
-func (s *scripted) Resumes() bool { return true }
+func (s *scripted) Resumes() bool { return !s.plain }
 
 func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ended, error) {
 	s.prompts = append(s.prompts, p)
@@ -272,6 +273,24 @@ func TestMoney(t *testing.T) {
 		}
 		if reserved := only[nexus.BudgetReserved](d); len(reserved) != 1 || reserved[0].Money != c.money || reserved[0].ID != spent[0].ID {
 			t.Errorf("%s: reserved %+v", name, reserved)
+		}
+	}
+}
+
+// TestTextIsPaidForUnheard holds that an agent that prints nothing before its end is
+// taken to have worked until it was stopped, and one with a stream is not.
+func TestTextIsPaidForUnheard(t *testing.T) {
+	for _, f := range []nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped, nexus.FaultCrashed} {
+		for _, plain := range []bool{true, false} {
+			a := &scripted{ends: []agentcli.Ended{fault(f), done("ok")}, mute: true, plain: plain}
+			_, d, _, err := run(t, a, func(b *external.Brief) { b.Money = 200 })
+			want := nexus.Money(0)
+			if plain && f != nexus.FaultCrashed {
+				want = 200
+			}
+			if spent := only[nexus.BudgetSpent](d); err != nil || spent[0].Money != want || spent[0].Estimated != (want > 0) {
+				t.Errorf("%s, plain %t: %+v, %v", f, plain, spent, err)
+			}
 		}
 	}
 }

@@ -25,6 +25,7 @@ func approved(data json.RawMessage) (json.RawMessage, error) {
 }
 
 func TestObject(t *testing.T) {
+	const cut = "its last JSON object is cut or has an error"
 	for name, c := range map[string]struct{ text, want, err string }{
 		"alone":                     {`{"approved":true}`, `{"approved":true}`, ""},
 		"in a block after words":    {"I read it.\n```json\n{\"approved\": false}\n```\nDone.", `{"approved": false}`, ""},
@@ -34,7 +35,14 @@ func TestObject(t *testing.T) {
 		"braces within":             {`{"approved":true,"why":{"a":"}{"}}`, `{"approved":true,"why":{"a":"}{"}}`, ""},
 		"none that fits":            {`{"a":1}`, "", "approved is missing"},
 		"none":                      {"Looks good to me.", "", "there is no JSON object in it"},
-		"cut":                       {`{"approved":tr`, "", "there is no JSON object in it"},
+		"cut":                       {`{"approved":tr`, "", cut},
+		"cut after another":         {`{"approved":true} But no: {"approved": false, "why": "because`, "", cut},
+		"cut around another":        {`{"approved":false,"was":{"approved":true},"why":"becau`, "", cut},
+		"a quote in it":             {`{"approved":false,"why":"a "word" of it","was":{"approved":true}}`, "", cut},
+		"one after a broken one":    {`{"approved":fals} I mean {"approved":true}.`, `{"approved":true}`, ""},
+		"after code with quotes":    {"x := map[string]any{\"a\": b}\n```json\n{\"approved\":true}\n```", `{"approved":true}`, ""},
+		"after a brace and a quote": {"A `{\"` begins one: {\"approved\":true}", `{"approved":true}`, ""},
+		"made to take long":         {`{"approved":true}` + strings.Repeat(`{"a":`, 1000) + strings.Repeat(" ", 1<<19), "", cut},
 		"nothing":                   {"", "", "there is no JSON object in it"},
 		"too long":                  {strings.Repeat(" ", 1<<20) + `{"approved":true}`, "", "it is longer than a megabyte"},
 		"the outer one, which fits": {`{"approved":true,"x":{"approved":false}}`, `{"approved":true,"x":{"approved":false}}`, ""},
@@ -90,6 +98,10 @@ func TestSubmissionIsAskedForAgain(t *testing.T) {
 	a = &scripted{ends: []agentcli.Ended{done("A notice.")}, says: []string{`{"approved":true}`, strings.Repeat(" ", 1<<20) + `{"no":1}`}}
 	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.NoProgress {
 		t.Errorf("before one that is too long: %+v, %v", o, err)
+	}
+	a = &scripted{ends: []agentcli.Ended{done(`{"approved":false,`)}, says: []string{`{"approved":true}`, `{"approved":false,`}}
+	if o, _, _, err = run(t, a, set); err != nil || o.Outcome != nexus.NoProgress {
+		t.Errorf("before one that is cut: %+v, %v", o, err)
 	}
 	many := append(slices.Repeat([]string{"I look."}, 40), `{"approved":true}`)
 	a = &scripted{ends: []agentcli.Ended{done("A notice.")}, says: many}

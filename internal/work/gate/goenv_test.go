@@ -1,11 +1,12 @@
 package gate_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -30,9 +31,7 @@ func TestVersionOfGo(t *testing.T) {
 		t.Errorf("%q, want %q; asked %d times", got, want, asked)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "go"), []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it is to be run
-		t.Fatal(err)
-	}
+	testenv.WriteProgram(t, filepath.Join(dir, "go"), "#!/bin/sh\n")
 	for range 2 {
 		if got := v.Of([]string{"PATH=" + dir + ":" + env[0][5:]}, []string{"go", "version"}, ask); got != "of a script" || asked != 1 {
 			t.Errorf("%q; asked %d times", got, asked)

@@ -24,16 +24,26 @@ const (
 
 // Problem is one thing that is wrong with a plan.
 type Problem struct {
-	Code nexus.Code // CodeInvalidPlan, CodeOversize or CodeCycle
-	Text string     // names the task
+	Code  nexus.Code // CodeInvalidPlan, CodeOversize or CodeCycle
+	Text  string     // names the task
+	Task  int        // its number, from 1; 0: the plan as a whole
+	Field Field      // what of it; the zero value: the task as a whole
+}
+
+// Field names what a person wrote of a task.
+type Field struct {
+	Name string // as in a plan file
+	At   int    // which of several, from 1; 0: all of them
 }
 
 // Check returns what is wrong with a plan, whose tasks may be as large as most,
 // as one error that lists all
 // problems, nil for a plan that is fit to be worked on. Its code is that of
 // the gravest: invalid, then a cycle, then a task that is too large.
-func Check(p nexus.Plan, most nexus.Size) error {
-	problems := Problems(p, most)
+func Check(p nexus.Plan, most nexus.Size) error { return Refuse(Problems(p, most), most) }
+
+// Refuse returns problems as one error, nil where there are none.
+func Refuse(problems []Problem, most nexus.Size) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -58,22 +68,24 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	c := checker{most: prompt.Most(most)}
 	switch {
 	case len(p.Tasks) == 0:
-		c.invalid("it has no tasks")
+		c.invalid(Field{}, "it has no tasks")
 	case len(p.Tasks) > maxTasks:
-		c.invalid("it has %d tasks, the maximum is %d", len(p.Tasks), maxTasks)
+		c.invalid(Field{}, "it has %d tasks, the maximum is %d", len(p.Tasks), maxTasks)
 		return c.problems
 	}
 	if len(p.Goal) > maxGoal {
-		c.invalid("its goal has %d bytes, the maximum is %d", len(p.Goal), maxGoal)
+		c.invalid(Field{Name: "goal"}, "its goal has %d bytes, the maximum is %d", len(p.Goal), maxGoal)
 	}
 	c.ids(p.Tasks)
-	for _, t := range p.Tasks {
-		c.task(t)
+	for i, t := range p.Tasks {
+		c.task = i + 1
+		c.fields(t)
 		c.size(t)
 	}
+	c.task = 0
 	if len(c.problems) == 0 || !slices.ContainsFunc(c.problems, func(f Problem) bool { return f.Code == nexus.CodeInvalidPlan }) {
 		if _, err := graph.New(p.Tasks); err != nil {
-			c.problems = append(c.problems, Problem{nexus.CodeCycle, err.Error()})
+			c.problems = append(c.problems, Problem{Code: nexus.CodeCycle, Text: err.Error()})
 		}
 	}
 	return c.problems
@@ -81,15 +93,16 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 
 type checker struct {
 	most     nexus.Size
+	task     int // that is looked at, from 1; 0: the plan as a whole
 	problems []Problem
 }
 
-func (c *checker) invalid(format string, args ...any) {
-	c.problems = append(c.problems, Problem{nexus.CodeInvalidPlan, fmt.Sprintf(format, args...)})
+func (c *checker) invalid(f Field, format string, args ...any) {
+	c.problems = append(c.problems, Problem{nexus.CodeInvalidPlan, fmt.Sprintf(format, args...), c.task, f})
 }
 
-func (c *checker) large(format string, args ...any) {
-	c.problems = append(c.problems, Problem{nexus.CodeOversize, fmt.Sprintf(format, args...)})
+func (c *checker) large(f Field, format string, args ...any) {
+	c.problems = append(c.problems, Problem{nexus.CodeOversize, fmt.Sprintf(format, args...), c.task, f})
 }
 
 // ids checks that tasks can be told apart, also where case does not count,
@@ -97,66 +110,69 @@ func (c *checker) large(format string, args ...any) {
 func (c *checker) ids(tasks []nexus.Task) {
 	fit := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 	known, folded := map[nexus.TaskID]bool{}, map[string]nexus.TaskID{}
-	for _, t := range tasks {
+	for i, t := range tasks {
+		c.task = i + 1
 		lower := strings.ToLower(string(t.ID))
 		switch twin, twice := folded[lower]; {
 		case !fit.MatchString(string(t.ID)):
-			c.invalid("the id %s is not a letter followed by at most 31 letters, digits, - or _", quote(string(t.ID)))
+			c.invalid(Field{Name: "id"}, "the id %s is not a letter followed by at most 31 letters, digits, - or _", quote(string(t.ID)))
 		case lower == "plan" || lower == "train" || lower == "result":
-			c.invalid("the id %q is reserved; choose another", t.ID)
+			c.invalid(Field{Name: "id"}, "the id %q is reserved; choose another", t.ID)
 		case twice && twin == t.ID:
-			c.invalid("the id %q is used twice", t.ID)
+			c.invalid(Field{Name: "id"}, "the id %q is used twice", t.ID)
 		case twice:
-			c.invalid("the ids %q and %q differ only in case", twin, t.ID)
+			c.invalid(Field{Name: "id"}, "the ids %q and %q differ only in case", twin, t.ID)
 		}
 		known[t.ID], folded[lower] = true, t.ID
 	}
-	for _, t := range tasks {
-		for _, n := range t.Needs {
+	for i, t := range tasks {
+		c.task = i + 1
+		for k, n := range t.Needs {
 			if n == t.ID {
-				c.invalid("%s needs itself", t.ID)
+				c.invalid(Field{"needs", k + 1}, "%s needs itself", t.ID)
 			} else if !known[n] {
-				c.invalid("%s needs %s, which is not in the plan", name(t), quote(string(n)))
+				c.invalid(Field{"needs", k + 1}, "%s needs %s, which is not in the plan", name(t), quote(string(n)))
 			}
 		}
 	}
+	c.task = 0
 }
 
-// task checks one task for what no split would fix.
-func (c *checker) task(t nexus.Task) {
+// fields checks one task for what no split would fix.
+func (c *checker) fields(t nexus.Task) {
 	switch {
 	case t.Title == "":
-		c.invalid("%s has no title", name(t))
+		c.invalid(Field{Name: "title"}, "%s has no title", name(t))
 	case utf8.RuneCountInString(t.Title) > maxTitle:
-		c.invalid("%s: its title has more than %d characters", name(t), maxTitle)
+		c.invalid(Field{Name: "title"}, "%s: its title has more than %d characters", name(t), maxTitle)
 	case strings.ContainsFunc(t.Title, hidden):
-		c.invalid("%s: its title has an invisible character", name(t))
+		c.invalid(Field{Name: "title"}, "%s: its title has an invisible character", name(t))
 	}
-	for _, f := range t.Files {
+	for i, f := range t.Files {
 		if why := badPath(f); why != "" {
-			c.invalid("%s: the file %s %s", name(t), quote(f), why)
+			c.invalid(Field{"files", i + 1}, "%s: the file %s %s", name(t), quote(f), why)
 		}
 	}
 	if !slices.Contains([]nexus.TaskKind{"", nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
-		c.invalid("%s: kind %s is not one of code, test, docs", name(t), quote(string(t.Kind)))
+		c.invalid(Field{Name: "kind"}, "%s: kind %s is not one of code, test, docs", name(t), quote(string(t.Kind)))
 	}
 	if t.Complexity != "" && !t.Complexity.Known() {
-		c.invalid("%s: complexity %s is not one of simple, medium, complex, expert", name(t), quote(string(t.Complexity)))
+		c.invalid(Field{Name: "complexity"}, "%s: complexity %s is not one of simple, medium, complex, expert", name(t), quote(string(t.Complexity)))
 	}
 	if t.Tier != "" && !t.Tier.Known() {
-		c.invalid("%s: tier %s is not one of fast, balanced, strong", name(t), quote(string(t.Tier)))
+		c.invalid(Field{Name: "tier"}, "%s: tier %s is not one of fast, balanced, strong", name(t), quote(string(t.Tier)))
 	}
 	if provider, model, ok := strings.Cut(t.Model, "/"); t.Model != "" && (!ok || provider == "" || model == "") {
-		c.invalid("%s: model %s is not provider/model", name(t), quote(t.Model))
+		c.invalid(Field{Name: "model"}, "%s: model %s is not provider/model", name(t), quote(t.Model))
 	}
 	switch {
 	case t.Strategy != "" && !t.Strategy.Known():
-		c.invalid("%s: strategy %s is not one of %s", name(t), quote(string(t.Strategy)), nexus.Join(nexus.Strategies()))
+		c.invalid(Field{Name: "strategy"}, "%s: strategy %s is not one of %s", name(t), quote(string(t.Strategy)), nexus.Join(nexus.Strategies()))
 	case t.Strategy == nexus.NoTest && t.Reason == "":
-		c.invalid("%s: strategy no-test needs a reason", name(t))
+		c.invalid(Field{Name: "strategy"}, "%s: strategy no-test needs a reason", name(t))
 	}
 	if t.Minutes < 0 || t.Depth < 0 || t.Depth > maxDepth {
-		c.invalid("%s: minutes must be 0 or more, and depth from 0 to %d", name(t), maxDepth)
+		c.invalid(Field{Name: "minutes"}, "%s: minutes must be 0 or more, and depth from 0 to %d", name(t), maxDepth)
 	}
 	c.criteria(t)
 }
@@ -166,21 +182,21 @@ func (c *checker) criteria(t nexus.Task) {
 	for i, k := range t.Criteria {
 		checkable = checkable || k.Check != "" || k.Was != ""
 		if len(k.Check) > maxCheck || strings.ContainsFunc(k.Check, hidden) {
-			c.invalid("%s: the check of criterion %d is not one line of at most %d characters", name(t), i+1, maxCheck)
+			c.invalid(Field{"criteria", i + 1}, "%s: the check of criterion %d is not one line of at most %d characters", name(t), i+1, maxCheck)
 			continue
 		}
 		if k.Check == "" {
 			continue
 		}
 		if err := shell.CheckSyntax(k.Check); err != nil {
-			c.invalid("%s: the check of criterion %d, %s, cannot be read by sh: %v", name(t), i+1, quote(k.Check), err)
+			c.invalid(Field{"criteria", i + 1}, "%s: the check of criterion %d, %s, cannot be read by sh: %v", name(t), i+1, quote(k.Check), err)
 		}
 	}
 	switch {
 	case len(t.Criteria) == 0:
-		c.invalid("%s has no criteria: say what must be true when it is done", name(t))
+		c.invalid(Field{Name: "criteria"}, "%s has no criteria: say what must be true when it is done", name(t))
 	case !checkable:
-		c.invalid("%s: no criterion can be checked by a machine; give one a check: a gate's name, or a command that exits 0", name(t))
+		c.invalid(Field{Name: "criteria"}, "%s: no criterion can be checked by a machine; give one a check: a gate's name, or a command that exits 0", name(t))
 	}
 }
 
@@ -192,15 +208,16 @@ func (c *checker) size(t nexus.Task) {
 	}
 	for _, m := range []struct {
 		have, most int
+		field      string
 		unit       string
 	}{
-		{t.Minutes, c.most.Minutes, "minutes"},
-		{len(t.Files), c.most.Files, "files"},
-		{len(t.Criteria), c.most.Criteria, "criteria"},
-		{text, c.most.Characters, "characters of brief and criteria"},
+		{t.Minutes, c.most.Minutes, "minutes", "minutes"},
+		{len(t.Files), c.most.Files, "files", "files"},
+		{len(t.Criteria), c.most.Criteria, "criteria", "criteria"},
+		{text, c.most.Characters, "brief", "characters of brief and criteria"},
 	} {
 		if m.have > m.most {
-			c.large("%s is too large: %d %s, the maximum is %d", name(t), m.have, m.unit, m.most)
+			c.large(Field{Name: m.field}, "%s is too large: %d %s, the maximum is %d", name(t), m.have, m.unit, m.most)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -55,7 +54,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
 	}
 	p.Goal = strings.TrimSpace(p.Goal)
-	p.Tasks = normalise(p.Tasks)
+	p.Tasks = Normalise(p.Tasks)
 	if p.Version != Version {
 		return p, &nexus.Error{
 			Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("the plan file has version %d, this nexus reads version %d", p.Version, Version),
@@ -98,21 +97,8 @@ func read(data []byte) (nexus.Plan, error) {
 		}
 		return p, refuse(nexus.CodeNothingProposed, why)
 	}
-	p.Tasks = normalise(h.Tasks)
+	p.Tasks = Normalise(h.Tasks)
 	return p, nil
-}
-
-// Forget drops what came of checks from a plan in which they are other ones than
-// in the plan that it was made from.
-func Forget(p *nexus.Plan, from nexus.Plan) {
-	for i := range p.Tasks {
-		for j, c := range p.Tasks[i].Criteria {
-			same := func(t nexus.Task) bool { return slices.Contains(t.Criteria, c) }
-			if c.Tried != "" && !slices.ContainsFunc(from.Tasks, same) {
-				p.Tasks[i].Criteria[j] = nexus.Criterion{Text: c.Text, Check: c.Check, Red: c.Red}
-			}
-		}
-	}
 }
 
 // CheckGoal refuses a goal that nobody could plan for.
@@ -138,9 +124,9 @@ func CheckGoal(text string) error {
 	}
 }
 
-// normalise trims texts, cleans paths, drops repetitions and gives tasks
+// Normalise trims texts, cleans paths, drops repetitions and gives tasks
 // without an ID the next free one of T1, T2 and so on.
-func normalise(tasks []nexus.Task) []nexus.Task {
+func Normalise(tasks []nexus.Task) []nexus.Task {
 	taken := map[nexus.TaskID]bool{}
 	for i := range tasks {
 		tasks[i].ID = nexus.TaskID(strings.TrimSpace(string(tasks[i].ID)))

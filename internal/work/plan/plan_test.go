@@ -116,7 +116,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	}{
 		{"empty", "", nexus.CodeInvalidPlan, "it ends too early"},
 		{"not JSON", "tasks:", nexus.CodeInvalidPlan, "line 1: invalid character"},
-		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: estimate, goal, tasks, version`},
+		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: estimate, goal, import, tasks, version`},
 		{"deep unknown field", file(with(`,"criteriae":[]`)), nexus.CodeInvalidPlan, `unknown field "tasks[0].criteriae"`},
 		{"no version", `{"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 0, this nexus reads version 1"},
 		{"newer", `{"version":2,"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 2"},
@@ -275,14 +275,14 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestForget keeps what came of checks that are as they were, and of no other.
-func TestForget(t *testing.T) {
+// TestRecall keeps what came of checks that are as they were, and of no other.
+func TestRecall(t *testing.T) {
 	tried := func(text, check string) nexus.Criterion {
 		return nexus.Criterion{Text: text, Check: check, Tried: "it passes already", Unfit: true}
 	}
 	from := nexus.Plan{Tasks: []nexus.Task{{Criteria: []nexus.Criterion{tried("a", "sh a.sh"), tried("b", "sh b.sh")}}}}
-	p := nexus.Plan{Tasks: []nexus.Task{{Criteria: []nexus.Criterion{tried("a", "sh a.sh"), tried("b", "sh better.sh"), {Text: "c", Check: "build"}}}}}
-	plan.Forget(&p, from)
+	p := nexus.Plan{Tasks: []nexus.Task{{Criteria: []nexus.Criterion{{Text: "a", Check: "sh a.sh"}, {Text: "b", Check: "sh better.sh"}, {Text: "c", Check: "build"}}}}}
+	plan.Recall(&p, from)
 	want := []nexus.Criterion{tried("a", "sh a.sh"), {Text: "b", Check: "sh better.sh"}, {Text: "c", Check: "build"}}
 	if got := p.Tasks[0].Criteria; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -71,7 +71,7 @@ func fitParts(sections []Section, tokens int64) []Part {
 // tokens, and the titles of those that were cut. Of one that is left out, the
 // body is empty.
 func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
-	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" })
+	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
 	var order []int
 	for i, s := range kept {
 		if s.Rank > 0 {

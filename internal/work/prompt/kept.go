@@ -15,6 +15,7 @@ type Kept struct {
 	Reach   state.Reach
 	Merged  bool            // onto a base that moved
 	Open    []nexus.Finding // what is to be fixed in it yet
+	Objects []string        // why the author of each of these disputed it before it was named again; empty for nothing
 	Forgone string          // why it holds nothing of them
 }
 
@@ -32,50 +33,6 @@ func start(base string, k Kept) string {
 		text += " Your worktree holds nothing from earlier attempts: " + Line(k.Forgone) + "."
 	}
 	return text
-}
-
-func dead(ends []state.Ending) string {
-	if len(ends) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("Earlier attempts at this task ended:\n")
-	for _, e := range ends {
-		fmt.Fprintf(&b, "- %s: %s", Line(string(e.Attempt)), fault(e.Fault))
-		if e.Revised {
-			b.WriteString(" (its criteria were changed since)")
-		}
-		fmt.Fprintf(&b, ": %s\n", Line(e.Why))
-	}
-	return b.String()
-}
-
-// fault says what failed. Only where the idea did, the way was wrong.
-func fault(f state.Cause) string {
-	switch f {
-	case state.CauseIdea:
-		return "the approach failed. Do not try it again"
-	case state.CauseCheck:
-		return "a check gave no result, which does not count against the work"
-	case state.CauseMachine:
-		return "the machine failed, not the work"
-	case state.CauseTests:
-		return "no usable tests were written first"
-	case state.CauseJudge:
-		return "it was not judged, which does not count against the work"
-	case state.CauseBlocked:
-		return "its author was blocked"
-	case state.CauseDispute:
-		return "its author and its judge disagreed. Consider both reasons again"
-	case state.CauseConflict:
-		return "it did not merge with what landed"
-	case state.CauseTrain:
-		return "it passed alone, and failed with what landed"
-	case state.CauseNothing:
-		return "it changed nothing"
-	case state.CauseUnfinished:
-	}
-	return "it was not finished, which does not count against the approach"
 }
 
 // before lists findings, each with what its author answered.
@@ -106,4 +63,15 @@ func disputed(replies []string) string {
 		return ""
 	}
 	return " Below some of them is an answer of their author. Judge a disputed finding by the reason given: drop it if the author is right, or say why it still applies."
+}
+
+// overruled says of findings that were disputed that their judge stands by them.
+func overruled(objections []string) []string {
+	all := make([]string, len(objections))
+	for i, why := range objections {
+		if why != "" {
+			all[i] = "an earlier author disputed it, and its judge named it again. The author said: " + why
+		}
+	}
+	return all
 }

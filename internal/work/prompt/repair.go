@@ -246,7 +246,10 @@ func (r Repair) section(b *strings.Builder, title string, findings []nexus.Findi
 }
 
 // finding returns one finding: where and how bad, what, and what to do.
-func finding(f nexus.Finding) string {
+func finding(f nexus.Finding) string { return findingWithin(f, findingBytes) }
+
+// findingWithin returns it with that much of its message.
+func findingWithin(f nexus.Finding, bytes int) string {
 	where := Line(f.File)
 	if f.File != "" && f.Line > 0 {
 		where += fmt.Sprintf(":%d", f.Line)
@@ -268,7 +271,7 @@ func finding(f nexus.Finding) string {
 	if f.Test != "" {
 		b.WriteString(Line(f.Test) + ": ")
 	}
-	b.WriteString(indent(f.Message))
+	b.WriteString(indentWithin(f.Message, bytes))
 	if f.Unverified != "" {
 		b.WriteString("\n  not verified: " + Line(f.Unverified))
 	}
@@ -291,6 +294,8 @@ func gone(all []nexus.Finding) string {
 	return b.String()
 }
 
-func indent(text string) string {
-	return strings.ReplaceAll(Head(strings.TrimSpace(text), findingBytes), "\n", "\n  ")
+func indent(text string) string { return indentWithin(text, findingBytes) }
+
+func indentWithin(text string, bytes int) string {
+	return strings.ReplaceAll(Head(strings.TrimSpace(text), bytes), "\n", "\n  ")
 }

@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -15,9 +16,9 @@ type Stuck struct {
 	Rescope bool   // its agent wants another plan, which may be one task
 	Parts   int    // most parts
 	Size    nexus.Size
-	Dead    []string // why its attempts ended, oldest first
-	Diff    string   // the result of its last attempt, which is not in the tree
-	Limit   int64    // most tokens; 0 means 24,000
+	Tried   tried.Account
+	Diff    string // the result of its last attempt, which is not in the tree
+	Limit   int64  // most tokens; 0 means 24,000
 }
 
 // Message returns it as the first message of its conversation.
@@ -31,15 +32,16 @@ func (s Stuck) Message() string {
 	ask += " The coders of your tasks do not see this task, so write into each brief all that its coder needs, including what was learned here. " +
 		"Copy each of its criteria, with its check word for word, into one of your tasks; put those that are true only when all is done into the last. " +
 		"Name only your own tasks in needs. If splitting would not help, submit no tasks and the reason." + large(" ", s.Size)
-	text, _ := Fit([]Section{
+	all := []Section{
 		{Body: about},
 		{Title: "What to do", Body: ask},
 		{Title: "Why", Body: Line(s.Why)},
 		{Title: "The task", Body: s.Task.Brief},
 		{Title: "Done when", Body: criteria(s.Task)},
 		{Title: "Files", Body: list(s.Task.Files)},
-		{Title: "Tried before", Body: list(s.Dead), Rank: 2, Tail: true},
-		{Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, diffBytes), Fence: "diff", Rank: 1},
-	}, limit(s.Limit))
+	}
+	text, _ := Fit(append(append(all, triedSections(s.Tried)...), Section{
+		Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, diffBytes), Fence: "diff", Rank: 1,
+	}), limit(s.Limit))
 	return text
 }

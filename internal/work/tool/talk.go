@@ -48,6 +48,12 @@ const explains = `,"explains":{"type":"array","maxItems":200,"description":"dele
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 
+// learned is what finish takes where the repository's memory is kept; see
+// [episode.Learned], which reads it as well as it can.
+const learned = `,"learned":{"type":"array","description":"up to 3 facts that the next agent here needs and the code does not show; usually none",` +
+	`"items":{"type":"object","properties":{"kind":{"type":"string","description":"decision, pattern, gotcha, fix or review"},"text":{"type":"string"},` +
+	`"files":{"type":"array","items":{"type":"string"}},"symbols":{"type":"array","items":{"type":"string"}}},"required":["kind","text"]}}`
+
 // answers is what finish takes where findings may be told later: what tells them
 // says how they are answered, and what is odd is read as well as it can be.
 const answers = `,"answers":{"type":"array","items":{"type":"object"}}`
@@ -132,6 +138,9 @@ func finish(e Env) Tool {
 		}
 		if e.Claims {
 			more += claims
+		}
+		if e.Recall {
+			more += learned
 		}
 		schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, more+`},"required":`, 1)) // at once: both have fields that are required
 	}

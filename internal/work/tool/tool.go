@@ -86,6 +86,7 @@ type Env struct {
 	Scouts Subagents       // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 	Claims bool            // with those it takes checks of criteria
+	Recall bool            // with those it takes what the next agent should know
 
 	tree *files.Tree  // New makes it, and those below
 	jobs *job.Jobs    // what runs in the background

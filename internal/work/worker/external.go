@@ -90,6 +90,10 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}
 	defer free()
 	var undone tool.UndoneFiles
+	tidy := s.tidyTree(t, e, h.Program, &undone)
+	if err := steered(ctx, e, h.Program, tidy); err != nil {
+		return agent.Outcome{}, err
+	}
 	login := &keeper{login: agentcli.Login{Program: h.Program, Home: homeOf(t, h), User: h.User}, learn: s.Site.Learn}
 	a, way, closed, err := s.launch(t, e, h) //nolint:contextcheck // what it started is ended whatever became of ctx
 	if err != nil {
@@ -104,12 +108,16 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		login.renewed() // what one that stayed renewed after its last prompt
 	}()
 	old := t.Attempt.Session(t.Session)
+	var remembered []nexus.Remembered
 	if old == nil || len(old.Messages) == 0 {
-		told, err := s.informed(ctx, t, d)
-		if err != nil {
+		var here prompt.Here
+		if here.Told, err = s.informed(ctx, t, d); err != nil {
 			return agent.Outcome{}, err
 		}
-		more, err := t.veiled(prompt.Here{Told: told}.Text())
+		if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
+			return agent.Outcome{}, err
+		}
+		more, err := t.veiled(here.Text())
 		if err != nil {
 			return agent.Outcome{}, err
 		}
@@ -118,10 +126,10 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,
-		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Old: old,
+		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Memory: remembered, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
-		Permit: permit{e, t.Tree.Dir}.judge, Settle: s.tidyTree(t, e, &undone),
+		Permit: permit{e, t.Tree.Dir}.judge, Settle: tidy,
 		Ready: login.ready, Renewed: login.renewed,
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
 		News:     func(f nexus.AgentLimited) bool { return s.Windows.news(f, s.Site.Now()) },
@@ -233,9 +241,52 @@ func (f servedFiles) Write(name, text string) error {
 // toolTime is how long a tool of an agent may be silent: a build, a test.
 const toolTime = 20 * time.Minute
 
+// steered is the error of a tree with files that would choose what an agent is and
+// does, unless they are hidden from it anyway. What it wrote itself before it was
+// killed is taken back.
+func steered(ctx context.Context, e tool.Env, p agentcli.Program, tidy func(context.Context) error) error {
+	names := p.Steering()
+	if len(names) > 0 && tidy != nil {
+		if err := tidy(ctx); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		info, err := e.Root.Lstat(name)
+		if err != nil || e.Hidden.Name(name) != "" {
+			continue
+		}
+		if data, err := e.Root.ReadFile(name); err == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
+			continue
+		}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf(
+				"%s would take its settings from %s of the repository, which can choose its model, its provider and commands that it starts", p.Name, name),
+			Hint: "Let another agent or a model do the roles of " + p.Name + ", or remove the file from the branch. Then run nexus resume.",
+		}
+	}
+	return nil
+}
+
+// steers returns the rule that an agent writes none of the files that would choose
+// what it is and does from its next prompt on; nil where there are none.
+func steers(p agentcli.Program) func(name string) error {
+	all := p.Steering()
+	if len(all) == 0 {
+		return nil
+	}
+	return func(name string) error {
+		if slices.Contains(all, name) {
+			return fmt.Errorf("%s is refused (agent.settings): %s would take its settings from it", name, p.Name)
+		}
+		return nil
+	}
+}
+
 // tidyTree puts a tree in order in which an agent worked: what its role may not
-// write is taken back.
-func (s *Sessions) tidyTree(t Talk, e tool.Env, u *tool.UndoneFiles) func(context.Context) error {
+// write is taken back, and what the program would obey.
+func (s *Sessions) tidyTree(t Talk, e tool.Env, p agentcli.Program, u *tool.UndoneFiles) func(context.Context) error {
 	if !e.Writes {
 		return nil
 	}
@@ -246,7 +297,7 @@ func (s *Sessions) tidyTree(t Talk, e tool.Env, u *tool.UndoneFiles) func(contex
 	}
 	keeper := tool.WriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Now: s.Site.Now, Base: func() string { return base },
-		Rule:   tool.BothRules(own, tool.IgnoreRule(e.Root)),
+		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root)), steers(p)),
 		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
 	}
 	modules := s.Judge.Kit.Modules(t.Tree.Dir)

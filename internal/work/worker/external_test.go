@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -47,10 +50,7 @@ func made(tb testing.TB, role nexus.Role, script string) *maker {
 	tb.Cleanup(func() { _ = tree.Remove(context.Background()) })
 	user := tb.TempDir()
 	gittest.Write(tb, user, map[string]string{".toy/login.json": `{"token": "a-very-secret-token-0123456789"}`})
-	file := filepath.Join(user, "toy")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is run
-		tb.Fatal(err)
-	}
+	file := testenv.WriteProgram(tb, filepath.Join(user, "toy"), "#!/bin/sh\n"+script)
 	s.Site.Learn = func(secret string) { m.learnt = append(m.learnt, secret) }
 	m.Sessions.Roles, m.Sessions.Rules = roles, repositorySays(tb, "Rules of this repository.")
 	m.Sessions.Site.Learn = s.Site.Learn
@@ -117,6 +117,56 @@ func (m *maker) read(tb testing.TB, name string) string {
 		tb.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestSettingsOfTheRepository choose neither what crush is nor what it does: what it
+// writes of them itself is taken back, and with those of the repository it does
+// not run, whoever it is at work for.
+func TestSettingsOfTheRepository(t *testing.T) {
+	as := func(m *maker, name string) {
+		external := m.Sessions.External
+		m.Sessions.External = func(role nexus.Role, tier nexus.Tier, pin string) ([]*worker.ExternalAgent, []string) {
+			all, others := external(role, tier, pin)
+			all[0].Program.Command = name
+			return all, others
+		}
+	}
+	m := made(t, nexus.Coder, `echo fine >a.txt; echo '{}' >crush.json; mkdir sub; echo '{}' >sub/crush.json; echo "I wrote it."`)
+	as(m, "/opt/crush")
+	gittest.Write(t, m.talk.Tree.Dir, map[string]string{".crush.json": "{}"}) // of a process that was killed
+	if o := m.converse(t); o.Outcome != nexus.Accepted || m.read(t, "a.txt") != "fine\n" || m.read(t, "sub/crush.json") != "{}\n" {
+		t.Errorf("%+v", o)
+	}
+	for _, name := range []string{"crush.json", ".crush.json"} {
+		if _, err := os.Stat(filepath.Join(m.talk.Tree.Dir, name)); err == nil {
+			t.Errorf("it kept %s", name)
+		}
+	}
+	if broken := found[nexus.IsolationBroken](m); len(broken) > 0 {
+		t.Errorf("%+v", broken) // its role may write there
+	}
+	for _, c := range []struct {
+		as, file, text string
+		refused        bool
+	}{
+		{"crush", "crush.json", "{}", true},
+		{"crush", ".aider.conf.yml", "model: x", false},
+		{"aider", ".aider.conf.yml", "model: x", true},
+		{"aider", ".aider.conf.yml", "# Ours.\nread: [CONVENTIONS.md]\n", false},
+		{"aider", ".aider.conf.yml", "read: [", true},
+		{"aider", ".aider.conf.yml", "read: a\nlint-cmd: b\n", true},
+		{"aider", ".aider.model.settings.yml", "[]", true},
+		{"aider", ".env", "A=1", false},
+		{"toy", "crush.json", "{}", false},
+	} {
+		m := made(t, nexus.Reviewer, `echo "I read it."`)
+		as(m, c.as)
+		gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: c.text})
+		_, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
+		if refused := errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}); refused != c.refused || !refused && err != nil {
+			t.Errorf("%s with %s: %v", c.as, c.file, err)
+		}
+	}
 }
 
 // TestAnotherMakersAgentWrites: it is told where it works and what the rules are,

@@ -11,25 +11,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// opening returns what a new conversation begins with: the system prompt, and
-// the first message with what is said about where it is.
-func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model, d Desk) (system, first string, err error) {
+// opened is what a new conversation begins with: the system prompt, the first
+// message with what is said about where it is, and what of the memory it shows.
+type opened struct {
+	system, first string
+	memory        []nexus.Remembered
+}
+
+// opening returns what a new conversation begins with.
+func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model, d Desk) (o opened, err error) {
 	e, err := s.environment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
-		return "", "", err
+		return o, err
 	}
 	here, err := s.here(ctx, t, role, m)
 	if err != nil {
-		return "", "", err
+		return o, err
 	}
 	if here.Told, err = s.informed(ctx, t, d); err != nil {
-		return "", "", err
+		return o, err
+	}
+	if here.Notes, o.memory, err = s.recall(ctx, t); err != nil {
+		return o, err
 	}
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
 	more, err := t.veiled(here.Text())
-	return s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e)), t.Next + s.Site.masked(more), err
+	if err != nil {
+		return o, err
+	}
+	o.system = s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e))
+	o.first = t.Next + s.Site.masked(more)
+	return o, nil
 }
 
 // here returns the rules for a session's task, and the map for its role, as the smallest of the models holds it that

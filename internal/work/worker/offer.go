@@ -53,6 +53,10 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
+	var remembered []nexus.Remembered
+	if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
+		return Offer{}, err
+	}
 	if e.Shell {
 		if here.Dir, err = s.Trees.Place(s.Site.Run, t.Attempt.ID); err != nil {
 			return Offer{}, err
@@ -62,6 +66,11 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 	for _, p := range s.informs(t) {
 		o.Here = append(o.Here, prompt.Part{Title: prompt.TitleOf(p.Name), Why: "asked when the conversation begins"})
 	}
+	for _, m := range remembered {
+		if m.Left != "" {
+			o.Here = append(o.Here, prompt.Part{Title: prompt.NotesTitle + ": " + prompt.Line(m.ID), Of: m.Tokens, Why: m.Left})
+		}
+	}
 	for _, parts := range [][]prompt.Part{o.System, o.Here} {
 		for i := range parts {
 			parts[i].Text = s.Site.masked(parts[i].Text)
@@ -69,6 +78,7 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 	}
 	set, err := tool.New(tool.Env{
 		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Site.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
+		Recall: s.proposes(t),
 	}, s.offered(role, tier)...)
 	if err != nil {
 		return Offer{}, err

@@ -11,11 +11,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// refused looks for what no gate need judge: secrets, and a change that excuses
-// tests. Where there is neither, it returns the record of tests in quarantine.
+// refused looks for what no gate need judge: secrets, and a change that edits the
+// memory or excuses tests. Where there is none of it, it returns the record of tests in quarantine.
 func (j *Judge) refused(ctx context.Context, c Case) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
-	if e, red, err = j.leaks(ctx, c); red || err != nil {
-		return r, e, red, err
+	for _, look := range []func(context.Context, Case) (nexus.Evidence, bool, error){j.leaks, j.forged} {
+		if e, red, err = look(ctx, c); red || err != nil {
+			return r, e, red, err
+		}
 	}
 	return j.spared(ctx, c)
 }

@@ -108,11 +108,12 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		}
 	}
 	t.given = tool.Given(said)
-	system := ""
+	var begun opened
 	if len(said) == 0 {
-		if system, t.Next, err = s.opening(ctx, t, role, model, d); err != nil {
+		if begun, err = s.opening(ctx, t, role, model, d); err != nil {
 			return agent.Outcome{}, err
 		}
+		t.Next = begun.first
 	}
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
@@ -129,7 +130,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	defer closed()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
-		System: system, Next: t.Next, Why: t.Why, Limits: t.Limits,
+		System: begun.system, Next: t.Next, Why: t.Why, Memory: begun.memory, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role), Now: s.Site.Now, Choices: model.Choices(),
 		Hurry: s.Hurry,
@@ -143,9 +144,10 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
 		if opened.Agent != "" {  // that is how it was told to work
-			if b.System, _, err = s.opening(ctx, t, role, model, d); err != nil {
+			if begun, err = s.opening(ctx, t, role, model, d); err != nil {
 				return agent.Outcome{}, err
 			}
+			b.System = begun.system
 		}
 		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
 		b.Present, b.Foreign = old.Model, old.Foreign
@@ -244,7 +246,7 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
 		Mark: s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
 		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
-		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.Site.may(role.Name), Given: t.given,
+		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{

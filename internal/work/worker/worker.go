@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
@@ -155,6 +156,7 @@ type Sessions struct {
 	Rules    *rules.Set        // what the repository and its user say to agents; nil: nothing
 	Pace     *Pace             // how long gates take and which cannot run; nil: unknown
 	Maps     *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
+	Memory   *memory.Book      // of the repository; nil for none
 	Foreign  *mcptools.Servers // whose tools agents may use; nil for none
 	Code     *code.Kit         // whom agents may ask what code means; nil for nobody
 

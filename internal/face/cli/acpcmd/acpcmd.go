@@ -9,6 +9,7 @@ package acpcmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -71,8 +72,19 @@ func (g *agent) at(dir string) app.App {
 	return at
 }
 
+// masked returns an error as a client may read it, without keys.
+func (g *agent) masked(err error) error {
+	if err == nil || errors.Is(err, acpserver.ErrCancelled) || errors.Is(err, acpserver.ErrGone) || errors.Is(err, acpserver.ErrClosed) {
+		return err
+	}
+	f := g.Console.Failure(err)
+	return &nexus.Error{Code: f.Code, Message: f.Message, Hint: f.Hint}
+}
+
 // Ready implements [acpserver.Agent].
-func (g *agent) Ready(context.Context) error {
+func (g *agent) Ready(context.Context) error { return g.masked(g.ready()) }
+
+func (g *agent) ready() error {
 	at := g.at("")
 	settings, _, err := at.Settings()
 	if err != nil {
@@ -83,6 +95,11 @@ func (g *agent) Ready(context.Context) error {
 
 // Open implements [acpserver.Agent].
 func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.Opening) (acpserver.Session, error) {
+	s, err := g.open(ctx, c, o)
+	return s, g.masked(err)
+}
+
+func (g *agent) open(ctx context.Context, c *acpserver.Client, o acpserver.Opening) (acpserver.Session, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no directory " + view.Quote(o.Dir), Hint: "Open a directory of a git repository.",
@@ -115,8 +132,16 @@ func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.Openi
 
 // Sessions implements [acpserver.Agent].
 func (g *agent) Sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
+	all, err := g.sessions(ctx, dir)
+	return all, g.masked(err)
+}
+
+func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
 	at := g.at(dir)
 	p, err := at.Open(ctx, app.Reads)
+	if dir == "" && errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
+		return nil, nil // an editor starts this program anywhere
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +158,7 @@ func (g *agent) Sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 			continue
 		}
 		id := cmp.Or(goal.Goal.Origin, string(r.ID))
-		first := g.Console.Mask.Text(title(goal.Goal.Text))
+		first := title(g.Console.Mask.Text(goal.Goal.Text))
 		if i, again := known[id]; again {
 			all[i].Title = first // of the first goal
 			continue

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -42,8 +41,10 @@ func (t *tracker) question(v view.Run) {
 		var ctx context.Context
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
-			if later, err := t.s.ask(ctx, v.ID, q, ""); err == nil && later && t.later != nil {
-				t.later()
+			later, err := t.s.ask(ctx, v.ID, q, "")
+			lost := err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) // else another answer came first
+			if (later || lost && ctx.Err() == nil) && t.stop != nil {
+				t.stop(errLater) // else it would wait for what nobody is asked
 			}
 		})
 	}
@@ -61,19 +62,19 @@ func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price st
 		}
 		return false, s.answer(ctx, run, q.ID, text)
 	}
-	text := s.agent.Console.Mask.Text(q.ID + of(q.Task) + ": " + view.Clean(q.Text))
+	text := s.plain(q.ID + of(q.Task) + ": " + q.Text)
 	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}
 	if permission {
 		call.Kind = "execute"
-		call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(strings.TrimSpace(fenced(q.Text) + "\n\n" + price)))}
+		call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(strings.TrimSpace(fenced(q.Text) + "\n\n" + s.plain(price))))}
 	}
-	s.c.Show(call, false)
+	s.show(call)
 	answer, err := s.c.Permit(ctx, call, answersTo(q))
 	if call.Status = acpserver.CallDone; answer == "" || answer == "no" || answer == laterID {
 		call.Status = acpserver.CallFailed
 	}
 	call.Content = nil // as it was
-	s.c.Show(call, true)
+	s.show(call)
 	if err != nil || answer == "" || answer == laterID {
 		return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
 	}
@@ -92,30 +93,12 @@ func (s *session) agree(ctx context.Context, run, id, text string) (agreed, aske
 		return false, false, app.NotFound("open question", id, "/status shows those that wait for you.")
 	}
 	q := v.Asks[i]
-	if !people.StaysOpen(q.Trigger) || refuses(text) {
+	if !people.StaysOpen(q.Trigger) || host.Refuses(text) {
 		return true, false, nil
 	}
-	title := fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text)))
-	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+yesTakes(v, st), once("Yes"))
+	title := s.plain(fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text))))
+	answer, err := s.consent(ctx, title, fenced(q.Text)+"\n\n"+s.plain(host.YesTakes(st, v.Held != nil)), once("Yes"))
 	return answer == yes, true, err
-}
-
-// refuses reports whether an answer is a plain no, with or without a reason.
-func refuses(text string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
-	return word == "no" || word == "skip"
-}
-
-// yesTakes says what may follow from a yes to what a run asks.
-func yesTakes(v view.Run, st *state.State) string {
-	text := "The run continues, within what was agreed to. "
-	if v.Held == nil {
-		text = "Nobody works on the run now. "
-		if app.Undelivered(st) {
-			text = "What landed is published now; a model resolves conflicts. "
-		}
-	}
-	return text + host.PriceOf(st).String()
 }
 
 // of names the task that a question comes from.
@@ -154,7 +137,7 @@ func answersTo(q view.Ask) []acpserver.Answer {
 func (s *session) answer(ctx context.Context, run nexus.RunID, id, text string) error {
 	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
 	if r.Failure != nil {
-		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		s.sayFailure(r)
 		return failed(r)
 	}
 	return nil

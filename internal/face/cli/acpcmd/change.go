@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,7 @@ const (
 	// maxFiles is how many files of a change are shown.
 	maxFiles = 30
 	// maxFile is how large a file may be that is shown, and maxShown how large all
-	// files of a change may be together, in bytes.
+	// files of a change may be together, before and after it, in bytes.
 	maxFile  = 128 << 10
 	maxShown = 512 << 10
 )
@@ -34,11 +35,11 @@ func (t *tracker) change(ctx context.Context, task *state.Task) {
 		return // /diff says why
 	}
 	c := t.of(task.ID)
-	c.diffs, c.left = nil, ""
+	before := c.diffs
+	c.diffs, c.left, c.size = nil, "", 0
 	var left []string
-	size := 0
 	for _, f := range files {
-		d, ok := acpserver.Diff{}, len(c.diffs) < maxFiles && size < maxShown
+		d, ok := acpserver.Diff{}, len(c.diffs) < maxFiles && c.size < maxShown
 		if ok {
 			d, ok = t.file(ctx, repo, from, to, f)
 		}
@@ -46,7 +47,10 @@ func (t *tracker) change(ctx context.Context, task *state.Task) {
 			left = append(left, view.Clean(f.Path))
 			continue
 		}
-		c.diffs, size = append(c.diffs, d), size+len(d.New)
+		c.diffs, c.size = append(c.diffs, d), c.size+sizeOf(d)
+	}
+	if !slices.EqualFunc(before, c.diffs, same) {
+		c.version++
 	}
 	if len(left) > 0 {
 		c.left = fmt.Sprintf("\nalso changed: %s", strings.Join(left[:min(len(left), maxFiles)], ", "))
@@ -54,6 +58,21 @@ func (t *tracker) change(ctx context.Context, task *state.Task) {
 			c.left += " and " + view.Count(len(left)-maxFiles, "more file")
 		}
 	}
+}
+
+// sizeOf returns how much is sent of a change, in bytes.
+func sizeOf(d acpserver.Diff) int {
+	if d.Old == nil {
+		return len(d.New)
+	}
+	return len(d.New) + len(*d.Old)
+}
+
+func same(a, b acpserver.Diff) bool {
+	if (a.Old == nil) != (b.Old == nil) || a.Old != nil && *a.Old != *b.Old {
+		return false
+	}
+	return a.Path == b.Path && a.New == b.New
 }
 
 // file returns the change of a file, unless it is no text that can be shown.

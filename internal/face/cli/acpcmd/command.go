@@ -3,14 +3,19 @@ package acpcmd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
+
+// maxPrinted is the most that is shown of what a command printed, in bytes.
+const maxPrinted = 64 << 10
 
 // command is what a person can type behind a slash.
 type command struct {
@@ -113,7 +118,7 @@ func looking(name, about, hint, line string) command {
 		if err != nil {
 			return "", err
 		}
-		return s.print(ctx, name, s.order(false, args...))
+		return s.print(ctx, s.order(false, args...))
 	}
 	return c
 }
@@ -134,23 +139,32 @@ func answering(name, about, hint, line string) command {
 		if !agreed || err != nil {
 			return acpserver.Done, err
 		}
-		return s.print(ctx, name, s.order(asked, args...))
+		return s.print(ctx, s.order(asked, args...))
 	}
 	return c
 }
 
 // print runs a command line and shows what it prints.
-func (s *session) print(ctx context.Context, name string, o host.Order) (acpserver.Stop, error) {
+func (s *session) print(ctx context.Context, o host.Order) (acpserver.Stop, error) {
 	r := s.agent.Run(ctx, o)
 	if r.Failure != nil {
 		return "", failed(r)
 	}
-	language := "text"
-	if name == "diff" {
-		language = name
-	}
-	s.say("%s", in(language, r.Text))
+	s.say("%s", printed(o.Args[0], r.Text))
 	return acpserver.Done, nil
+}
+
+// printed shows what a command printed, as much of it as an editor can show.
+func printed(command, text string) string {
+	language, more := "text", ""
+	if command == "diff" {
+		language = command
+	}
+	if len(text) > maxPrinted {
+		size := view.Number(int64(len(text)))
+		more = fmt.Sprintf("\n\nThat is the start of %s bytes. `nexus %s` in a terminal shows everything.", size, command)
+	}
+	return in(language, legible.Cut(text, maxPrinted)) + more
 }
 
 // line fills in a command line. Without a WORD, a run can be named. What no part of the

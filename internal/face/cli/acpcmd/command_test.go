@@ -1,13 +1,21 @@
 package acpcmd
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 func TestTyped(t *testing.T) {
@@ -49,17 +57,17 @@ func TestApproval(t *testing.T) {
 func TestChosen(t *testing.T) {
 	for in, want := range map[[3]nexus.Approval]string{ // the session's, the configured one, the run's
 		{"none", "", "commits"}: "commits ", {"none", "commits", "none"}: "commits --approval=commits", {"all", "commits", ""}: "all --approval=all",
-		{"none", "none", "none"}: "none ", {"destructive", "none", "from a later version"}: "all --approval=all",
+		{"none", "none", "none"}: "none ", {"none", "", ""}: "none ", {"destructive", "none", "from a later version"}: "all --approval=all",
 	} {
 		s := &session{approval: in[0], tier: anyTier}
 		var c config.Config
 		c.Limits.Approval = in[1]
 		o := s.chosen(c, in[2])
-		if got := string(o.approval) + " " + strings.Join(o.flags(), " "); got != want {
+		if got := string(o.approval) + " " + strings.Join(append(o.tiers(), o.levels()...), " "); got != want {
 			t.Errorf("%v: %q, want %q", in, got, want)
 		}
 		s.approval, s.tier = "all", "strong"
-		if strings.Join(o.flags(), " ") != strings.TrimSpace(want[strings.Index(want, " "):]) {
+		if strings.Join(append(o.tiers(), o.levels()...), " ") != strings.TrimSpace(want[strings.Index(want, " "):]) {
 			t.Errorf("%v: it changed with the session", in)
 		}
 	}
@@ -69,6 +77,106 @@ func TestChosen(t *testing.T) {
 	}
 	if c.Limits.Approval = "all"; (&session{approval: "none"}).chosen(c).allowed(c, "plan") {
 		t.Error("what is configured now does not count")
+	}
+}
+
+// TestContinues holds that the advice is that for how the run stands.
+func TestContinues(t *testing.T) {
+	here := &nexus.Process{}
+	for _, c := range []struct {
+		v    view.Run
+		want string
+	}{
+		{view.Run{Status: nexus.StatusExecuting, Held: here}, "The run is in progress outside"},
+		{view.Run{Status: nexus.StatusPaused, Held: here}, "`/resume`"},
+		{view.Run{Status: nexus.StatusInterrupted}, "Nothing is lost. `/resume`"},
+		{view.Run{Status: nexus.StatusLimit}, "`/resume` continues the run. Raise"},
+		{view.Run{Status: nexus.StatusStopped, Counts: view.Counts{Pending: 1}}, "`/resume`"},
+		{view.Run{Status: nexus.StatusWaiting, Asks: []view.Ask{{ID: "q1"}}}, ""},
+		{view.Run{Status: nexus.StatusDone}, ""},
+	} {
+		if got := strings.TrimSpace(continues(c.v)); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", c.v.Status, got)
+		}
+	}
+}
+
+// TestHeld holds that a session continues no run beside the one that it conducts, also
+// where that was paused when the prompt was let in.
+func TestHeld(t *testing.T) {
+	s := &session{run: "r"}
+	s.hold("r", true, "")
+	if !s.Beside("/resume") || !s.Beside("/resume r") || s.Beside("/resume other") || s.Beside("resume") {
+		t.Error("what continues a paused run")
+	}
+	s.hold("r", false, "")
+	if s.Beside("/resume") {
+		t.Error("a run that is not paused is continued beside its prompt")
+	}
+	if _, err := s.resume(t.Context(), ""); !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+		t.Error(err)
+	}
+}
+
+// TestRaised holds that a run which ended at a limit gets the one that is configured
+// now, where that is higher, and that who agrees to it is told.
+func TestRaised(t *testing.T) {
+	for _, c := range []struct {
+		status    nexus.RunStatus
+		run, now  nexus.Limits
+		args, say string
+	}{
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(2.5), RunTime: 2 * time.Hour}, "--budget=2.5 --max-time=2h0m0s", "raised to $2.50"},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(1)}, "--max-time=0s", "no time limit"},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(2)}, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, "", ""},
+		{nexus.StatusStopped, nexus.Limits{RunMoney: nexus.Dollars(1)}, nexus.Limits{RunMoney: nexus.Dollars(2)}, "", ""},
+	} {
+		st := state.New("r")
+		for i, f := range []nexus.Fact{nexus.GoalAccepted{Limits: c.run}, nexus.RunEnded{Status: c.status}} {
+			if err := st.Apply(nexus.Event{Seq: int64(i) + 1, Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := raised(config.Config{Limits: c.now}, st)
+		if got := strings.Join(l.flags(), " "); got != c.args || !strings.Contains(l.String(), c.say) || c.say == "" && l.String() != "" {
+			t.Errorf("%+v: %s, %s", c, got, l)
+		}
+	}
+}
+
+// TestEscaped holds that nothing of what others wrote is a link, a picture or markup, and
+// that what is usual stays readable.
+func TestEscaped(t *testing.T) {
+	for in, want := range map[string]string{
+		"![x](http://evil/?q) [y](command:z)": `!\[x\](http://evil/?q) \[y\](command:z)`,
+		"<img src=x> `a` **b** ~~c~~ \\[":     "\\<img src=x> \\`a\\` \\*\\*b\\*\\* \\~\\~c\\~\\~ \\\\\\[",
+		"_you agreed_ to foo_bar":             `\_you agreed\_ to foo_bar`,
+		"a && b &lt; &#60;":                   `a && b \&lt; \&#60;`,
+		"# a\n- b":                            `\# a - b`,
+		"12. a 3. b":                          `12\. a 3. b`,
+		"T1: Do T1 (at $5.00), 100%!":         "T1: Do T1 (at $5.00), 100%!",
+		"> a":                                 `\> a`,
+		"na\u00efve_x \x1b[2J":                "na\u00efve_x \\\\x1b\\[2J",
+	} {
+		if got := escaped(in); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+	m := secret.New([]string{"DEPLOY_TOKEN=orange_*_banana-7"})
+	s := &session{agent: &agent{host.Host{Console: &console.Console{App: app.App{Mask: m}}}}}
+	if got := s.plain("it is orange_*_banana-7"); strings.Contains(got, "banana") {
+		t.Errorf("a key is shown: %s", got)
+	}
+}
+
+// TestPrinted holds that a client is not sent more than it can take.
+func TestPrinted(t *testing.T) {
+	if got := printed("diff", "+a\n"); got != "```diff\n+a\n```" {
+		t.Error(got)
+	}
+	got := printed("show", strings.Repeat("0123456\n", 1<<20))
+	if len(got) > maxPrinted+200 || !strings.Contains(got, "\n...\n```\n\nThat is the start of 8,388,608 bytes. `nexus show`") {
+		t.Errorf("%d bytes: %s", len(got), got[max(0, len(got)-200):])
 	}
 }
 

@@ -3,6 +3,7 @@ package acpcmd
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,24 +60,19 @@ func (o chosen) allowed(c config.Config, name string) bool {
 // consent asks a person to agree to something that costs or lands, which is shown,
 // and returns the answer: empty where the person gives none.
 func (s *session) consent(ctx context.Context, title, what string, answers ...acpserver.Answer) (string, error) {
-	s.mu.Lock()
-	s.asked++
-	call := acpserver.Call{ID: fmt.Sprintf("consent-%d", s.asked), Title: title, Kind: "think", Status: acpserver.CallPending}
-	s.mu.Unlock()
+	id := "consent-" + strings.ToLower(rand.Text()) // a session that is loaded knows none of those before
+	call := acpserver.Call{ID: id, Title: title, Kind: "think", Status: acpserver.CallPending}
 	call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(what))}
-	s.c.Show(call, false)
-	wait, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	if c, err := s.settings(); err == nil && c.Patience > 0 {
-		defer time.AfterFunc(c.Patience, func() { end(errNobody) }).Stop()
-	}
+	s.show(call)
+	wait, end := s.patient(ctx)
+	defer end()
 	answer, err := s.c.Permit(wait, call, append(answers, acpserver.Answer{ID: no, Name: "No", Kind: "reject_once"}))
 	call.Status = acpserver.CallDone
 	if answer == "" || answer == no {
 		call.Status = acpserver.CallFailed
 	}
 	call.Content = nil // as it was
-	s.c.Show(call, true)
+	s.show(call)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -97,6 +93,18 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 	return answer, nil
 }
 
+// patient returns a context that ends when a person has not answered for as long as
+// questions wait, and what ends it before.
+func (s *session) patient(ctx context.Context) (wait context.Context, end func()) {
+	wait, cancel := context.WithCancelCause(ctx)
+	c, err := s.settings()
+	if err != nil || c.Patience == 0 {
+		return wait, func() { cancel(nil) }
+	}
+	t := time.AfterFunc(c.Patience, func() { cancel(errNobody) })
+	return wait, func() { t.Stop(); cancel(nil) }
+}
+
 func once(name string) acpserver.Answer {
 	return acpserver.Answer{ID: yes, Name: name, Kind: "allow_once"}
 }
@@ -108,7 +116,11 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 		return "", err
 	}
 	if with := s.chosen(c); with.allowed(c, "run") {
-		o := s.order(false, append([]string{"run", "--json", "--file=-"}, with.flags()...)...)
+		flags, err := s.flags(with)
+		if err != nil {
+			return "", err
+		}
+		o := s.order(false, append([]string{"run", "--json", "--file=-"}, flags...)...)
 		o.Stdin = text
 		return s.conduct(ctx, o)
 	}
@@ -150,7 +162,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
 	s.mu.Unlock()
 	if !agreed && !with.allowed(c, "plan") {
-		what := "Make a plan for: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Make a plan for:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" You see the plan and its price before work starts." + with.String()
 		answer, err := s.consent(ctx, "Make a plan", what, once("Make a plan"),
 			acpserver.Answer{ID: always, Name: "Make plans without asking, in this session", Kind: "allow_always"})
@@ -162,16 +174,16 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 		s.planning = answer == always
 		s.mu.Unlock()
 	}
-	o := s.order(agreed, append([]string{"plan", "--json", "--file=-"}, with.tiers()...)...)
+	o := s.order(agreed, append([]string{"plan", "--json", "--file=-", budget(c.Limits.RunMoney)}, with.tiers()...)...)
 	o.Stdin = text
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
-	t.later = func() { drain(errLater) }
-	o.Began, o.Watched = t.begin, true
+	t.stop = drain
+	o.Told, o.Began, o.Watched = s.think, t.begin, true
 	r := s.agent.Run(work, o)
 	t.finish(ctx)
-	if ctx.Err() == nil && work.Err() != nil { // the planner's question is answered later
+	if ctx.Err() == nil && errors.Is(context.Cause(work), errLater) { // the planner's question is answered later
 		s.report(t.view())
 		return nil, acpserver.Done, nil
 	}
@@ -185,7 +197,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	s.mu.Lock()
 	s.plan = p
 	s.mu.Unlock()
-	s.c.Plan(entries(p.Tasks))
+	s.c.Plan(s.entries(p.Tasks))
 	return p, "", nil
 }
 
@@ -220,7 +232,7 @@ func (s *session) planned(ctx context.Context, of *state.State) error {
 }
 
 // entries are the tasks of a plan that nobody works on.
-func entries(tasks []nexus.Task) []acpserver.Entry {
+func (s *session) entries(tasks []nexus.Task) []acpserver.Entry {
 	needed := map[nexus.TaskID]bool{}
 	for _, t := range tasks {
 		for _, id := range t.Needs {
@@ -229,8 +241,7 @@ func entries(tasks []nexus.Task) []acpserver.Entry {
 	}
 	all := []acpserver.Entry{}
 	for _, t := range tasks {
-		what := string(t.ID) + ": " + view.Clean(t.Title)
-		all = append(all, acpserver.Entry{Content: what, Priority: priority(needed[t.ID]), Status: "pending"})
+		all = append(all, acpserver.Entry{Content: s.plain(string(t.ID) + ": " + t.Title), Priority: priority(needed[t.ID]), Status: "pending"})
 	}
 	return all
 }
@@ -255,7 +266,7 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 		return "", err
 	}
 	most := max(c.Limits.RunMoney-p.spent, 0) // what the plan cost counts
-	args := []string{"run", "--json", "--plan=-", "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)}
+	args := []string{"run", "--json", "--plan=-", budget(most)}
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		more, err := s.agreeToStart(ctx, p, with, most)
@@ -268,7 +279,11 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
-	o := s.order(agreed, append(args, with.flags()...)...)
+	flags, err := s.flags(with)
+	if err != nil {
+		return "", err
+	}
+	o := s.order(agreed, append(args, flags...)...)
 	o.Began = func(nexus.RunID) { // a start that fails can be tried again
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -288,7 +303,7 @@ func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most ne
 	if err != nil {
 		return nil, err
 	}
-	what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + price.String() +
+	what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + s.plain(price.String()) +
 		" The result is a branch of its own; your files stay as they are." + with.String()
 	target := s.target(ctx)
 	answers := []acpserver.Answer{once("Start")}
@@ -340,9 +355,9 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 		return "", err
 	}
 	with := s.chosen(c)
-	args, agreed := append([]string{"quick", "--json", "--file=-"}, with.flags()...), false
+	args, agreed := []string{"quick", "--json", "--file=-", budget(c.Limits.RunMoney)}, false
 	if !with.allowed(c, "quick") {
-		what := "Do this task: " + host.Shown(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
+		what := "Do this task:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
 			" The result is a branch of its own; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
@@ -350,126 +365,21 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 		}
 		agreed, args = true, append(args, "--yes")
 	}
-	o := s.order(agreed, args...)
+	flags, err := s.flags(with)
+	if err != nil {
+		return "", err
+	}
+	o := s.order(agreed, append(args, flags...)...)
 	o.Stdin = text
 	return s.conduct(ctx, o)
 }
 
-// resume continues a run of the session, once a person agrees to it.
-func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, error) {
-	s.mu.Lock()
-	name = cmp.Or(name, string(s.run))
-	s.mu.Unlock()
-	if name == "" {
-		return "", &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
-		}
-	}
-	c, err := s.prepare(app.Order{Run: nexus.RunID(name)})
-	if err != nil {
-		return "", err
-	}
-	v, st, err := s.look(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	for _, q := range v.Asks { // what it waits for would end it again
-		later, err := s.ask(ctx, v.ID, q, yesTakes(v, st))
-		switch {
-		case err != nil || ctx.Err() != nil:
-			return "", errors.Join(err, context.Cause(ctx))
-		case later:
-			s.say("Nothing was done: %s waits for your answer.", q.ID)
-			return acpserver.Done, nil
-		}
-	}
-	if len(v.Asks) > 0 {
-		if v, st, err = s.look(ctx, name); err != nil {
-			return "", err
-		}
-		if v.Status == nexus.StatusDone { // an answer was all that it waited for
-			s.report(v)
-			return acpserver.Done, nil
-		}
-	}
-	agreed, with := false, s.chosen(c, st.Limits.Approval)
-	if price := host.PriceOf(st); !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
-		left := price.Most
-		what := fmt.Sprintf("Continue run %s: %s\n\nIt is %s, %d of %d tasks landed, %s of %s spent. ",
-			v.ID, host.Shown(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) + price.String() + with.String()
-		answer, err := s.consent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", left.Float()), what, once("Continue"))
-		if answer == "" || err != nil {
-			return acpserver.Done, err
-		}
-		agreed = true
-	}
-	args := append([]string{"resume", "--json"}, with.levels()...)
-	return s.conduct(ctx, s.order(agreed, append(args, "--", string(v.ID))...))
+// goalText shows a goal to the one who agrees to it.
+func (s *session) goalText(text string) string {
+	return fenced(host.Shown(s.agent.Console.Mask.Text(text)))
 }
 
-// look returns how a run stands.
-func (s *session) look(ctx context.Context, name string) (view.Run, *state.State, error) {
-	at := s.agent.at(s.dir)
-	p, err := at.Open(ctx, app.Reads)
-	if err != nil {
-		return view.Run{}, nil, err
-	}
-	defer p.Close()
-	r, err := p.Run(ctx, name)
-	if err != nil {
-		return view.Run{}, nil, err
-	}
-	st, err := p.Replay(ctx, r.ID)
-	if err != nil {
-		return view.Run{}, nil, err
-	}
-	return s.agent.tell(r, st), st, nil
-}
-
-// land moves a branch to what the session's run landed, once a person agrees to it.
-func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error) {
-	args, err := s.line("land", "run", "land --json -- RUN", name)
-	if err != nil {
-		return "", err
-	}
-	c, err := s.settings()
-	if err != nil {
-		return "", err
-	}
-	v, st, err := s.look(ctx, args[len(args)-1])
-	if err != nil {
-		return "", err
-	}
-	if v.Counts.Landed == 0 {
-		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why.",
-		}
-	}
-	if v.Held != nil || !app.Undelivered(st) { // it would land what nobody has seen yet
-		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
-			Hint: "Wait until it has ended, or continue it with /resume.",
-		}
-	}
-	agreed, price := false, host.PriceOf(st)
-	if !s.chosen(c).allowed(c, "land") {
-		price.Land, price.Target = true, v.Target
-		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
-			"New commits are merged and checked again; a model resolves conflicts. %s",
-			cmp.Or(view.Clean(v.Target), "your branch"), v.ID, fenced(host.Shown(v.Goal)),
-			view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), price)
-		answer, err := s.consent(ctx, "Move "+cmp.Or(view.Clean(v.Target), "your branch")+" to the result", what, once("Land"))
-		if answer == "" || err != nil {
-			return acpserver.Done, err
-		}
-		agreed = true
-	}
-	o := s.order(agreed, args...)
-	o.Told = func(text string) { s.c.Think(text + "\n\n") }
-	r := s.agent.Run(ctx, o)
-	if r.Failure != nil {
-		return "", failed(r)
-	}
-	s.say("%s", strings.TrimSpace(r.Text+"\n"+r.Ended()))
-	return acpserver.Done, nil
+// budget is the flag that holds what was agreed to.
+func budget(most nexus.Money) string {
+	return "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)
 }

@@ -28,7 +28,7 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 			continue
 		}
 		if said != v.Goal { // the plan and the work on it have the same goal
-			s.c.Repeat(s.agent.Console.Mask.Text(v.Goal))
+			s.c.Repeat(s.repeated(t.state))
 			said = v.Goal
 		}
 		if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
@@ -47,6 +47,16 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 	return nil
 }
 
+// repeated returns a goal as a person typed it in this session. One that came another
+// way is no Markdown.
+func (s *session) repeated(of *state.State) string {
+	text := s.agent.Console.Mask.Text(of.Goal.Goal.Text)
+	if of.Goal.Goal.Origin != s.c.ID {
+		return fenced(text)
+	}
+	return text
+}
+
 // take notes what a run leaves to do: a plan that nobody started, or the run itself.
 func (s *session) take(v view.Run, of *state.State) {
 	s.run, s.plan = v.ID, nil
@@ -59,7 +69,7 @@ func (s *session) take(v view.Run, of *state.State) {
 func (s *session) answered(of *state.State) {
 	for _, q := range of.Questions {
 		if q.By != "" {
-			s.say("**%s** %s\n\n%s: %s", q.ID, view.Clean(q.Text), view.Clean(q.By), view.Clean(q.Answer))
+			s.say("**%s** %s\n\n%s: %s", q.ID, s.plain(q.Text), s.plain(q.By), s.plain(q.Answer))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -39,9 +40,12 @@ type session struct {
 	planning       bool                        // a person agreed to every plan that is made in it
 	plan           *made                       // the last that was made, and not started
 	run            nexus.RunID                 // the last that worked on something; empty before
+	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
+	paused         bool                        // that run
+	alarm          string                      // why an alert paused it; empty: a person did
 	spent          map[nexus.RunID]nexus.Money // by its runs
 	filled, window int64                       // of the context that was used last, in tokens
-	asked          int                         // times a person was asked
+	shown          map[string]bool             // tool calls that the client knows
 }
 
 // Opened implements [acpserver.Session].
@@ -105,17 +109,16 @@ func (s *session) Set(option, value string) error {
 type chosen struct {
 	tier     string         // empty: the router's
 	approval nexus.Approval // the strictest of all that hold
-	usual    nexus.Approval // the one that holds without a flag
+	own      nexus.Approval // that of a run, which holds without a flag; empty: there is no run
 }
 
 // chosen returns what holds now: for a new run, or one that has a level of its own.
 func (s *session) chosen(c config.Config, run ...nexus.Approval) chosen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := chosen{usual: cmp.Or(c.Limits.Approval, nexus.ApproveNone)}
-	o.approval = strictest(append(run, s.approval, o.usual)...)
+	o := chosen{approval: strictest(append(run, s.approval, c.Limits.Approval)...)}
 	if len(run) > 0 {
-		o.usual = cmp.Or(run[0], nexus.ApproveNone)
+		o.own = cmp.Or(run[0], nexus.ApproveNone)
 	}
 	if s.tier != anyTier {
 		o.tier = s.tier
@@ -142,13 +145,22 @@ func (o chosen) tiers() []string {
 }
 
 func (o chosen) levels() []string {
-	if o.approval == o.usual {
+	if o.approval == o.own {
 		return nil
 	}
 	return []string{"--approval=" + string(o.approval)}
 }
 
-func (o chosen) flags() []string { return append(o.tiers(), o.levels()...) }
+// flags returns those of a command that does what was agreed to. The configuration may
+// have become stricter while a person thought.
+func (s *session) flags(o chosen) ([]string, error) {
+	c, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	o.approval = strictest(o.approval, c.Limits.Approval)
+	return append(o.tiers(), o.levels()...), nil
+}
 
 // String says it to the one who agrees, behind another sentence.
 func (o chosen) String() string {
@@ -161,6 +173,11 @@ func (o chosen) String() string {
 
 // Prompt implements [acpserver.Session].
 func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, error) {
+	stop, err := s.prompt(ctx, text)
+	return stop, s.agent.masked(err)
+}
+
+func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, error) {
 	if strings.TrimSpace(text) == "" {
 		const hint = "Say what you want, in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
@@ -175,7 +192,7 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 	mode, first := s.mode, s.run == "" && s.plan == nil
 	s.mu.Unlock()
 	if first {
-		s.c.Entitle(s.agent.Console.Mask.Text(title(text)))
+		s.c.Entitle(title(s.agent.Console.Mask.Text(text)))
 	}
 	switch mode {
 	case planMode:
@@ -189,8 +206,24 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 
 // Beside implements [acpserver.Session].
 func (s *session) Beside(text string) bool {
-	c, _, ok := typed(text)
-	return ok && c.beside
+	c, rest, ok := typed(text)
+	return ok && (c.beside || c.name == "resume" && s.unpauses(rest))
+}
+
+// unpauses reports whether /resume lets a run continue that a prompt conducts: it is
+// that run, and paused.
+func (s *session) unpauses(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.paused && (name == "" || name == string(s.held))
+}
+
+// hold notes the run that a prompt conducts, empty for none, whether it is paused, and
+// why an alert did that.
+func (s *session) hold(run nexus.RunID, paused bool, alarm string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held, s.paused, s.alarm = run, paused, alarm
 }
 
 // awaited returns the question that a text answers: one that a run of the session
@@ -224,6 +257,7 @@ func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, e
 	if r.Failure != nil {
 		return "", failed(r)
 	}
+	s.say("Your answer to %s is recorded.", id)
 	return s.resume(ctx, "")
 }
 
@@ -244,9 +278,72 @@ func failed(r host.Result) error {
 	return &nexus.Error{Code: r.Failure.Code, Message: r.Failure.Message, Hint: r.Failure.Hint}
 }
 
-// say says something that is no Markdown.
+// show shows a tool call, or what it is now where the client knows it.
+func (s *session) show(call acpserver.Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown == nil {
+		s.shown = map[string]bool{}
+	}
+	s.c.Show(call, s.shown[call.ID])
+	s.shown[call.ID] = true
+}
+
+// say says something in Markdown. What others wrote is in it as plain or fenced makes it.
 func (s *session) say(format string, args ...any) {
 	s.c.Say(s.agent.Console.Mask.Text(fmt.Sprintf(format, args...)) + "\n\n")
+}
+
+// think says how the work goes on, as others worded it.
+func (s *session) think(text string) {
+	for line := range strings.Lines(text) {
+		if line = s.plain(line); line != "" {
+			s.c.Think(line + "\n\n")
+		}
+	}
+}
+
+// sayFailure says why a command could not do what it was asked for.
+func (s *session) sayFailure(r host.Result) {
+	s.say("%s %s", s.plain(r.Failure.Message), s.plain(r.Failure.Hint))
+}
+
+// plain makes one line of a text that others wrote, and no Markdown. It is masked
+// first: an escaped key would not be found.
+func (s *session) plain(text string) string { return escaped(s.agent.Console.Mask.Text(text)) }
+
+// escaped makes one line of a text, of which an editor makes no markup, link or picture.
+func escaped(text string) string {
+	text = view.Clean(text)
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	word := func(i int) bool { // it has a letter, a digit or a character of another script there
+		if i < 0 || i >= len(text) {
+			return false
+		}
+		c := text[i]
+		return c >= utf8.RuneSelf || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		marks := false
+		switch text[i] {
+		case '\\', '`', '*', '[', ']', '<', '~':
+			marks = true
+		case '_':
+			marks = !word(i-1) || !word(i+1)
+		case '&':
+			marks = word(i+1) || i+1 < len(text) && text[i+1] == '#'
+		case '#', '>', '-', '+', '=':
+			marks = i == 0
+		case '.', ')':
+			marks = digits > 0 && i == digits // a list
+		}
+		if marks {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 // fenced shows a text as it is.

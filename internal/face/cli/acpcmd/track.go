@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"path/filepath"
-	"strings"
+	"iter"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -19,9 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
-
-// maxSaid is how many lines of what happened to a task are shown with it.
-const maxSaid = 30
 
 // usualWindow is how many tokens a context is taken to have where the model's is
 // unknown, as that of another maker's agent.
@@ -50,15 +45,7 @@ type tracker struct {
 	asked  map[string]context.CancelCauseFunc // questions that somebody is asked
 	silent bool                               // nothing is shown before it ends: the session is loaded
 
-	later func() // a person does not answer now; nil: that stops nothing
-}
-
-// call is the tool call of a task.
-type call struct {
-	said  []string
-	diffs []acpserver.Diff
-	left  string // what of its change is not shown
-	shown []byte
+	stop func(why error) // ends the work on the run; nil: nobody works on it
 }
 
 // track returns what shows the run that a prompt is about to conduct.
@@ -72,27 +59,51 @@ func (s *session) track(ctx context.Context) *tracker {
 
 // begin follows the run once this process holds it.
 func (t *tracker) begin(id nexus.RunID) {
-	at := t.s.agent.at(t.s.dir)
-	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
-	if t.failed = err; err != nil {
-		return
-	}
-	t.place, t.state = p, state.New(id)
 	t.s.mu.Lock()
 	t.s.run = id
 	t.s.mu.Unlock()
-	var follow context.Context
-	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
-	if t.failed = t.past(follow); t.failed != nil {
+	at := t.s.agent.at(t.s.dir)
+	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
+	if err != nil {
+		t.lose(err)
 		return
 	}
-	t.follows.Go(func() {
-		for e, err := range p.Journal.Follow(follow, id, t.state.Seq) {
-			if err != nil || !t.see(follow, e) {
-				return
-			}
+	t.place, t.state = p, state.New(id)
+	var follow context.Context
+	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
+	if err := t.past(follow); err != nil {
+		t.lose(err)
+		return
+	}
+	t.s.hold(id, t.state.Status == nexus.StatusPaused, "")
+	t.follows.Go(func() { t.follow(follow, p.Journal.Follow(follow, id, t.state.Seq)) })
+}
+
+// follow shows events until ctx ends.
+func (t *tracker) follow(ctx context.Context, events iter.Seq2[nexus.Event, error]) {
+	for e, err := range events {
+		if err == nil {
+			err = t.see(ctx, e)
 		}
-	})
+		if err != nil && ctx.Err() == nil {
+			t.lose(err)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// lose ends the work on a run that cannot be shown any more: it would spend unseen, and
+// nobody would be asked what it asks.
+func (t *tracker) lose(err error) {
+	t.failed = &nexus.Error{
+		Code: nexus.CodeInternal, Message: "the run cannot be shown any more, and was stopped", Cause: err,
+		Hint: "Nothing that landed is lost. /status shows how it stands, and /resume continues it.",
+	}
+	if t.stop != nil {
+		t.stop(t.failed)
+	}
 }
 
 // past takes in what happened before: what was asked then is asked no more.
@@ -100,7 +111,10 @@ func (t *tracker) past(ctx context.Context) error {
 	t.silent = true
 	defer func() { t.silent = false }()
 	for e, err := range t.place.Journal.Events(ctx, t.state.Run, 0) {
-		if err != nil || !t.see(ctx, e) {
+		if err == nil {
+			err = t.see(ctx, e)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -122,12 +136,9 @@ func (t *tracker) finish(ctx context.Context) {
 	}
 	t.asks.Wait()
 	t.over = true
+	t.s.hold("", false, "")
 	ctx = context.WithoutCancel(ctx)
-	for e, err := range t.place.Journal.Events(ctx, t.state.Run, t.state.Seq) {
-		if err != nil || !t.see(ctx, e) {
-			break
-		}
-	}
+	t.follow(ctx, t.place.Journal.Events(ctx, t.state.Run, t.state.Seq))
 	t.tell(t.view())
 	t.place.Close()
 }
@@ -159,7 +170,7 @@ func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, er
 	case ctx.Err() != nil:
 		return acpserver.Cancelled, nil //nolint:nilerr // that it was cancelled is the answer
 	case r.Failure != nil && r.Failure.Code == nexus.CodeForbidden:
-		t.s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		t.s.sayFailure(r)
 		return acpserver.Refused, nil
 	case r.Failure != nil:
 		return "", failed(r)
@@ -172,9 +183,9 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
-	t.later = func() { drain(errLater) }
+	t.stop = drain
 	first := o.Began
-	o.Watched, o.Began = true, func(id nexus.RunID) { //nolint:contextcheck // the tracker has its own
+	o.Told, o.Watched, o.Began = s.think, true, func(id nexus.RunID) { //nolint:contextcheck // the tracker has its own
 		if first != nil {
 			first(id)
 		}
@@ -186,12 +197,15 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 	r := s.agent.Run(work, o)
 	told()
 	t.finish(ctx)
-	if t.state == nil || t.state.Seq == 0 {
+	if t.failed != nil || t.state == nil || t.state.Seq == 0 { // what the command says is what is known
+		if r.Text != "" {
+			s.say("%s", fenced(r.Text))
+		}
 		stop, err := t.unless(ctx, r)
 		return cmp.Or(stop, acpserver.Done), err
 	}
 	if r.Failure != nil {
-		s.say("%s %s", r.Failure.Message, r.Failure.Hint)
+		s.sayFailure(r)
 	}
 	v := t.view()
 	if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
@@ -211,38 +225,56 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 // done now.
 func (s *session) report(v view.Run) {
 	text := fenced(view.Report(view.Style{}, v, false))
+	free := false
 	for _, q := range v.Asks {
-		text += "\n\n**" + q.ID + "** " + view.Clean(q.Text)
+		text += "\n\n**" + q.ID + "** " + s.plain(q.Text)
 		switch {
+		case v.Held != nil || free && len(q.Choices) == 0:
+			text += "\n\n`/answer " + q.ID + " ANSWER` answers it."
 		case len(q.Choices) == 0:
+			free = true
 			text += "\n\nYour next message is the answer."
 		default:
 			text += "\n\n`/resume` asks you, and continues."
 		}
 	}
-	switch {
-	case len(v.Asks) > 0:
-	case !v.Status.Ended():
-		text += "\n\nNothing is lost. `/resume` continues the run."
-	case v.Status == nexus.StatusLimit || v.Counts.Active+v.Counts.Pending > 0:
-		text += "\n\n`/resume` continues the run; a limit has to be raised before, in your configuration."
-	}
+	s.say("%s", text+continues(v))
 	if v.Branch != "" && v.Moved == "" {
-		text += fmt.Sprintf("\n\nThe result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
+		s.say("The result is the branch `%s`; your files are as they were. `/land` moves your branch to it.", v.Branch)
 	}
-	s.say("%s", text)
 }
 
-// see takes in an event and shows what it changed. It returns false where no more can
-// be shown.
-func (t *tracker) see(ctx context.Context, e nexus.Event) bool {
+// continues says how a run goes on; empty where it does not, or waits for an answer.
+func continues(v view.Run) string {
+	const resume = "\n\n`/resume` continues the run."
+	switch {
+	case v.Held != nil && v.Status == nexus.StatusPaused:
+		return resume
+	case v.Held != nil:
+		return "\n\nThe run is in progress outside of this session. `/status` shows how it stands."
+	case len(v.Asks) > 0:
+		return ""
+	case !v.Status.Ended():
+		return "\n\nNothing is lost. `/resume` continues the run."
+	case v.Status == nexus.StatusLimit:
+		return resume + " Raise the limit before, in your configuration: `budget.run`, `limits.run_time`, or what the report names."
+	case v.Counts.Active+v.Counts.Pending > 0:
+		return resume
+	}
+	return ""
+}
+
+// see takes in an event and shows what it changed. With an error, no more can be shown.
+func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 	if e.Seq <= t.state.Seq {
-		return true
+		return nil
 	}
-	if t.state.Apply(e) != nil {
-		return false
+	if err := t.state.Apply(e); err != nil {
+		return err
 	}
-	t.hear(ctx, e)
+	if t.hear(ctx, e); !t.silent && !t.over {
+		t.stand(e.Fact)
+	}
 	if !t.silent && tells(e.Fact) {
 		v := t.view()
 		t.tell(v)
@@ -250,7 +282,25 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) bool {
 			t.question(v) //nolint:contextcheck // a person is asked for as long as the prompt lasts
 		}
 	}
-	return true
+	return nil
+}
+
+// stand notes whether the run is paused, and says how it continues.
+func (t *tracker) stand(f nexus.Fact) {
+	if t.state.Status != nexus.StatusPaused {
+		t.s.hold(t.state.Run, false, "")
+	}
+	p, ok := f.(nexus.RunPaused)
+	if !ok {
+		return
+	}
+	alarm := ""
+	if all := t.state.Alerts.Raised; len(all) > 0 && all[len(all)-1].Why == p.Why {
+		alarm = p.Why
+	}
+	t.s.hold(t.state.Run, true, alarm)
+	t.s.say("The run is paused: %s. `/resume` continues it. "+
+		"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.", t.s.plain(p.Why))
 }
 
 // tells reports whether a fact may change what is shown.
@@ -292,7 +342,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 		}
 	}
 	if !t.silent {
-		t.s.c.Think(t.mask(text) + "\n\n")
+		t.s.think(text)
 	}
 }
 
@@ -309,14 +359,6 @@ func known(f nexus.Fact) bool {
 }
 
 func (t *tracker) mask(text string) string { return t.s.agent.Console.Mask.Text(text) }
-
-// of returns the tool call of a task.
-func (t *tracker) of(id nexus.TaskID) *call {
-	if t.calls[id] == nil {
-		t.calls[id] = &call{}
-	}
-	return t.calls[id]
-}
 
 // fill notes how full the context was that a call used.
 func (t *tracker) fill(model string, u nexus.Usage) {
@@ -342,7 +384,7 @@ func (t *tracker) tell(v view.Run) {
 	}
 	var all []acpserver.Entry
 	for _, task := range v.Tasks {
-		if e, ok := entry(task, needed[task.ID]); ok {
+		if e, ok := t.entry(task, needed[task.ID]); ok {
 			all = append(all, e)
 		}
 	}
@@ -380,78 +422,4 @@ func (s *session) gauge(run nexus.RunID, spent nexus.Money) {
 		all += one
 	}
 	s.c.Gauge(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Float())
-}
-
-// entry returns a task as a part of the plan. One that was split is none: its parts
-// are.
-func entry(t view.Task, needed bool) (acpserver.Entry, bool) {
-	e := acpserver.Entry{Content: string(t.ID) + ": " + view.Clean(t.Title), Priority: priority(needed), Status: "pending"}
-	switch t.Status {
-	case nexus.Landed:
-		e.Status = "completed"
-	case nexus.Running, nexus.Reviewing, nexus.Boarding:
-		e.Status = "in_progress"
-	case nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Blocked:
-		e.Content += " (" + string(t.Status) + ")" // the protocol has no word for it
-	case nexus.Split:
-		return e, false
-	default:
-	}
-	return e, true
-}
-
-// show shows a task as a tool call.
-func (t *tracker) show(v view.Run, task view.Task) {
-	c := t.of(task.ID)
-	one := acpserver.Call{ID: string(v.ID) + "/" + string(task.ID), Kind: "edit", Status: acpserver.CallPending}
-	one.Title = t.mask(string(task.ID) + ": " + view.Clean(task.Title))
-	switch task.Status {
-	case nexus.Running, nexus.Reviewing, nexus.Boarding:
-		if v.Held != nil { // else it stands still, and can be continued
-			one.Status = acpserver.CallWorking
-		}
-	case nexus.Landed, nexus.Split:
-		one.Status = acpserver.CallDone
-	case nexus.Parked, nexus.Failed, nexus.Skipped:
-		one.Status = acpserver.CallFailed
-	case nexus.Blocked:
-		if v.Status.Ended() {
-			one.Status = acpserver.CallFailed
-		}
-	default:
-	}
-	text := strings.Join(c.said, "\n")
-	if task.Why != "" && !strings.Contains(text, view.Clean(task.Why)) {
-		text += fmt.Sprintf("\n%s: %s", task.Status, view.Clean(task.Why))
-	}
-	if text += c.left; strings.TrimSpace(text) != "" {
-		one.Content = append(one.Content, acpserver.Block(fenced(t.mask(text))))
-	}
-	for _, d := range c.diffs {
-		one.Content, one.Places = append(one.Content, d), append(one.Places, acpserver.At{Path: d.Path, Line: firstLine(d)})
-	}
-	if len(c.diffs) == 0 {
-		for _, file := range t.planned(task.ID) {
-			one.Places = append(one.Places, acpserver.At{Path: filepath.Join(t.s.top, filepath.FromSlash(file))})
-		}
-	}
-	shown, err := json.Marshal(one)
-	if err != nil || bytes.Equal(shown, c.shown) {
-		return
-	}
-	t.s.c.Show(one, c.shown != nil)
-	c.shown = shown
-}
-
-// planned returns the files that a task is planned to touch.
-func (t *tracker) planned(id nexus.TaskID) []string {
-	var all []string
-	if task := t.state.Task(id); task != nil {
-		for _, file := range task.Files {
-			if filepath.IsLocal(file) && !strings.ContainsAny(file, "*?[") {
-				all = append(all, file)
-			}
-		}
-	}
-	return all
 }

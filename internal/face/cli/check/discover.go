@@ -124,7 +124,7 @@ func Discover(ctx context.Context, a *console.Console, name, id string) ([]disco
 	}
 	var all []discover.Finding
 	for _, one := range h.Plugins {
-		found, err := discover.Ask(ctx, h, one, x.dir)
+		found, bad, err := discover.Ask(ctx, h, one, x.dir)
 		failed, plain := errors.AsType[*plugin.Error](err)
 		switch {
 		case plain && name == "":
@@ -134,6 +134,9 @@ func Discover(ctx context.Context, a *console.Console, name, id string) ([]disco
 			return nil, plugin.Unanswered(failed)
 		case err != nil:
 			return nil, err
+		}
+		for _, why := range bad {
+			a.Say("plugin %s: %s; it is left out", one.Name, view.Clean(why))
 		}
 		for _, f := range found {
 			if id != "" && f.ID != id {

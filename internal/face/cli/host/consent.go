@@ -20,8 +20,25 @@ const (
 	maxOutline = 256 << 10
 )
 
-// Shown makes a text of a client harmless, on one line of bounded length.
-func Shown(text string) string { return legible.Cut(view.Clean(text), maxShown) }
+// Shown makes a text of a client harmless, on one line of bounded length. Who agrees to
+// a longer one is told how much of it they do not see.
+func Shown(text string) string {
+	text = view.Clean(text)
+	if len(text) <= maxShown {
+		return text
+	}
+	return legible.Cut(text, maxShown) + " (cut here; it has " + view.Number(int64(len(text))) + " bytes)"
+}
+
+// Whole is [Shown] for what nobody can agree to without its end, such as a command: it
+// refuses what is too long to be shown.
+func Whole(what, text string) (string, error) {
+	text = view.Clean(text)
+	if len(text) > maxShown {
+		return "", unshown(fmt.Sprintf("%s has %d bytes, more than %d", what, len(text), maxShown))
+	}
+	return text, nil
+}
 
 // Price says what work may cost, and what else it takes.
 type Price struct {
@@ -55,6 +72,25 @@ func PriceOf(s *state.State) Price {
 	return p
 }
 
+// Refuses reports whether an answer is a plain no, with or without a reason.
+func Refuses(text string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
+	return word == "no" || word == "skip"
+}
+
+// YesTakes says what may follow from a yes to what a run asks, which somebody conducts
+// or not.
+func YesTakes(s *state.State, held bool) string {
+	text := "The run continues, within what was agreed to. "
+	if !held {
+		text = "Nobody works on the run now. "
+		if app.Undelivered(s) {
+			text = "What landed is published now; a model resolves conflicts. "
+		}
+	}
+	return text + PriceOf(s).String()
+}
+
 // Outline lists the tasks of a plan that comes from a client or a model, and the
 // commands that it has them checked by. All of them: a plan with more than can be
 // shown is refused, as nobody could agree to it.
@@ -67,23 +103,23 @@ func Outline(goal string, tasks []nexus.Task) (string, error) {
 			if c.Check == "" {
 				continue
 			}
-			check := view.Clean(c.Check)
-			if len(check) > maxShown {
-				return "", unshown(fmt.Sprintf("a check of %s has %d bytes, more than %d", Shown(string(t.ID)), len(check), maxShown))
+			check, err := Whole("a check of "+Shown(string(t.ID)), c.Check)
+			if err != nil {
+				return "", err
 			}
 			b.WriteString("\n  checked by: " + check)
 		}
 	}
 	if b.Len() > maxOutline {
-		return "", unshown(fmt.Sprintf("its tasks have %d bytes, more than %d", b.Len(), maxOutline))
+		return "", unshown(fmt.Sprintf("the plan's tasks have %d bytes, more than %d", b.Len(), maxOutline))
 	}
 	return b.String() + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task")), nil
 }
 
-// unshown refuses a plan that cannot be shown to the one who is to agree to it.
+// unshown refuses what cannot be shown to the one who is to agree to it.
 func unshown(why string) error {
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "the plan cannot be shown for consent: " + why,
+		Code: nexus.CodeInvalidInput, Message: "it cannot be shown for consent: " + why,
 		Hint: "Make it smaller, or put long commands into a script or a gate.",
 	}
 }

@@ -9,6 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+// TestShown holds that who agrees to a text that is cut knows that it is.
+func TestShown(t *testing.T) {
+	if got := host.Shown(" a\nb "); got != "a b" {
+		t.Error(got)
+	}
+	if got := host.Shown(strings.Repeat("y", 10_000)); len(got) > 1600 || !strings.HasSuffix(got, "y... (cut here; it has 10,000 bytes)") {
+		t.Errorf("%d bytes: %s", len(got), got[len(got)-60:])
+	}
+}
+
 // TestOutline holds that who agrees to a plan has seen every check of it.
 func TestOutline(t *testing.T) {
 	var tasks []nexus.Task

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,10 +74,27 @@ func (h Host) Run(ctx context.Context, o Order) Result {
 		return r
 	}
 	r.Text = view.CleanText(cmp.Or(drawn, out.String()))
-	if data := bytes.TrimSpace(out.Bytes()); json.Valid(data) && len(data) > 0 && data[0] == '{' {
-		r.Data = data
-	}
+	r.Data = object(out.Bytes())
 	return r
+}
+
+// object returns the object that a command printed. Others before or behind it complain
+// of what ended nothing, such as a channel that nobody can be asked by.
+func object(out []byte) (found json.RawMessage) {
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var one json.RawMessage
+		err := d.Decode(&one)
+		switch {
+		case errors.Is(err, io.EOF):
+			return found
+		case err != nil:
+			return nil // it is no JSON
+		}
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(one, &fields) == nil && fields != nil && (len(fields) != 1 || fields["error"] == nil) {
+			found = one
+		}
+	}
 }
 
 // Ended says with which exit code a command ended; empty where it was done.

@@ -26,9 +26,11 @@ type agentProgram struct {
 	Trusted   bool          `json:"trusted"`
 	Version   string        `json:"version,omitzero"` // as it says; empty: it does not
 	Speaks    string        `json:"speaks"`
-	Model     string        `json:"model,omitzero"` // that it is to use; empty: its own choice
+	Model     string        `json:"model,omitzero"`   // that it is to use; empty: its own choice
+	Models    []string      `json:"models,omitempty"` // that it says it has
+	Told      bool          `json:"tells_abilities"`  // resumes is what it says itself; else it is what its format allows
 	Asks      bool          `json:"asks_permission"`
-	Counts    string        `json:"counts"`       // dollars, tokens or nothing
+	Counts    string        `json:"counts"`       // dollars, tokens, nothing, or what it tells
 	Limits    bool          `json:"tells_limits"` // of its account
 	Resumes   bool          `json:"resumes"`
 	Billing   string        `json:"billing"`
@@ -53,15 +55,18 @@ func agentsCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		windows := view.Windows(a.Windows(ctx), a.Now())
-		versions := a.Versions(ctx, all)
+		probes := a.Probes(ctx, settings, all)
 		list := make([]agentProgram, len(all))
 		for i, one := range all {
 			list[i] = agentProgram{
 				Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
 				Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
-				Needs: needs(one), every: one.Every(),
-				Version: versions[one.Name], Model: one.Model, Asks: one.Speaks == "claude" || one.Speaks == "acp",
+				Needs: needs(one, probes[one.Name]), every: one.Every(),
+				Version: probes[one.Name].Version, Model: one.Model, Models: probes[one.Name].Models, Told: probes[one.Name].Helps, Asks: one.Speaks == "claude" || one.Speaks == "acp",
 				Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
+			}
+			if list[i].Told {
+				list[i].Resumes = probes[one.Name].Resumes
 			}
 			if len(list[i].Needs) > 0 {
 				list[i].Next = list[i].Needs[0].Fix
@@ -89,9 +94,12 @@ type need struct {
 }
 
 // needs says what has to be done so that an agent can work, in order.
-func needs(one app.Agent) (all []need) {
+func needs(one app.Agent, said app.AgentProbe) (all []need) {
 	if one.Missing != nil {
 		return []need{{"installed", "install " + one.Command}}
+	}
+	if len(said.Lacks) > 0 {
+		all = append(all, need{"another version", fmt.Sprintf("install a version of %s that knows %s", one.Command, strings.Join(said.Lacks, ", "))})
 	}
 	if !one.LoggedIn {
 		all = append(all, need{"logged in", cmp.Or(one.Signin, "log in")})
@@ -108,10 +116,12 @@ func needs(one app.Agent) (all []need) {
 // counts says what a program counts of its work.
 func counts(speaks string) string {
 	switch speaks {
-	case "aider", "claude", "opencode", "acp":
+	case "aider", "claude", "opencode":
 		return "dollars"
-	case "copilot", "text":
+	case "copilot", "goose", "text": // goose's tokens are those of its last call
 		return "nothing"
+	case "acp":
+		return "what it tells"
 	default:
 		return "tokens"
 	}
@@ -124,7 +134,7 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		switch {
 		case !one.Installed:
 			state = "missing"
-		case !one.LoggedIn || !one.Trusted:
+		case !one.LoggedIn || !one.Trusted || len(one.Needs) > 0 && one.Needs[0].What == "another version":
 			state = s.Warn("not yet")
 		}
 		fmt.Fprintf(&b, "%s %-10s", state, view.Clean(one.Name))
@@ -143,6 +153,9 @@ func drawAgents(s view.Style, all []agentProgram) string {
 			fmt.Fprintf(&b, ", does %s", role)
 		}
 		b.WriteString("\n")
+		if len(one.Models) > 0 {
+			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.Clean(someOf(one.Models)))
+		}
 		for _, w := range one.Windows {
 			fmt.Fprintf(&b, "        %-10s %s\n", "", w.Text())
 		}
@@ -155,6 +168,17 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		}
 	}
 	return b.String()
+}
+
+// maxShown is how many models of a program are shown; the answer in JSON has all.
+const maxShown = 8
+
+func someOf(models []string) string {
+	text := strings.Join(models[:min(len(models), maxShown)], ", ")
+	if more := len(models) - maxShown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func trustAgentCommand(a *console.Console) *cobra.Command {

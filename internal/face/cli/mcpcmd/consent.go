@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -33,9 +34,16 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 		if left, err = s.left(ctx, c.Input); err != nil {
 			return "", err
 		}
-		if left.Land && !slices.Contains(all, "land") {
+		if left.Land {
 			all = append(all, "land") // it was begun so
 		}
+	}
+	yes, lands, err := s.yes(ctx, t, c.Input)
+	if err != nil {
+		return "", err
+	}
+	if lands {
+		all = append(all, "land")
 	}
 	missing := slices.DeleteFunc(all, func(name string) bool { return slices.Contains(settings.Allowed, name) })
 	dear := raises(settings, c.Input)
@@ -50,7 +58,7 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 	if err != nil {
 		return "", err
 	}
-	return asks + what, s.refusal(t.name, missing, dear)
+	return asks + what + yes, s.refusal(t.name, missing, dear)
 }
 
 // needs returns what a call needs consent for.
@@ -87,6 +95,25 @@ func (s *server) refusal(name string, missing []string, dear bool) error {
 	}
 }
 
+// yes says what may follow from a yes to what only a person decides, and whether it
+// lands: what is published moves the branch that the run was to move.
+func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text string, lands bool, err error) {
+	word, _ := in["text"].(string)
+	if t.name != "approve" && t.name != "answer" || t.name == "answer" && host.Refuses(word) {
+		return "", false, nil
+	}
+	id, _ := in["id"].(string)
+	run, _ := in["run"].(string)
+	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
+		if q := st.Question(id); q != nil && people.StaysOpen(q.Trigger) {
+			text = "\n" + host.YesTakes(st, r.Holder != nil)
+			lands = q.Attempt == "" && host.PriceOf(st).Land
+		}
+		return nil
+	})
+	return text, lands, err
+}
+
 // left is what a run that is taken up again may cost, and the branch it moves.
 func (s *server) left(ctx context.Context, in map[string]any) (p host.Price, err error) {
 	run, _ := in["run"].(string)
@@ -106,8 +133,13 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	}
 	switch t.name {
 	case "answer":
+		word, _ := c.Input["text"].(string)
+		text, err := host.Whole("the answer", word)
+		if err != nil {
+			return "", err
+		}
 		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
-			return fmt.Sprintf("answer for you, in run %s.\nQuestion %s: %s\nAnswer: %s", run, in("id"), asked, in("text"))
+			return fmt.Sprintf("answer for you, in run %s.\nQuestion %s: %s\nAnswer: %s", run, in("id"), asked, text)
 		})
 	case "approve":
 		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
@@ -126,16 +158,19 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	case "plan":
 		what = "plan: " + in("goal")
 	case "resume":
-		if cost.Land = cost.Land || left.Land; left.Land {
-			cost.Target = left.Target
-		}
+		cost.Land, cost.Target = left.Land, left.Target
 		if _, given := c.Input["budget"]; !given {
 			cost.Most = left.Most
 		}
 		what = "continue run " + cmp.Or(in("run"), "(the latest)")
 	case "quick":
 		what = "do this task: " + in("task")
-		if check := in("check"); check != "" {
+		word, _ := c.Input["check"].(string)
+		check, err := host.Whole("the check", word)
+		if err != nil {
+			return "", err
+		}
+		if check != "" {
 			what += "\nIt is done when this passes: " + check
 		}
 	default:

@@ -82,11 +82,10 @@ func starting() []tool {
 			}, working()...),
 		},
 		{
-			name: "resume", about: "Continue a run that is paused, interrupted, or waited for a person. Nothing that was paid for is done again.",
+			name: "resume", about: "Continue a run that is paused, interrupted, or waited for a person. Nothing that was paid for is done again. " +
+				"It moves a branch at its end only if it was started so.",
 			command: []string{"resume", "--json"}, consent: "resume", long: true, conducts: true,
-			params: slices.Concat([]param{runWord()}, spending(), []param{
-				{name: "land", about: "also move the target branch to the result at the end; default: false", sort: truth, place: aside}, waiting(),
-			}),
+			params: slices.Concat([]param{runWord()}, spending(), []param{waiting()}),
 		},
 	}
 }

@@ -67,7 +67,9 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 		return console.ExitError(console.ExitOf(nexus.CodeHalted))
 	}
 	if interrupted {
-		a.Say("interrupted; nothing is lost, continue with: nexus resume %s", s.Run)
+		if !a.Host.Watched { // who shows it says how to continue there
+			a.Say("interrupted; nothing is lost, continue with: nexus resume %s", s.Run)
+		}
 		return console.ExitError(console.CodeInterrupted)
 	}
 	return endOf(s, v)

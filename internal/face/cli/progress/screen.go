@@ -32,6 +32,7 @@ type screen struct {
 	file  statusfile.Options
 	lines bool // events as JSON on standard output
 	live  bool
+	quiet bool // what happens is not drawn, or somebody else draws it
 
 	mu    sync.Mutex // guards what follows
 	state *state.State
@@ -46,7 +47,10 @@ type screen struct {
 // newScreen returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
 func newScreen(a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *screen {
-	return &screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
+	return &screen{
+		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
+		state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{},
+	}
 }
 
 // Follow shows the run until the work is over, and says when the first signal
@@ -106,6 +110,9 @@ func (s *screen) showPast(ctx context.Context) {
 		}
 		s.stale(e.Fact)
 	}
+	if s.quiet {
+		return
+	}
 	v := view.Of(s.state, s.a.Now())
 	s.a.Say("run %s continues: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",
 		s.state.Run, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
@@ -148,7 +155,7 @@ func (s *screen) show(e nexus.Event) bool {
 	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || planned && s.live {
 		return true // the block has all tasks
 	}
-	if text := s.said.Draw(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
+	if text := s.said.Draw(s.a.Style(s.a.Err), e); text != "" && !s.quiet {
 		s.erase()
 		if _, ok := e.Fact.(nexus.RunDrained); ok {
 			text += s.awaited()
@@ -183,7 +190,7 @@ func (s *screen) interrupted(ctx context.Context) {
 	s.catchUp(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
+	if s.over || s.quiet {
 		return
 	}
 	s.erase()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -82,6 +81,28 @@ func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 	}
 }
 
+// edited lets a person edit the order's plan until it can be used, or gives up.
+func edited(ctx context.Context, a *console.Console, o *progress.Order) error {
+	if !a.Person() {
+		return &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: "--edit opens an editor, and nobody is at a terminal",
+			Hint: "Write the plan to a file with --markdown, edit it, and give it to --plan.",
+		}
+	}
+	in, e := a.Keyboard(), edit{app: a}
+	for {
+		_, err := e.open(o)
+		if err == nil {
+			return nil
+		}
+		a.Complain(err)
+		answer, err := in.Line(ctx, "Edit it again? [Y/n]: ")
+		if answer != "" && !nexus.Agrees(answer) || err != nil || ctx.Err() != nil {
+			return e.unstarted("the plan was not changed")
+		}
+	}
+}
+
 // edit lets a person edit a plan. What does not pass the checks of a plan file
 // is kept, and opened again the next time.
 type edit struct {
@@ -92,7 +113,7 @@ type edit struct {
 
 // unstarted is why nothing was done. What the person wrote is kept in a file.
 func (e *edit) unstarted(message string) error {
-	hint := "Change the goal, or edit the plan: answer e, or save it with nexus plan GOAL --json > plan.json and use --plan plan.json."
+	hint := "Change the goal, or edit the plan: answer e, or save it with nexus plan GOAL --markdown > plan.md and use --plan plan.md."
 	if e.last != nil {
 		name, err := store(e.last)
 		if err != nil {
@@ -108,20 +129,16 @@ func (e *edit) unstarted(message string) error {
 // plan with an error leaves the order as it was.
 func (e *edit) open(o *progress.Order) (changed bool, err error) {
 	shown := *o.Plan
-	shown.Estimate = nil
-	was, err := json.MarshalIndent(shown, "", "  ")
-	if err != nil {
-		return false, fmt.Errorf("write the plan to edit it: %w", err)
-	}
+	was := plan.Markdown(shown)
 	if e.draft == nil {
-		e.draft = append(was, '\n')
+		e.draft = was
 	}
 	data, err := e.editor(e.draft)
 	if err != nil {
 		return false, err
 	}
 	e.draft = data
-	if !bytes.Equal(bytes.TrimSpace(data), was) {
+	if !bytes.Equal(data, was) {
 		e.last = data
 	}
 	p, err := load(e.app, data)
@@ -132,9 +149,9 @@ func (e *edit) open(o *progress.Order) (changed bool, err error) {
 		return false, err
 	}
 	e.draft = nil
-	plan.Forget(&p, shown)
+	plan.Recall(&p, shown)
 	o.Plan, o.Goal.Text = &p, p.Goal
-	return !bytes.Equal(bytes.TrimSpace(data), was), nil
+	return !bytes.Equal(data, was), nil
 }
 
 // editor opens a text in the person's editor, and returns what it became.
@@ -157,7 +174,7 @@ func (e *edit) editor(text []byte) ([]byte, error) {
 
 // store writes a text to a new file in the temporary directory.
 func store(text []byte) (name string, err error) {
-	f, err := os.CreateTemp("", "nexus-plan-*.json")
+	f, err := os.CreateTemp("", "nexus-plan-*.md")
 	if err != nil {
 		return "", fmt.Errorf("make a file for the plan: %w", err)
 	}

@@ -14,59 +14,82 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/export"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
 func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
-	var mermaid, dot bool
-	var run string
-	c := a.Command("plan GOAL | -f FILE | --plan FILE | --run RUN [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
-		if run != "" {
-			if err := recall(ctx, a, &o, run, args); err != nil {
+	var mermaid, dot, markdown bool
+	var run, to string
+	var out output
+	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]",
+		"turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+			if to != "" {
+				var err error
+				if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
+					return err
+				}
+			}
+			if run != "" {
+				if err := recall(ctx, a, &o, run, args); err != nil {
+					return err
+				}
+			} else if err := read(ctx, a, &o, &src, args); err != nil {
 				return err
 			}
-		} else if err := read(ctx, a, &o, src, args); err != nil {
-			return err
-		}
-		if err := prefer(o.Plan, o.Goal); err != nil {
-			return err
-		}
-		form := ""
-		switch {
-		case mermaid:
-			form = "mermaid"
-		case dot:
-			form = "dot"
-		}
-		if o.Plan != nil {
-			p, err := a.Open(ctx, app.Reads)
-			if err != nil { // a plan can be looked at anywhere
-				return planned(ctx, a, nil, o, form)
+			if err := prefer(o.Plan, o.Goal); err != nil {
+				return err
+			}
+			out.read = src.read
+			switch {
+			case mermaid:
+				out.form = "mermaid"
+			case dot:
+				out.form = "dot"
+			case markdown:
+				out.form = "markdown"
+			}
+			if o.Plan != nil {
+				p, err := a.Open(ctx, app.Reads)
+				if err != nil { // a plan can be looked at anywhere
+					return planned(ctx, a, nil, o, out)
+				}
+				defer p.Close()
+				return planned(ctx, a, p, o, out)
+			}
+			p, err := a.Open(ctx, app.Makes)
+			if err != nil {
+				return err
 			}
 			defer p.Close()
-			return planned(ctx, a, p, o, form)
-		}
-		p, err := a.Open(ctx, app.Makes)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		return propose(ctx, a, p, o, form)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+			return propose(ctx, a, p, o, out)
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
-	for _, other := range []string{"file", "plan"} {
-		c.MarkFlagsMutuallyExclusive("run", other)
+	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
+	for _, flag := range []string{"file", "plan", "format"} {
+		c.MarkFlagsMutuallyExclusive("run", flag)
 	}
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print the plan as Markdown, which --plan reads")
+	c.Flags().BoolVar(&out.edit, "edit", false, "open the plan in $EDITOR before it is printed")
 	a.JSONFlag(c)
-	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot")
+	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "markdown", "export")
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
+}
+
+// output is how a plan is printed.
+type output struct {
+	edit   bool            // a person may change it before
+	form   string          // mermaid, dot or markdown; empty: as a table, or as JSON
+	export foreign.Format  // for another tool; empty: it is for people and Nexus
+	read   *foreign.Import // what became of the file that it was read from; nil: it is ours
 }
 
 // recall fills in the plan of a run that was made before.
@@ -77,7 +100,10 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
 		p := app.PlanOf(s)
 		if len(p.Tasks) == 0 {
-			return &nexus.Error{Code: nexus.CodeNotFound, Message: "run " + string(r.ID) + " has no plan", Hint: "nexus status shows how it stands."}
+			return &nexus.Error{
+				Code: nexus.CodeNotFound, Message: "run " + string(r.ID) + " has no plan",
+				Hint: "nexus status shows how it stands.",
+			}
 		}
 		o.Goal.Text, o.Plan = p.Goal, &p
 		return nil
@@ -85,26 +111,44 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
+func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
 	if o.Plan == nil {
 		if err := progress.Decompose(ctx, a, p, &o); err != nil {
 			return err
 		}
 	}
-	return planned(ctx, a, p, o, form)
+	return planned(ctx, a, p, o, out)
 }
 
-// planned prints the order's plan. Without a place there are no earlier runs
+// planned prints the order's plan, which a person may change before. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, form string) error {
+func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
+	if out.edit {
+		if err := edited(ctx, a, &o); err != nil {
+			return err
+		}
+	}
+	if out.export != "" {
+		data, remarks, err := export.Write(*o.Plan, out.export)
+		if err != nil {
+			return err
+		}
+		sayRemarks(a, remarks)
+		return a.Print(string(data))
+	}
 	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
 	}
-	if a.Style(a.Out).Plain && form == "" && !a.JSON {
+	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
 		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
 	}
-	return a.Answer(o.Plan, func(s view.Style) string { return drawPlan(s, *o.Plan, form) })
+	answer := struct {
+		nexus.Plan
+
+		Import *foreign.Import `json:"import,omitempty"`
+	}{*o.Plan, out.read}
+	return a.Answer(answer, func(s view.Style) string { return drawPlan(s, *o.Plan, out.form) })
 }

@@ -9,12 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// drawPlan draws a plan: as a table in waves, or as a graph where form is mermaid
-// or dot.
+// drawPlan draws a plan: as a table in waves, as Markdown, or as a graph where form
+// is mermaid or dot.
 func drawPlan(s view.Style, p nexus.Plan, form string) string {
 	switch form {
+	case "markdown":
+		return string(plan.Markdown(p))
 	case "mermaid":
 		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
 	case "dot":

@@ -18,18 +18,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
 func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
-	const use = "run GOAL | -f FILE | --plan FILE | --finding NAME [flags]"
+	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME [flags]"
 	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if err := read(ctx, a, &o, src, args); err != nil {
+		if err := read(ctx, a, &o, &src, args); err != nil {
 			return err
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
@@ -49,7 +50,7 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if dry {
-			return propose(ctx, a, p, o, "")
+			return propose(ctx, a, p, o, output{read: src.read})
 		}
 		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
 			return err
@@ -63,18 +64,26 @@ func runCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	preferFlags(f, &o.Goal)
-	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict",
+		"skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c
 }
 
 // source is where a goal or plan is read from.
-type source struct{ file, plan, finding string }
+type source struct {
+	file, plan, finding string
+
+	format string          // of a plan; empty: the one it looks like
+	task   bool            // a file is a task's text, whatever it looks like
+	read   *foreign.Import // what became of a plan of another tool; filled in by read
+}
 
 func sourceFlags(c *cobra.Command, src *source) {
-	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal from `FILE`; - is standard input")
-	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` (JSON, see docs/plan.md)")
+	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal, or a plan, from `FILE`; - is standard input")
+	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` or folder, also of another tool (docs/plan.md)")
+	c.Flags().StringVar(&src.format, "format", "", "read the plan as this `FORMAT`: "+nexus.Join(foreign.Formats()))
 	c.MarkFlagsMutuallyExclusive("file", "plan")
 }
 
@@ -111,11 +120,14 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	if err != nil {
 		return nexus.Plan{}, err
 	}
+	if plan.IsMarkdown(data) {
+		return plan.LoadMarkdown(data, settings.Limits.Size)
+	}
 	return plan.Load(data, settings.Limits.Size)
 }
 
 // read fills in the goal, and the plan if there is one.
-func read(ctx context.Context, a *console.Console, o *progress.Order, src source, args []string) error {
+func read(ctx context.Context, a *console.Console, o *progress.Order, src *source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	o.Goal.Mode = nexus.Evolution
 	switch {
@@ -126,27 +138,21 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src source
 			return err
 		}
 		text = o.Goal.Text
-	case src.plan != "":
-		data, err := slurp(a, src.plan)
-		if err != nil {
-			return err
-		}
-		proposed, err := load(a, data)
-		if err != nil {
-			return err
-		}
-		o.Plan = &proposed
-		if text == "" {
-			text = proposed.Goal
-		}
 	case src.file != "" && text != "":
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
-	case src.file != "":
-		data, err := slurp(a, src.file)
+	case src.plan != "" || src.file != "":
+		said, err := readFile(a, o, src)
 		if err != nil {
 			return err
 		}
-		text = strings.TrimSpace(string(data))
+		if text == "" {
+			text = said
+		}
+	case src.format != "":
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--format was given without a plan",
+			Hint: "Name the file or folder of the plan with --plan.",
+		}
 	}
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -169,14 +175,20 @@ func slurp(a *console.Console, path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a file that exists and is readable."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err,
+				Hint: "Give a file that exists and is readable.",
+			}
 		}
 		defer func() { _ = f.Close() }() // only read
 		in = f
 	}
-	data, err := io.ReadAll(io.LimitReader(in, 16<<20))
+	data, err := io.ReadAll(io.LimitReader(in, 16<<20+1))
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Give a readable file."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err,
+			Hint: "Give a readable file.",
+		}
 	}
 	return data, nil
 }
@@ -191,9 +203,15 @@ func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)),
+			Hint: "Use fast, balanced or strong.",
+		}
 	case g.Strategy != "" && !g.Strategy.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)),
+			Hint: "Use one of " + nexus.Join(nexus.Strategies()) + ".",
+		}
 	case p == nil:
 		return nil
 	}

@@ -2,7 +2,6 @@ package toy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ type Actor struct {
 	Open func(id nexus.AttemptID, rev string) // hears of each worktree that is brought to a revision
 	a    *state.Attempt                       // whose sessions it has; its own copy
 	done []nexus.Fact                         // that are recorded with what comes next
+	learner
 }
 
 // Act does what an intent says.
@@ -242,7 +242,7 @@ func (x *Actor) judged(ctx context.Context) error {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
 	sum := repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence)
-	sum.Own = sum.State == nexus.Fail && sum.Gate != "build" && x.tested()
+	sum.Own = x.own(sum)
 	return x.record(ctx, append(facts, sum)...)
 }
 
@@ -356,90 +356,6 @@ func (x *Actor) handIn(ctx context.Context, s *state.Session, o nexus.Outcome) (
 	return o, x.record(ctx, f)
 }
 
-// turn asks for leave, calls the model, and records the answer with what it
-// cost.
-func (x *Actor) turn(ctx context.Context, s *state.Session) error {
-	for try := 1; ; try++ {
-		o := x.order(s)
-		r := nexus.BudgetReserved{
-			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: o.worst, Else: x.others(s.Model),
-		}
-		done := x.done
-		x.done = nil
-		told, err := x.Desk.Reserve(ctx, r, done...)
-		if err != nil {
-			if err = x.elsewhere(ctx, s, err); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, g := range told {
-			_, why := g.Say()
-			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
-				return err
-			}
-		}
-		switch {
-		case x.empty(x.Now(), s.Model):
-			if err := x.park(ctx, s, r); err != nil {
-				return err
-			}
-			continue
-		case x.roll(x.scenario.auth):
-			err = &nexus.Error{Code: nexus.CodeAuth, Message: "the key is wrong"}
-		case x.roll(x.scenario.provider):
-			err = errors.New("the provider failed")
-		default:
-			return x.answer(ctx, s, r, o)
-		}
-		spent := nexus.BudgetSpent{ID: r.ID, Estimated: true}
-		if auth := (&nexus.Error{}); errors.As(err, &auth) || try == 3 {
-			if failed := x.record(ctx, spent); failed != nil {
-				return failed
-			}
-			return err
-		}
-		if err := x.again(ctx, s, r, try); err != nil {
-			return err
-		}
-	}
-}
-
-// again settles a try that failed in the middle of an answer, and waits.
-func (x *Actor) again(ctx context.Context, s *state.Session, r nexus.BudgetReserved, try int) error {
-	spent := nexus.BudgetSpent{ID: r.ID, Estimated: true, Money: x.broke(r)}
-	rest := time.Duration(1+x.pick(300)) * time.Second
-	err := x.record(ctx, spent, nexus.CallDelayed{Session: s.Session, Model: s.Model, Try: try, Wait: rest, Why: "overload"})
-	if err != nil {
-		return err
-	}
-	ctx, stop := x.Desk.Spare(ctx, false)
-	defer stop()
-	return x.wait(ctx, rest)
-}
-
-// answer is a call that succeeds.
-func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetReserved, o order) error {
-	c := call{s.Session, s.Turns + 1}
-	cost := x.cost(o, x.Now())
-	x.begin(c, bill{r, cost})
-	if err := x.wait(ctx, 20*time.Second); err != nil {
-		x.lose(c)
-		return err
-	}
-	f := nexus.TurnTaken{Session: s.Session, Turn: c.turn, Message: fmt.Sprintf("turn %d tools", c.turn), Stop: "tools"}
-	if x.pick(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) {
-		f.Message, f.Stop = fmt.Sprintf("turn %d done", c.turn), "done"
-	}
-	err := x.record(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: nexus.Usage{Input: 10, Output: 1}}, f)
-	if err != nil {
-		x.lose(c)
-		return err
-	}
-	x.heard(c)
-	return x.tell(ctx, s)
-}
-
 // tools runs what the model called for on the last snapshot of the tree, and
 // gathers what came of it.
 func (x *Actor) tools(ctx context.Context, s *state.Session) error {
@@ -474,6 +390,9 @@ func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 
 // edit changes what the role is to change.
 func (x *Actor) edit(role nexus.Role) tree {
+	if x.scenario.know != nil && role == nexus.Coder {
+		return x.learn()
+	}
 	t, task := x.tree(), x.View.Task
 	content := x.id(string(x.a.ID) + ":")
 	if x.scenario.stubborn[task.ID] || x.roll(x.scenario.bad) {

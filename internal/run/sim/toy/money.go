@@ -53,8 +53,17 @@ func (x *Actor) order(s *state.Session) order {
 	o := order{model: s.Model}
 	o.request.System = t.text[:min(longest, 2_000+x.pick(60_000)+s.Turns*x.pick(80_000))]
 	o.request.MaxTokens = int64(1_000 + x.pick(15_000))
-	o.worst, _ = t.prices.Worst(o.model, o.request, llm.Terms{}, x.Now())
+	o.worst = x.worst(o)
 	return o
+}
+
+// worst returns what a call may cost at most, made now.
+func (x *Actor) worst(o order) nexus.Money {
+	if x.scenario.Tariff == nil {
+		return o.worst
+	}
+	worst, _ := x.scenario.Tariff.prices.Worst(o.model, o.request, llm.Terms{}, x.Now())
+	return worst
 }
 
 // cost returns what the provider charges for a call that ends well. It may

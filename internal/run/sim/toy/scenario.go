@@ -24,6 +24,7 @@ type Scenario struct {
 	Routing  nexus.Routing
 	Given    bool // the plan comes with the goal
 	stubborn map[nexus.TaskID]bool
+	know     *knowing // what coders need to know; nil: it is up to chance what is red
 
 	Crashes   int // times a process may die
 	Crash     Chance

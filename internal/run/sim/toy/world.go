@@ -168,7 +168,7 @@ func (w *Environment) move(to, from string) error {
 		return fmt.Errorf("the branch is at %s, not at %s", w.tip, from)
 	case c.parent != from:
 		w.wrong("%s landed on %s, its parent is %s", to, from, c.parent)
-	case !c.tree.Green() && !w.unjudged[c.tree]:
+	case !w.green(c.tree) && !w.unjudged[c.tree]:
 		w.wrong("%s landed red: %s", to, c.tree)
 	}
 	task := taskOf(c.attempt)
@@ -259,6 +259,9 @@ func (w *Environment) judge(t tree, gate string) nexus.Evidence {
 		w.unjudged[t] = w.unjudged[t] || e.State == nexus.NotRun
 		return e
 	}
+	if k := w.scenario.know; k != nil {
+		return k.lacks(w.scenario.Tasks, t, e)
+	}
 	if task, ok := strings.CutPrefix(gate, nexus.AcceptGate+"./"); ok {
 		if t.Broken(task) {
 			e.State, e.Why, e.Findings = nexus.Fail, "it is unmet", []nexus.Finding{{Gate: gate, Message: fmt.Sprintf("lacks %c", 'a'+t.Hash()%3)}}
@@ -273,6 +276,14 @@ func (w *Environment) judge(t tree, gate string) nexus.Evidence {
 		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, File: "f", Message: fmt.Sprintf("wrong %c", 'a'+i+t.Hash()%3)})
 	}
 	return e
+}
+
+// green is the truth about a tree.
+func (w *Environment) green(t tree) bool {
+	if k := w.scenario.know; k != nil {
+		return k.fine(w.scenario.Tasks, t)
+	}
+	return t.Green()
 }
 
 // Forget begins a conversation again.

@@ -53,8 +53,8 @@ type Agent interface {
 	// Open opens a session whose updates go to c. Of one that is loaded, it tells
 	// what happened. [nexus.CodeNotFound] says that there is none of that name.
 	Open(ctx context.Context, c *Client, o Opening) (Session, error)
-	// Sessions lists what can be loaded, the latest first; of all directories
-	// where dir is empty.
+	// Sessions lists what can be loaded in a directory, the latest first; in that of
+	// this process where dir is empty, if there can be any.
 	Sessions(ctx context.Context, dir string) ([]Info, error)
 }
 

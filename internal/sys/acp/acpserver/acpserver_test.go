@@ -2,11 +2,13 @@ package acpserver
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -191,6 +193,9 @@ func TestAsked(t *testing.T) {
 		{"permit", `"result":{}`, `\"\" <nil>`},
 		{"permit", `"result":7`, `\"\" json`},
 		{"permit", `"error":{"code":-32601,"message":"no"}`, `\"\" no`},
+		{"permit", `"error":"broken"`, `\"\" the client answered with the error \"\"broken\"\"`},
+		{"permit", `"error":{"code":"x"}`, `\"\" the client answered`},
+		{"permit", `"error":null,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`, `\"yes\" <nil>`},
 		{"elicit", `"result":{"action":"accept","content":{"answer":"red"}}`, `red <nil>`},
 		{"elicit", `"result":{"action":"accept","content":{"answer":"blue"}}`, ` <nil>`},
 		{"elicit", `"result":{"action":"decline","content":{"answer":"red"}}`, ` <nil>`},
@@ -202,6 +207,17 @@ func TestAsked(t *testing.T) {
 		p.send(`{"id":77,"result":{}}`, `{"id":1,`+c.answer+`}`, `{"id":1,`+c.answer+`}`)
 		p.want(`"text":"` + c.want)
 		p.want(`"id":2`)
+	}
+}
+
+// TestNoMethod holds that what is no request is not answered: two that did would not
+// stop.
+func TestNoMethod(t *testing.T) {
+	var out strings.Builder
+	const answers = `{"id":null,"error":{"code":-32600,"message":"no"}}` + "\n" + `{"id":[],"error":7}` + "\n{}\n" + `{"id":4,"error":"x"}`
+	(&Server{}).Serve(t.Context(), &talker{}, strings.NewReader(answers), &out)
+	if out.Len() > 0 {
+		t.Error(out.String())
 	}
 }
 
@@ -291,7 +307,7 @@ func FuzzServe(f *testing.F) {
 		`{"id":2,"method":"session/new","params":{"cwd":"/"}}`, `{"id":"x","method":"session/close","params":{"sessionId":"known"}}`,
 		prompt(2, "permit") + "\n" + `{"id":1,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, "[]\nnull\n\xff\n{", `{"id":[],"method":"x"}`,
 		`{"id":null,"method":"session/list"}`, `{"method":"session/cancel","params":[]}`, `{"id":2,"method":"session/set_mode","params":{"sessionId":"known","modeId":"b"}}`,
-		prompt(2, "flood"), `{"id":1e400,"method":"session/list","params":null}`, `{"id":-0,"method":"$/cancel_request"}`,
+		prompt(2, "wait") + "\n" + prompt(2, "look"), prompt(2, "flood"), `{"id":1e400,"method":"session/list","params":null}`, `{"id":-0,"method":"$/cancel_request"}`,
 	} {
 		f.Add([]byte(begin + s))
 	}
@@ -299,9 +315,9 @@ func FuzzServe(f *testing.F) {
 		var out strings.Builder
 		(&Server{}).Serve(t.Context(), &talker{flooded: make(chan struct{}, 9)}, strings.NewReader(string(data)), &out)
 		asked, answered := map[string]int{}, map[string]int{}
-		for line := range strings.Lines(string(data)) {
+		for line := range bytes.Lines(data) {
 			var m message
-			if json.Unmarshal([]byte(line), &m) == nil && m.Method != "" && identifies(m.ID) && m.ID != nil {
+			if json.Unmarshal(bytes.TrimSpace(line), &m) == nil && m.Method != "" && identifies(m.ID) && m.ID != nil {
 				asked[string(m.ID)]++
 			}
 		}
@@ -314,10 +330,8 @@ func FuzzServe(f *testing.F) {
 				answered[string(m.ID)]++
 			}
 		}
-		for id, n := range answered {
-			if n > asked[id] {
-				t.Errorf("%s is answered %d times and asked %d times: %s", id, n, asked[id], data)
-			}
+		if !maps.Equal(asked, answered) {
+			t.Errorf("asked %v, answered %v: %s", asked, answered, data)
 		}
 	})
 }

@@ -27,7 +27,7 @@ type message struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *fault          `json:"error"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // link sends messages to a client. Any goroutine may use it.
@@ -181,8 +181,8 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 		switch {
 		case !open:
 			return ErrGone
-		case m.Error != nil:
-			return m.Error
+		case len(m.Error) > 0 && string(m.Error) != "null":
+			return told(m.Error)
 		}
 		return json.Unmarshal(m.Result, result)
 	case <-ctx.Done():
@@ -192,6 +192,15 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 		l.notify("$/cancel_request", map[string]any{"requestId": id}, false)
 		return context.Cause(ctx)
 	}
+}
+
+// told returns the error that a client answered with, whatever it looks like.
+func told(data json.RawMessage) error {
+	var f fault
+	if json.Unmarshal(data, &f) != nil || f.Message == "" {
+		f = fault{Code: codeInternal, Message: "the client answered with the error " + word(string(data))}
+	}
+	return &f
 }
 
 func (l *link) request() (id int, answer chan message, err error) {

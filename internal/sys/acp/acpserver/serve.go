@@ -97,14 +97,14 @@ func (s *Server) take(ctx context.Context, line []byte) {
 	case !json.Valid(line):
 		s.link.refuse(codeParse, "the line is not JSON")
 		return
-	case json.Unmarshal(line, &m) != nil || line[0] != '{' || !identifies(m.ID):
+	case json.Unmarshal(line, &m) != nil || line[0] != '{':
 		s.link.refuse(codeInvalid, "the line is not a message of JSON-RPC 2.0")
 		return
-	case m.Method == "" && m.ID == nil:
-		s.link.refuse(codeInvalid, "the message has no method and no id")
-		return
-	case m.Method == "":
+	case m.Method == "": // an answer is never answered, whatever it is: who does the same would answer that
 		s.link.answered(m)
+		return
+	case !identifies(m.ID):
+		s.link.refuse(codeInvalid, "the id of the message is no text and no number")
 		return
 	case m.ID == nil:
 		s.heard(m)

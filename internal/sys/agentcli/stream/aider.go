@@ -72,6 +72,9 @@ func (a *aider) count(said string) {
 	}
 }
 
+// Cost is what the prompt cost so far.
+func (a *aider) Cost() nexus.Money { return a.money }
+
 // Close implements [Decoder].
 func (a *aider) Close(exit int, stderr string) End {
 	e := a.text.Close(exit, stderr)

@@ -102,6 +102,9 @@ func (o *opencode) Line(line []byte) []Event {
 	return all
 }
 
+// Cost is what the prompt cost so far.
+func (o *opencode) Cost() nexus.Money { return o.money }
+
 // Close implements [Decoder].
 func (o *opencode) Close(exit int, stderr string) End {
 	if o.end == nil && o.stopped && o.failed == "" && exit == 0 {

@@ -83,8 +83,9 @@ func Formats() []string {
 	return []string{"aider", "amp", "claude", "codex", "copilot", "gemini", "goose", "opencode", "text"}
 }
 
-// New returns the decoder of a format; text for an unknown one.
-func New(format string) Decoder {
+// New returns the decoder of a format; text for an unknown one, in which a line that
+// holds until, where that is not empty, says that the prompt is done.
+func New(format, until string) Decoder {
 	switch format {
 	case "aider":
 		return &aider{}
@@ -103,7 +104,7 @@ func New(format string) Decoder {
 	case "opencode":
 		return &opencode{}
 	default:
-		return &text{}
+		return &text{until: until}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // decode reads a whole stream.
 func decode(format, text string, exit int, stderr string) ([]stream.Event, stream.End) {
-	d := stream.New(format)
+	d := stream.New(format, "")
 	var all []stream.Event
 	for line := range strings.Lines(text) {
 		all = append(all, d.Line([]byte(line))...)
@@ -61,6 +61,9 @@ func TestEnds(t *testing.T) {
 		"opencode error":            {"opencode", `{"type":"error","sessionID":"o","error":{"name":"ProviderModelNotFoundError","data":{"message":"Model not found: x/y"}}}`, "", 1, nexus.FaultSetup, ""},
 		"opencode error, exit 0":    {"opencode", `{"type":"error","sessionID":"o","error":{"name":"APIError","data":{"message":"odd"}}}`, "", 0, nexus.FaultCrashed, ""},
 		"text done":                 {"text", "I did it.\n", "", 0, "", "I did it."},
+		"text about a login":        {"text", "The server answers 401 Unauthorized.\nI test that.\n\nI build.\nIt fails.\n", "", 1, nexus.FaultCrashed, "The server answers 401 Unauthorized.\n\nI test that.\n\n\n\nI build.\n\nIt fails."},
+		"text, login lost":          {"text", "I work.\nError: not logged in\nTry again.\n", "", 1, nexus.FaultLogin, "I work.\n\nError: not logged in\n\nTry again."},
+		"text, login on stderr":     {"text", "I work.\nI test.\nI build.\n", "401 Unauthorized", 1, nexus.FaultLogin, "I work.\n\nI test.\n\nI build."},
 		"text failed":               {"text", "", "nope", 3, nexus.FaultCrashed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +176,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, exit int) {
 		for _, format := range stream.Formats() {
-			d := stream.New(format)
+			d := stream.New(format, "")
 			for line := range bytes.Lines(data) {
 				for _, e := range d.Line(line) {
 					for _, c := range e.Calls {
@@ -197,7 +200,7 @@ func FuzzStream(f *testing.F) {
 // BenchmarkLine is what a message costs.
 func BenchmarkLine(b *testing.B) {
 	line := []byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c1","content":"` + strings.Repeat("some output of a tool\\n", 400) + `"}]}}`)
-	d := stream.New("claude")
+	d := stream.New("claude", "")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		d.Line(line)

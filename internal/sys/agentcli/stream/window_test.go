@@ -16,7 +16,7 @@ func TestWindows(t *testing.T) {
 		used  int
 		until int64
 	}
-	claude := stream.New("claude").Line
+	claude := stream.New("claude", "").Line
 	for name, c := range map[string]struct {
 		read func([]byte) []stream.Event
 		line string

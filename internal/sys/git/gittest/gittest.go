@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // Run runs git in dir and returns what it says, without the space around it.
@@ -42,6 +44,9 @@ func Write(tb testing.TB, dir string, files map[string]string) {
 	}
 }
 
+// Broken is what a git says that fails because of [Fails].
+const Broken = "git-is-broken-here"
+
 // Fails puts a git before the real one that fails at one call: the n-th, from 1,
 // since fail was called, or at none for 0. Calls says how many there were since.
 func Fails(tb testing.TB) (fail func(n int), calls func() int) {
@@ -56,13 +61,11 @@ func Fails(tb testing.TB) (fail func(n int), calls func() int) {
 		tb.Helper()
 		text := fmt.Sprintf(`#!/bin/sh
 echo >>'%s'
-if [ $(wc -l <'%[1]s') = %d ]; then echo broken >&2; exit 128; fi
-exec '%s' "$@"
-`, log, n, git)
-		Write(tb, bin, map[string]string{"log": "", "git": text})
-		if err := os.Chmod(script, 0o700); err != nil { //nolint:gosec // it is run
-			tb.Fatal(err)
-		}
+if [ $(wc -l <'%[1]s') = %[2]d ]; then echo %[4]s >&2; exit 128; fi
+exec '%[3]s' "$@"
+`, log, n, git, Broken)
+		Write(tb, bin, map[string]string{"log": ""})
+		testenv.WriteProgram(tb, script, text)
 	}
 	fail(0)
 	tb.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))

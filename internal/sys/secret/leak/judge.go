@@ -4,7 +4,7 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
 // Gate is the gate that looks for secrets in what a change adds. It is heard
 // of only where it finds one: a tree without any is not judged by that.
-const Gate = "secrets"
+const Gate = nexus.SecretsGate
 
 // Judge says what was found in what a change adds to a tree. It is red where
 // that has secrets, and unverifiable where there was too much to look at.

@@ -128,7 +128,7 @@ func Step(gate string) string {
 // taken refuses gates with names by which something else is known: what such a
 // gate says would be taken for what that says.
 func taken(commands map[string]string) error {
-	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
+	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "memory", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
 		if commands[name] != "" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: "gates." + name + " has a reserved name",

@@ -319,9 +319,7 @@ func TestWrites(t *testing.T) {
 func TestOtherFiles(t *testing.T) {
 	s := set(t, "good")
 	script := filepath.Join(s.env.Dir, "server.sh")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+s.List[0].Command+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.WriteProgram(t, script, "#!/bin/sh\nexec "+s.List[0].Command+"\n")
 	s.List[0].Command, s.List[0].Cwd = "./server.sh", "."
 	s.look(t)
 	tools, done := s.join(t)
@@ -329,9 +327,7 @@ func TestOtherFiles(t *testing.T) {
 		t.Fatalf("control: %s", a.Result.Text)
 	}
 	done()
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ncp -r / out\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.WriteProgram(t, script, "#!/bin/sh\ncp -r / out\n")
 	if a := call(t, s.begin(t), "echo", `{"text":"a"}`); !a.Result.Failed || !strings.Contains(a.Result.Text, "not those that a person trusted") {
 		t.Errorf("it was started: %s", a.Result.Text)
 	}

@@ -1,0 +1,137 @@
+package acpcmd
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+)
+
+// maxSaid is how many lines of what happened to a task are shown with it.
+const maxSaid = 30
+
+// maxAgain is how large diffs may be that are sent again because something was said
+// about their task, in bytes. Larger ones are with a change of them or of its status.
+const maxAgain = 64 << 10
+
+// call is the tool call of a task.
+type call struct {
+	said    []string
+	diffs   []acpserver.Diff
+	size    int    // of the diffs, in bytes
+	version int    // of the diffs
+	left    string // what of its change is not shown
+	shown   *shown // nil: nothing
+}
+
+// shown is what the client was shown of a task. It is small, so that each event can
+// be compared with it.
+type shown struct {
+	title, status, text, files string
+	version                    int
+}
+
+// of returns the tool call of a task.
+func (t *tracker) of(id nexus.TaskID) *call {
+	if t.calls[id] == nil {
+		t.calls[id] = &call{}
+	}
+	return t.calls[id]
+}
+
+// entry returns a task as a part of the plan. One that was split is none: its parts
+// are.
+func (t *tracker) entry(task view.Task, needed bool) (acpserver.Entry, bool) {
+	e := acpserver.Entry{Content: t.s.plain(string(task.ID) + ": " + task.Title), Priority: priority(needed), Status: "pending"}
+	switch task.Status {
+	case nexus.Landed:
+		e.Status = "completed"
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		e.Status = "in_progress"
+	case nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Blocked:
+		e.Content += " (" + string(task.Status) + ")" // the protocol has no word for it
+	case nexus.Split:
+		return e, false
+	default:
+	}
+	return e, true
+}
+
+// show shows a task as a tool call, where it is another than was shown.
+func (t *tracker) show(v view.Run, task view.Task) {
+	if one, changed := t.drawn(v, task); changed {
+		t.s.show(one)
+	}
+}
+
+// drawn returns what there is to show of a task as a tool call, and notes that it is
+// shown. Its diffs are sent with their text alone: what an editor gets replaces both.
+func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed bool) {
+	c := t.of(task.ID)
+	now := shown{title: t.s.plain(string(task.ID) + ": " + task.Title), status: standing(v, task), version: c.version}
+	now.files = strings.Join(t.planned(task.ID), "\n")
+	now.text = strings.Join(c.said, "\n")
+	if task.Why != "" && !strings.Contains(now.text, view.Clean(task.Why)) {
+		now.text += fmt.Sprintf("\n%s: %s", task.Status, view.Clean(task.Why))
+	}
+	now.text += c.left
+	before := c.shown
+	if before != nil && c.size > maxAgain && now.version == before.version && now.status == before.status && !t.over {
+		now.text = before.text // it comes with the next change
+	}
+	if before != nil && now == *before {
+		return one, false
+	}
+	c.shown = &now
+	one = acpserver.Call{ID: string(v.ID) + "/" + string(task.ID), Title: now.title, Kind: "edit", Status: now.status}
+	if before == nil || now.text != before.text || now.version != before.version {
+		if strings.TrimSpace(now.text) != "" {
+			one.Content = append(one.Content, acpserver.Block(fenced(t.mask(now.text))))
+		}
+		for _, d := range c.diffs {
+			one.Content, one.Places = append(one.Content, d), append(one.Places, acpserver.At{Path: d.Path, Line: firstLine(d)})
+		}
+	}
+	if len(c.diffs) == 0 && now.files != "" {
+		for file := range strings.SplitSeq(now.files, "\n") {
+			one.Places = append(one.Places, acpserver.At{Path: filepath.Join(t.s.top, filepath.FromSlash(file))})
+		}
+	}
+	return one, true
+}
+
+// standing is the status of a task as a tool call.
+func standing(v view.Run, task view.Task) string {
+	switch task.Status {
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		if v.Held != nil { // else it stands still, and can be continued
+			return acpserver.CallWorking
+		}
+	case nexus.Landed, nexus.Split:
+		return acpserver.CallDone
+	case nexus.Parked, nexus.Failed, nexus.Skipped:
+		return acpserver.CallFailed
+	case nexus.Blocked:
+		if v.Status.Ended() {
+			return acpserver.CallFailed
+		}
+	default:
+	}
+	return acpserver.CallPending
+}
+
+// planned returns the files that a task is planned to touch.
+func (t *tracker) planned(id nexus.TaskID) []string {
+	var all []string
+	if task := t.state.Task(id); task != nil {
+		for _, file := range task.Files {
+			if filepath.IsLocal(file) && !strings.ContainsAny(file, "*?[") {
+				all = append(all, file)
+			}
+		}
+	}
+	return all
+}

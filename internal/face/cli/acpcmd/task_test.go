@@ -1,0 +1,123 @@
+package acpcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+)
+
+// aTracker returns one that shows a run in a session that has no client.
+func aTracker() *tracker {
+	g := &agent{host.Host{Console: &console.Console{App: app.App{Mask: secret.New(nil)}}}}
+	return &tracker{s: &session{agent: g, top: "/w"}, calls: map[nexus.TaskID]*call{}, state: state.New("r")}
+}
+
+// TestDrawn holds that diffs are sent when they change, or what is said about them, and
+// not with each event.
+func TestDrawn(t *testing.T) {
+	for _, size := range []int{100, maxAgain + 1} {
+		k := aTracker()
+		v, task := view.Run{ID: "r", Held: &nexus.Process{}}, view.Task{ID: "T1", Title: "Do it", Status: nexus.Running}
+		c := k.of("T1")
+		c.said, c.diffs, c.size, c.version = []string{"one"}, []acpserver.Diff{acpserver.NewDiff("/w/a", nil, "a")}, size, 1
+		seen := func() string {
+			one, changed := k.drawn(v, task)
+			if !changed {
+				return "nothing"
+			}
+			text := one.Status
+			for _, part := range one.Content {
+				if d, ok := part.(acpserver.Diff); ok {
+					text += " " + d.Path
+				} else {
+					text += " " + strings.ReplaceAll(fmt.Sprint(part), "\n", " ")
+				}
+			}
+			return text
+		}
+		said := func(text string) string {
+			return fmt.Sprintf("map[content:map[text:```text %s ``` type:text] type:content] /w/a", text)
+		}
+		want := func(what, got, want string) {
+			t.Helper()
+			if got != want {
+				t.Errorf("%d bytes, %s: %s, want %s", size, what, got, want)
+			}
+		}
+		want("first", seen(), "in_progress "+said("one"))
+		want("again", seen(), "nothing")
+		c.said = append(c.said, "two")
+		if size > maxAgain {
+			want("said", seen(), "nothing")
+		} else {
+			want("said", seen(), "in_progress "+said("one two"))
+		}
+		c.version++
+		want("diffs", seen(), "in_progress "+said("one two"))
+		task.Status = nexus.Landed
+		want("landed", seen(), "completed")
+		c.said = append(c.said, "three")
+		k.over = true
+		want("over", seen(), "completed "+said("one two three"))
+	}
+}
+
+// TestLost holds that a run which cannot be shown any more is stopped, and that why is
+// known. One that nobody wants to see any more is not.
+func TestLost(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	for _, ended := range []bool{false, true} {
+		k := aTracker()
+		var why error
+		k.stop = func(err error) { why = err }
+		ctx, end := context.WithCancelCause(t.Context())
+		k.follow(ctx, func(yield func(nexus.Event, error) bool) {
+			if ended {
+				end(nil)
+			}
+			yield(nexus.Event{}, broken)
+		})
+		end(nil)
+		if lost := errors.Is(k.failed, broken) && errors.Is(why, broken); lost == ended || ended && why != nil {
+			t.Errorf("ended %t: %v, %v", ended, k.failed, why)
+		}
+	}
+	k := aTracker()
+	k.follow(t.Context(), func(yield func(nexus.Event, error) bool) {
+		yield(nexus.Event{Seq: 1, Fact: nexus.AttemptStarted{Task: "T1", Attempt: "T1.1"}}, nil) // of no task
+	})
+	if k.failed == nil {
+		t.Error("an event that does not fit is shown")
+	}
+}
+
+// TestSame holds that a diff that is another one is sent.
+func TestSame(t *testing.T) {
+	a, b := "a", "b"
+	d := acpserver.NewDiff("p", &a, "now")
+	for _, other := range []acpserver.Diff{
+		acpserver.NewDiff("q", &a, "now"), acpserver.NewDiff("p", &b, "now"), acpserver.NewDiff("p", nil, "now"), acpserver.NewDiff("p", &a, "then"),
+	} {
+		if same(d, other) || same(other, d) {
+			t.Errorf("%+v", other)
+		}
+	}
+	again := "a"
+	if !same(d, acpserver.NewDiff("p", &again, "now")) {
+		t.Error("the same diff")
+	}
+	if sizeOf(d) != 4 || sizeOf(acpserver.NewDiff("p", nil, "now")) != 3 {
+		t.Error("what was there before counts")
+	}
+}

@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+)
+
+// mapped is the answer of `map --json`; it has what was asked for.
+type mapped struct {
+	Commit     string          `json:"commit"`
+	Map        string          `json:"map,omitempty"`
+	Declared   []codemap.Place `json:"declared,omitempty"`
+	Used       []codemap.Place `json:"used,omitempty"`
+	Dependents []string        `json:"dependents,omitempty"`
+	Tests      []string        `json:"tests,omitempty"`
+}
+
+// mapping is what `nexus map` is asked.
+type mapping struct {
+	tokens                         int
+	commit                         string
+	query, callers, dependents, of string
+}
+
+func mapCommand(a *console.Console) *cobra.Command {
+	var m mapping
+	short := "draw a map of the code, or say where something is declared, used or tested"
+	c := a.Command("map [WORDS] [flags]", short, func(ctx context.Context, args []string) error {
+		found, err := m.look(ctx, a, strings.Join(args, " "))
+		if err != nil {
+			return err
+		}
+		return a.Answer(found, func(s view.Style) string { return found.draw(s) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, -1)
+	c.Flags().IntVar(&m.tokens, "tokens", 2_000, "maximum size of the map, in `TOKENS`")
+	c.Flags().StringVar(&m.commit, "commit", "HEAD", "look at this `COMMIT`")
+	c.Flags().StringVar(&m.query, "query", "", "where this `SYMBOL` is declared and used")
+	c.Flags().StringVar(&m.callers, "callers", "", "what uses this `SYMBOL`")
+	c.Flags().StringVar(&m.dependents, "dependents", "", "the files that depend on this `FILE`")
+	c.Flags().StringVar(&m.of, "tests-of", "", "the tests of this `FILE`")
+	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "tokens")
+	a.JSONFlag(c)
+	return c
+}
+
+func (m mapping) look(ctx context.Context, a *console.Console, words string) (*mapped, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	repo, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.Resolve(ctx, m.commit)
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no commit %q", m.commit), Cause: err, Hint: "Name a branch, a tag or a commit; a map is of what is committed."}
+	}
+	if words != "" && m.query+m.callers+m.dependents+m.of != "" {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both words and a question were given", Hint: "Words say what a map is about; leave them out."}
+	}
+	s, err := codemap.Look(ctx, repo, commit, nil)
+	if err != nil {
+		return nil, err
+	}
+	found := &mapped{Commit: commit}
+	switch {
+	case m.query != "" || m.callers != "":
+		found.Declared, found.Used, err = s.Symbol(ctx, m.query+m.callers)
+		if m.callers != "" {
+			found.Declared = nil
+		}
+		if err == nil && len(found.Declared)+len(found.Used) == 0 {
+			err = &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing of commit %.12s names %q", commit, m.query+m.callers), Hint: "Names are whole and in their case. What is not committed, or ignored, is not looked at."}
+		}
+	case m.dependents != "":
+		found.Dependents, err = s.Dependents(ctx, m.dependents)
+	case m.of != "":
+		found.Tests, err = s.Tests(ctx, m.of)
+	default:
+		found.Map, err = s.Draw(ctx, codemap.About{Task: words}, m.tokens)
+	}
+	return found, err
+}
+
+// draw draws what was found: files one a line, places in a table.
+func (m *mapped) draw(s view.Style) string {
+	var rows [][]string
+	row := func(p codemap.Place, what string) {
+		rows = append(rows, []string{fmt.Sprintf("%s:%d", view.Clean(p.File), p.Line), what, view.Clean(strings.TrimSpace(p.Text))})
+	}
+	for _, p := range m.Declared {
+		row(p, "declared")
+	}
+	for _, p := range m.Used {
+		if p.In == "" {
+			row(p, "used")
+		} else {
+			row(p, "used in "+view.Clean(p.In))
+		}
+	}
+	if len(rows) > 0 {
+		return view.Table(s, []string{"where", "what", "line"}, rows)
+	}
+	text := m.Map
+	for _, f := range append(m.Dependents, m.Tests...) {
+		text += view.Clean(f) + "\n"
+	}
+	return text
+}

@@ -1,0 +1,446 @@
+// Package memorycmd holds the commands that show what was learned in a
+// repository, and let a person approve or forget it.
+package memorycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/memory"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	return []*cobra.Command{a.Parent("memory", "show what was learned here, and decide what agents are told of it",
+		listCommand(a), showCommand(a), approveCommand(a), forgetCommand(a), gcCommand(a))}
+}
+
+// row is an episode with how it stands.
+type row struct {
+	episode.Episode
+
+	Standing episode.Standing `json:"standing"`         // of its files, compared with the commit that is checked out
+	Changed  string           `json:"changed,omitzero"` // file that makes it stale or gone
+	Told     int              `json:"told"`             // times that an agent was told of it
+	Last     time.Time        `json:"last,omitzero"`    // when that was last
+	Path     string           `json:"path"`             // of its file
+	Shared   bool             `json:"shared"`           // it is in the repository
+}
+
+// shelf is the memory of a repository as a command finds it.
+type shelf struct {
+	place    *app.Place
+	settings config.Config
+	store    memory.Store
+	kept     []memory.Kept
+	problems []memory.Problem
+	uses     map[string]episode.Use
+	now      func(path string) string
+	merged   func(commit string) bool // it is part of what is checked out
+}
+
+// open reads the memory, once the proposals of all runs are written. The caller
+// closes the place.
+func open(ctx context.Context, a *console.Console) (*shelf, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	s := &shelf{place: p, settings: settings, store: p.Memory(settings)}
+	if _, err := a.Learn(ctx, p, settings); err != nil {
+		a.Say("the proposals of runs are not up to date: %s", err)
+	}
+	if err := s.read(ctx); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *shelf) read(ctx context.Context) (err error) {
+	if s.kept, s.problems, err = s.store.Load(); err != nil {
+		return err
+	}
+	if s.uses, err = s.place.MemoryUses(ctx); err != nil {
+		return err
+	}
+	head, _, err := s.place.Repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	s.merged = func(commit string) bool {
+		is, ok := known[commit]
+		if !ok {
+			_, err := s.place.Repo.Run(ctx, "merge-base", "--is-ancestor", commit, head)
+			is = err == nil
+			known[commit] = is
+		}
+		return is
+	}
+	s.now, err = memory.At(ctx, s.place.Repo, head, s.kept)
+	return err
+}
+
+func (s *shelf) row(k memory.Kept) row {
+	r := row{Episode: k.Episode, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
+	r.Standing, r.Changed = k.Stand(s.now)
+	here := func(o episode.Origin) bool { return o.Commit == "" || s.merged(o.Commit) }
+	if r.Standing != episode.Fresh && len(k.From) > 0 && !slices.ContainsFunc(k.From, here) {
+		r.Standing, r.Changed = episode.Unmerged, ""
+	}
+	return r
+}
+
+// find returns the episode that a name means.
+func (s *shelf) find(name string) (memory.Kept, error) { return memory.Find(s.kept, name) }
+
+// filter says which episodes are listed.
+type filter struct{ state, kind, file string }
+
+func (f filter) check() error {
+	if f.state != "" && !slices.Contains(episode.States(), episode.State(f.state)) {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", f.state),
+			Hint: "The states are proposed, approved and forgotten.",
+		}
+	}
+	if f.kind != "" && !slices.Contains(episode.Kinds(), episode.Kind(f.kind)) {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", f.kind),
+			Hint: "The kinds are decision, pattern, gotcha, fix and review.",
+		}
+	}
+	return nil
+}
+
+func (f filter) lists(k memory.Kept) bool {
+	state := k.State == episode.State(f.state) || f.state == "" && k.State != episode.Forgotten
+	below := strings.TrimSuffix(f.file, "/") + "/"
+	file := f.file == "" || slices.ContainsFunc(k.Paths(), func(p string) bool { return p == f.file || strings.HasPrefix(p, below) })
+	return state && file && (f.kind == "" || k.Kind == episode.Kind(f.kind))
+}
+
+// listing is the answer of `memory list --json`.
+type listing struct {
+	Episodes []row            `json:"episodes"`
+	Problems []memory.Problem `json:"problems"` // files that are no episodes
+}
+
+func listCommand(a *console.Console) *cobra.Command {
+	var f filter
+	c := a.Command("list [flags]",
+		"list what was learned, what waits for approval, and what is out of date", func(ctx context.Context, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			s, err := open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer s.place.Close()
+			l := listing{Episodes: []row{}, Problems: append([]memory.Problem{}, s.problems...)}
+			for _, k := range s.kept {
+				if f.lists(k) {
+					l.Episodes = append(l.Episodes, s.row(k))
+				}
+			}
+			if err := a.Answer(l, func(st view.Style) string { return draw(st, l) }); err != nil || len(l.Problems) == 0 {
+				return err
+			}
+			return console.ExitError(console.CodeFailed)
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	flags := c.Flags()
+	flags.StringVar(&f.state, "state", "",
+		"list only those in this `STATE`: proposed, approved or forgotten; the default is all but forgotten ones")
+	flags.StringVar(&f.kind, "kind", "", "list only those of this `KIND`: decision, pattern, gotcha, fix or review")
+	flags.StringVar(&f.file, "file", "", "list only those about this `PATH` from the root of the repository, a file or a directory")
+	a.JSONFlag(c)
+	return c
+}
+
+func draw(s view.Style, l listing) string {
+	var b strings.Builder
+	if len(l.Episodes) == 0 {
+		b.WriteString("nothing is remembered here\n")
+	} else {
+		rows := make([][]string, len(l.Episodes))
+		for i, r := range l.Episodes {
+			rows[i] = []string{state(s, r), view.Clean(r.ID), r.Learned.String(), view.Number(int64(r.Told)), about(r), view.Clean(r.Title())}
+		}
+		b.WriteString(view.Table(s, []string{"state", "id", "learned", "told", "about", "text"}, rows))
+	}
+	for _, p := range l.Problems {
+		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.Clean(p.File), view.Clean(p.Why))
+		if p.Hint != "" {
+			fmt.Fprintf(&b, "  %s\n", view.Clean(p.Hint))
+		}
+	}
+	return b.String()
+}
+
+// state draws the state of an episode: what is not fresh is told to nobody.
+func state(s view.Style, r row) string {
+	switch {
+	case r.State == episode.Forgotten:
+		return s.Dim(string(r.State))
+	case r.Standing != episode.Fresh:
+		return s.Warn(string(r.State) + ", " + string(r.Standing))
+	case r.State == episode.Approved:
+		return s.Good(string(r.State))
+	}
+	return s.Warn(string(r.State))
+}
+
+// about names the first file of an episode, and how many more there are.
+func about(r row) string {
+	if len(r.Files) == 0 {
+		return "-"
+	}
+	text := view.Clean(r.Files[0].Path)
+	if more := len(r.Files) - 1; more > 0 {
+		text += fmt.Sprintf(" +%d", more)
+	}
+	return text
+}
+
+func showCommand(a *console.Console) *cobra.Command {
+	c := a.Command("show ID [--json]",
+		"print an episode: its text, where it comes from, and whether its files changed", func(ctx context.Context, args []string) error {
+			s, err := open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer s.place.Close()
+			k, err := s.find(args[0])
+			if err != nil {
+				return err
+			}
+			r := s.row(k)
+			return a.Answer(r, func(st view.Style) string { return detail(st, r) })
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+func detail(s view.Style, r row) string {
+	var b strings.Builder
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%-9s %s\n", name, view.Clean(text))
+		}
+	}
+	fmt.Fprintf(&b, "%s  %s\n", s.Bold(view.Clean(r.ID)), state(s, r))
+	line("file", r.Path)
+	line("learned", r.Learned.String())
+	for _, o := range r.From {
+		line("from", strings.TrimSpace(fmt.Sprintf("run %s, task %s, commit %.10s", o.Run, o.Task, o.Commit)))
+	}
+	for _, f := range r.Files {
+		text := f.Path
+		if f.Path == r.Changed {
+			text += map[episode.Standing]string{episode.Stale: " (changed since)", episode.Gone: " (deleted since)"}[r.Standing]
+		}
+		line("about", text)
+	}
+	line("symbols", strings.Join(r.Symbols, ", "))
+	if r.Told > 0 {
+		line("told", fmt.Sprintf("%s, last on %s", view.Count(r.Told, "time"), r.Last.UTC().Format(time.DateOnly)))
+	}
+	b.WriteString("\n")
+	for text := range strings.Lines(r.Text) {
+		b.WriteString(view.Clean(strings.TrimRight(text, "\n")) + "\n")
+	}
+	return b.String()
+}
+
+// changed is the answer of commands that change the memory.
+type changed struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Path    string `json:"path,omitzero"` // of its file now
+	Renewed bool   `json:"renewed,omitzero"`
+}
+
+func approveCommand(a *console.Console) *cobra.Command {
+	lasting := false
+	c := a.Command("approve ID... [--json]",
+		"let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
+			var done []changed
+			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
+				to, renewed, err := s.store.Approve(k, s.row(k).Standing, lasting, s.now)
+				if err == nil {
+					done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
+				var b strings.Builder
+				for _, d := range done {
+					fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
+					if d.Renewed {
+						b.WriteString("Its files had changed; it holds for them as they are committed now.\n")
+					}
+				}
+				return b.String() + "Agents are told of it from now on. Commit the file to share it.\n"
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, -1)
+	c.Flags().BoolVar(&lasting, "lasting", false, "keep it when its files change, as long as they are there")
+	a.JSONFlag(c)
+	return c
+}
+
+func forgetCommand(a *console.Console) *cobra.Command {
+	c := a.Command("forget ID... [--json]",
+		"remove an episode, and do not propose it again here", func(ctx context.Context, args []string) error {
+			var done []changed
+			shared := false
+			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
+				shared = shared || k.Shared
+				done = append(done, changed{ID: k.ID, State: string(episode.Forgotten)})
+				return s.store.Forget(k)
+			})
+			if err != nil {
+				return err
+			}
+			return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
+				var b strings.Builder
+				for _, d := range done {
+					fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
+				}
+				if shared {
+					b.WriteString("Its file is removed from " + episode.Dir + ". Commit that to share it.\n")
+				}
+				return b.String()
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, -1)
+	a.JSONFlag(c)
+	return c
+}
+
+// each does something with the episodes that are named, all of which must be
+// there. Nobody in a sandbox does: agents are told of what is approved.
+func each(ctx context.Context, a *console.Console, names []string, do func(*shelf, memory.Kept) error) error {
+	if err := outside(a); err != nil {
+		return err
+	}
+	s, err := open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	var all []memory.Kept
+	for _, name := range names {
+		k, err := s.find(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, k)
+	}
+	for _, k := range all {
+		if err := do(s, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func outside(a *console.Console) error {
+	if a.Env(sandbox.Mark) == "" {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeForbidden, Message: "agents may not edit the memory",
+		Hint: "Say in learned, when you submit, what the next agent should know.",
+	}
+}
+
+// dropped is an episode that gc removes, and why.
+type dropped struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+func gcCommand(a *console.Console) *cobra.Command {
+	dry := false
+	c := a.Command("gc [--dry-run] [--json]",
+		"remove what is about deleted files, or what nobody approved or needed for long", func(ctx context.Context, _ []string) error {
+			if err := outside(a); err != nil {
+				return err
+			}
+			s, err := open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer s.place.Close()
+			gone, err := s.sweep(a.Now(), dry)
+			if err != nil {
+				return err
+			}
+			return a.Answer(map[string]any{"removed": gone, "dry_run": dry}, func(st view.Style) string { return swept(st, gone, dry) })
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Flags().BoolVar(&dry, "dry-run", false, "only list what would be removed")
+	a.JSONFlag(c)
+	return c
+}
+
+// sweep removes what is of no use any more. What is learned again is proposed
+// again: only what is forgotten is not.
+func (s *shelf) sweep(now time.Time, dry bool) ([]dropped, error) {
+	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+	keep := episode.Keep{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
+	gone := []dropped{}
+	for _, k := range s.kept {
+		r := s.row(k)
+		why := episode.Expired(episode.Candidate{Episode: k.Episode, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
+		if why == "" {
+			continue
+		}
+		gone = append(gone, dropped{k.ID, k.Path, why})
+		if dry {
+			continue
+		}
+		if err := s.store.Remove(k); err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
+}
+
+func swept(s view.Style, gone []dropped, dry bool) string {
+	if len(gone) == 0 {
+		return "nothing to remove\n"
+	}
+	rows := make([][]string, len(gone))
+	word := "removed"
+	if dry {
+		word = "would be removed"
+	}
+	for i, g := range gone {
+		rows[i] = []string{word, view.Clean(g.ID), view.Clean(g.Why)}
+	}
+	return view.Table(s, []string{"", "id", "why"}, rows)
+}

@@ -1,0 +1,156 @@
+package startcmd
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
+)
+
+// readFile reads the plan or the goal that is in the file or folder of the source,
+// and returns the goal. A file that was not called a plan is one if it looks like one.
+func readFile(a *console.Console, o *progress.Order, src *source) (goal string, err error) {
+	var format foreign.Format
+	var tag string
+	if src.format != "" {
+		if format, tag, err = foreign.ParseFormat(src.format, foreign.Formats()); err != nil {
+			return "", err
+		}
+	}
+	name := cmp.Or(src.plan, src.file)
+	var data []byte
+	var s foreign.Source
+	if info, err := os.Stat(name); err == nil && info.IsDir() && !src.task {
+		s = foreign.Dir(name)
+	} else {
+		if data, err = slurp(a, name); err != nil {
+			return "", err
+		}
+		s = foreign.File(name, data)
+	}
+	if format == "" && !src.task {
+		if format, s, err = foreign.Recognise(s); err != nil {
+			return "", err
+		}
+	}
+	switch looks := strings.TrimSpace(string(data)); {
+	case format == "" && src.plan == "":
+		return strings.TrimSpace(string(data)), nil
+	case format == "" && looks != "" && !strings.ContainsAny(looks[:1], "{["):
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidPlan, Message: view.Quote(name) + " is in no format of a plan that Nexus knows",
+			Hint: "Name its format with --format: " + nexus.Join(foreign.Formats()) + "; or give it with -f, as a goal.",
+		}
+	case format == "" || format == foreign.Nexus:
+		proposed, err := load(a, data)
+		o.Plan = &proposed
+		return proposed.Goal, err
+	}
+	return importPlan(a, o, src, s, format, tag)
+}
+
+// importPlan reads a plan of another tool, and says what did not come along.
+func importPlan(a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format,
+	tag string,
+) (goal string, err error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return "", err
+	}
+	read, err := foreign.Read(s, format, tag, settings.Limits.Size)
+	if err != nil {
+		return "", err
+	}
+	if err := read.Check(settings.Limits.Size); err != nil {
+		return "", err
+	}
+	a.Say("%s is read as a plan of the format %s: %s", view.Clean(read.File), read.Format, view.Count(len(read.Plan.Tasks), "task"))
+	sayRemarks(a, read.Remarks)
+	src.read, o.Plan = &read, &read.Plan
+	return read.Plan.Goal, nil
+}
+
+// maxRemarks is how many lines are said about a plan.
+const maxRemarks = 40
+
+// sayRemarks says in short lines what did not come along. What became of
+// several tasks in the same way is said once.
+func sayRemarks(a *console.Console, remarks []foreign.Remark) {
+	lines := remarkLines(remarks)
+	for _, line := range lines[:min(len(lines), maxRemarks)] {
+		a.Say("  %s", view.Clean(line))
+	}
+	if more := len(lines) - maxRemarks; more > 0 {
+		a.Say("  and %d more; nexus plan --json lists them", more)
+	}
+}
+
+// remarkLines puts remarks into words.
+func remarkLines(remarks []foreign.Remark) []string {
+	type same struct {
+		kind      foreign.Kind
+		what, why string
+	}
+	where := map[same]int{}
+	items := map[same][]string{}
+	var order []same
+	for i, r := range remarks {
+		k := same{r.Kind, r.What, r.Why}
+		switch {
+		case r.Item == "":
+			k.what = fmt.Sprint(r.What, "\x00", i) // it is said by itself
+		case r.Kind == foreign.Done:
+			k.what, k.why = "", "left out"
+		}
+		if items[k] == nil {
+			order = append(order, k)
+			where[k] = i
+		}
+		if !slices.Contains(items[k], r.Item) {
+			items[k] = append(items[k], r.Item)
+		}
+	}
+	lines := make([]string, 0, len(order))
+	for _, k := range order {
+		r := remarks[where[k]]
+		what, _, _ := strings.Cut(k.what, "\x00")
+		line := fmt.Sprintf("%-8s", r.Kind)
+		if r.File != "" {
+			line += " " + r.File
+			if r.Line > 0 {
+				line += fmt.Sprintf(":%d", r.Line)
+			}
+		}
+		if of := shortList(items[k]); of != "" {
+			line += " " + of + ":"
+		} else {
+			line += ":"
+		}
+		switch {
+		case what == "":
+			line += " " + k.why
+		case k.why == "":
+			line += " " + what
+		default:
+			line += " " + what + " (" + k.why + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// shortList names the first of some tasks, and how many more there are.
+func shortList(items []string) string {
+	const most = 4
+	if len(items) > most+1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+	}
+	return strings.Join(items, ", ")
+}

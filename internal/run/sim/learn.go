@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// Learned is what it took coders who do not know all that they need.
+type Learned struct {
+	Runs      int    `json:"runs"`
+	Tasks     int    `json:"tasks"`
+	Landed    int    `json:"landed"`
+	Attempts  int    `json:"attempts"`
+	Rounds    int    `json:"rounds"`
+	Violation string `json:"violation,omitzero"` // of the first run that violates something
+}
+
+// PerTask is how many rounds a task took that landed, with those of tasks that did not.
+func (l Learned) PerTask() float64 { return float64(l.Rounds) / float64(max(1, l.Landed)) }
+
+// Learn plays runs of that many seeds in which new attempts are told what earlier ones
+// came to, or only how they ended. See [toy.Knowing].
+func Learn(first uint64, runs int, told bool) Learned {
+	out := Learned{Runs: runs}
+	for i := range runs {
+		seed := first + uint64(i)                                                 //nolint:gosec // i is not below 0
+		dice := rand.New(rand.NewPCG(seed, 4))                                    //nolint:gosec // a seed must give the same dice
+		s := fresh(toy.Knowing(dice, told), dice, rand.New(rand.NewPCG(seed, 5))) //nolint:gosec // as above
+		s.use(&purse{now: func() time.Time { return s.now }, pick: dice.IntN})
+		r := s.play(seed)
+		out.Tasks, out.Landed = out.Tasks+r.Tasks, out.Landed+r.Landed
+		for _, e := range s.journal.events {
+			switch e.Fact.(type) {
+			case nexus.AttemptStarted:
+				out.Attempts++
+			case nexus.RoundStarted:
+				out.Rounds++
+			default:
+			}
+		}
+		if out.Violation == "" {
+			out.Violation = r.Violation
+		}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package toy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// knowing is a model of what coders need to know. Each task has facts that its work
+// must respect. A coder knows those that it was told of, in the message that opened
+// its conversation or by a gate since; the tests tell the first that the work lacks.
+// So each fact that is not known costs a round. What a gate says is not always
+// understood: then the coder writes what it wrote before. A new attempt is a new
+// conversation, which knows what its first message says and nothing else.
+type knowing struct {
+	facts map[nexus.TaskID][]string
+	dull  map[nexus.Tier]Chance // a round in which what was told is not understood
+	told  bool                  // a new attempt is told what is known, and not only how earlier ones ended
+}
+
+// learner is a coder who needs to know things.
+type learner struct {
+	round int  // the last in which it wrote
+	dull  bool // it did not understand what it was told before that
+}
+
+// things returns what there is to know of a task. They differ in more than digits,
+// which the signature of a failure leaves out.
+func things() []string {
+	return []string{"alder", "birch", "cedar", "elder", "fir", "hazel", "larch", "maple", "oak", "pine"}
+}
+
+// Knowing makes a scenario in which nothing goes wrong but that coders do not know
+// what they need. New attempts are told what earlier ones came to, or only how they
+// ended.
+func Knowing(r *rand.Rand, told bool) Scenario {
+	s := Scenario{
+		Given: true, stubborn: map[nexus.TaskID]bool{},
+		Limits: nexus.Limits{
+			Parallel: 4, Turns: 20, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 3, LandTries: 3, MajorsBlock: 1, RunMoney: 1000 * nexus.Dollar,
+			PerTier: map[nexus.Tier]int{nexus.Fast: 5, nexus.Balanced: 3, nexus.Strong: 2}, Dispatches: 500,
+		},
+		know: &knowing{
+			facts: map[nexus.TaskID][]string{}, told: told,
+			dull: map[nexus.Tier]Chance{nexus.Fast: 0.4, nexus.Balanced: 0.3, nexus.Strong: 0.2},
+		},
+	}
+	for i := range 6 {
+		id := nexus.TaskID(fmt.Sprintf("T%d", i+1))
+		s.Tasks = append(s.Tasks, nexus.Task{ID: id, Title: "a task", Minutes: 10, Strategy: nexus.NoTest, Reason: "its tests are there", Files: []string{"f" + string(id)}})
+		names := things()
+		for _, n := range r.Perm(len(names))[:2+r.IntN(4)] {
+			s.know.facts[id] = append(s.know.facts[id], string(id)+"-"+names[n])
+		}
+	}
+	return s
+}
+
+// lacks returns a gate's evidence about a tree: the first thing that the work of a
+// task lacks is wrong.
+func (k *knowing) lacks(tasks []nexus.Task, t tree, e nexus.Evidence) nexus.Evidence {
+	for _, task := range tasks {
+		content := t.Of(task.Files[0])
+		if content == "" || e.Gate != "test" {
+			continue
+		}
+		for _, fact := range k.facts[task.ID] {
+			if !slices.Contains(strings.Fields(content), fact) {
+				e.State, e.Why = nexus.Fail, "it is red"
+				e.Findings = append(e.Findings, nexus.Finding{Gate: e.Gate, File: task.Files[0], Message: "it ignores " + fact})
+				return e
+			}
+		}
+	}
+	return e
+}
+
+// fine is the truth about a tree in which nothing is up to chance.
+func (k *knowing) fine(tasks []nexus.Task, t tree) bool {
+	return len(k.lacks(tasks, t, nexus.Evidence{Gate: "test"}).Findings) == 0
+}
+
+// knows returns the facts that the coder of the attempt knows.
+func (x *Actor) knows() []string {
+	k := x.scenario.know
+	said := x.opening()
+	for _, r := range x.a.Rounds {
+		for _, e := range r.Evidence {
+			for _, f := range e.Findings {
+				said += "\n" + f.Message
+			}
+		}
+	}
+	var known []string
+	for _, fact := range k.facts[x.View.Task.ID] {
+		if strings.Contains(said, fact) {
+			known = append(known, fact)
+		}
+	}
+	return known
+}
+
+// opening returns the message that opens the coder's conversation, made by what
+// makes the real one.
+func (x *Actor) opening() string {
+	account := tried.Of(x.View)
+	for i := range account.Attempts {
+		a := &account.Attempts[i]
+		a.Files = x.View.Task.Files
+	}
+	if !x.scenario.know.told {
+		account = tried.Account{Attempts: account.Attempts}
+	} else if at := account.Closest.At; at != "" {
+		for f := range x.at(at).Files() {
+			if f.Content != x.at(account.Closest.Base).Of(f.Name) {
+				account.Diff += fmt.Sprintf("+%s: %s\n", f.Name, f.Content)
+			}
+		}
+	}
+	return prompt.Brief{Session: nexus.SessionID(x.a.ID + "/coder.1"), Task: x.View.Task.Task, Base: x.a.Base, Tried: account}.Text()
+}
+
+// learn writes what the coder of the attempt knows, or, in a round in which it does
+// not understand what it was told, once more what is there.
+func (x *Actor) learn() tree {
+	t, file := x.tree(), x.View.Task.Files[0]
+	if n := len(x.a.Rounds); x.round != n {
+		x.round, x.dull = n, n > 1 && x.roll(x.scenario.know.dull[x.a.Tier])
+	}
+	facts := x.knows()
+	if x.dull {
+		_, before, _ := strings.Cut(t.Of(file), " ")
+		facts = strings.Fields(before)
+	}
+	return t.With(file, strings.Join(append([]string{x.id(string(x.a.ID) + ":")}, facts...), " "))
+}
+
+// wrote reports whether a session may be done: a coder who needs to know things
+// writes in each round.
+func (x *Actor) wrote(s *state.Session) bool {
+	return x.scenario.know == nil || s.Role != nexus.Coder || x.round == len(x.a.Rounds)
+}
+
+// own reports whether what is red came with the work. What coders need to know is
+// in tests that were there before.
+func (x *Actor) own(sum nexus.VerdictGiven) bool {
+	return x.scenario.know == nil && sum.State == nexus.Fail && sum.Gate != "build" && x.tested()
+}

@@ -1,0 +1,56 @@
+package acp
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+)
+
+// Told is what an agent says about itself.
+type Told struct {
+	Version string // empty: it does not say
+	Resumes bool   // it continues conversations
+	Models  []string
+}
+
+// Probe starts an agent, has it say what it can do, and, where open is set, opens a
+// conversation in which nothing is asked: that is how it tells its models.
+// An error means that it does not speak the protocol, or that ctx ended.
+func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
+	a := New(l)
+	if err := a.start(ctx); err != nil {
+		return Told{}, err
+	}
+	defer a.link.close()
+	if err := a.initialize(ctx, ignore); err != nil {
+		return Told{}, err
+	}
+	can := a.able.Capabilities
+	told := Told{Version: a.able.Info.Version, Resumes: can.Load || can.Session.Resume != nil}
+	if !open {
+		return told, nil
+	}
+	var o opened
+	params := map[string]any{"cwd": l.Command.Dir, "mcpServers": []any{}}
+	if err := a.link.ask(ctx, "session/new", params, &o, ignore); err != nil {
+		return told, nil //nolint:nilerr // it tells no models, which many do without a network
+	}
+	told.Models = o.models()
+	return told, nil
+}
+
+// models returns the names of the models that a conversation can have.
+func (o opened) models() []string {
+	var all []string
+	for _, m := range o.Models.All {
+		all = append(all, m.ID)
+	}
+	for _, c := range o.Choices {
+		if is(c, "model") {
+			for _, one := range flat(c.Options) {
+				all = append(all, one.Value)
+			}
+		}
+	}
+	return agentcli.NamesOf(all)
+}

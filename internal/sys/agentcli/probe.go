@@ -1,0 +1,169 @@
+package agentcli
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+const (
+	maxModels    = 500 // of a program that are listed
+	maxModelName = 100 // bytes
+)
+
+// probe is how a program that prints a format is asked about itself.
+type probe struct {
+	help    []string // prints which flags there are for a prompt
+	starts  []string // words of its help that a prompt needs
+	resumes string   // word of its help without which it continues no conversation
+	models  []string // prints the models that it has; nil: nothing does
+}
+
+// probes are by format, and by name for programs that print nothing but text.
+func (p Program) probe() probe {
+	switch {
+	case p.Speaks == "aider":
+		return probe{help: []string{"--help"}, starts: []string{"--message-file", "--yes-always"}, resumes: "--restore-chat-history"}
+	case p.Speaks == "amp":
+		return probe{help: []string{"--help"}, starts: []string{"--stream-json"}, resumes: "threads"}
+	case p.Speaks == "claude":
+		return probe{
+			help: []string{"--help"}, starts: []string{"--input-format", "--output-format", "--strict-mcp-config"}, resumes: "--resume",
+			models: []string{
+				"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--setting-sources", "", "--strict-mcp-config",
+			},
+		}
+	case p.Speaks == "codex":
+		return probe{help: []string{"exec", "--help"}, starts: []string{"--json"}, resumes: "resume", models: []string{"debug", "models"}}
+	case p.Speaks == "copilot":
+		return probe{help: []string{"--help"}, starts: []string{"--output-format", "--allow-all-tools"}, resumes: "--resume"}
+	case p.Speaks == "gemini":
+		return probe{help: []string{"--help"}, starts: []string{"--output-format", "--approval-mode", "--skip-trust"}, resumes: "--resume"}
+	case p.Speaks == "goose":
+		return probe{help: []string{"run", "--help"}, starts: []string{"--output-format"}, resumes: "--resume"}
+	case p.Speaks == "opencode":
+		return probe{help: []string{"run", "--help"}, starts: []string{"--format"}, resumes: "--session", models: []string{"models"}}
+	case p.Speaks == "text" && p.Name == "crush":
+		return probe{help: []string{"run", "--help"}, starts: []string{"--quiet"}, models: []string{"models"}}
+	default:
+		return probe{}
+	}
+}
+
+// HelpArgs returns the arguments with which the program prints how it is started
+// for a prompt; nil where nobody knows.
+func (p Program) HelpArgs() []string { return p.probe().help }
+
+// Lacks returns which of the words of its help Nexus needs that are not in there,
+// and whether it says that it continues a conversation.
+func (p Program) Lacks(help string) (missing []string, resumes bool) {
+	words := strings.FieldsFunc(help, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	ask := p.probe()
+	for _, flag := range ask.starts {
+		if !slices.Contains(words, flag) {
+			missing = append(missing, flag)
+		}
+	}
+	return missing, ask.resumes != "" && slices.Contains(words, ask.resumes)
+}
+
+// ModelArgs returns the arguments with which the program prints which models it
+// has, and what it reads then; nil where it does not tell.
+func (p Program) ModelArgs() (args []string, stdin []byte) {
+	args = p.probe().models
+	if args != nil && p.Speaks == "claude" {
+		stdin = append(message(map[string]any{
+			"type": "control_request", "request_id": "models", "request": map[string]any{"subtype": "initialize"},
+		}), '\n')
+	}
+	return args, stdin
+}
+
+// Models reads what the program printed to whoever asked it with [Program.ModelArgs].
+func (p Program) Models(said []byte) []string {
+	switch p.Speaks {
+	case "claude":
+		return claudeModels(said)
+	case "codex":
+		return codexModels(said)
+	default:
+		return listedModels(said)
+	}
+}
+
+// claudeModels reads the answer to the request that begins a conversation.
+func claudeModels(said []byte) []string {
+	for line := range strings.Lines(string(said)) {
+		var l struct {
+			Type     string `json:"type"`
+			Response struct {
+				Response struct {
+					Models []struct {
+						Value string `json:"value"`
+					} `json:"models"`
+				} `json:"response"`
+			} `json:"response"`
+		}
+		if json.Unmarshal([]byte(line), &l) != nil || l.Type != "control_response" {
+			continue
+		}
+		var all []string
+		for _, m := range l.Response.Response.Models {
+			all = append(all, m.Value)
+		}
+		return NamesOf(all)
+	}
+	return nil
+}
+
+// codexModels reads the catalog, in which some are not for people.
+func codexModels(said []byte) []string {
+	var in struct {
+		Models []struct {
+			Slug       string `json:"slug"`
+			Visibility string `json:"visibility"`
+		} `json:"models"`
+	}
+	if json.Unmarshal(said, &in) != nil {
+		return nil
+	}
+	var all []string
+	for _, m := range in.Models {
+		if m.Visibility == "" || m.Visibility == "list" {
+			all = append(all, m.Slug)
+		}
+	}
+	return NamesOf(all)
+}
+
+// listedModels reads lines of the form provider/model.
+func listedModels(said []byte) []string {
+	form := regexp.MustCompile(`^[A-Za-z0-9._-]+/\S+$`)
+	var all []string
+	for line := range strings.Lines(string(said)) {
+		if line = strings.TrimSpace(line); form.MatchString(line) {
+			all = append(all, line)
+		}
+	}
+	return NamesOf(all)
+}
+
+// NamesOf returns the names that can be names of models, each once: a program says
+// them, and people read them.
+func NamesOf(all []string) []string {
+	var names []string
+	for _, name := range all {
+		plain := name != "" && len(name) <= maxModelName && legible.Show(name) == name && !strings.ContainsAny(name, " \t\n")
+		if !plain || slices.Contains(names, name) {
+			continue
+		}
+		if names = append(names, name); len(names) == maxModels {
+			break
+		}
+	}
+	return names
+}

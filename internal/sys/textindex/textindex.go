@@ -1,0 +1,119 @@
+// Package textindex finds short texts by their words, the best match first: an
+// SQLite table with full-text search (FTS5, BM25) in memory.
+//
+// It is made from the texts each time and never written to a file, so that
+// nothing has to be kept in step with them, migrated or repaired. Ten thousand
+// texts of a few lines take about a quarter of a second.
+package textindex
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// Text is what is found.
+type Text struct {
+	Name string
+	Body string
+	Tags string // words that count more than those of the body
+}
+
+// Hit is a text that was found.
+type Hit struct {
+	Name  string
+	Match float64 // from 0 to 1; 1 is the best of a search
+}
+
+// Index is an index of texts. Many goroutines may use it.
+type Index struct{ db *sql.DB }
+
+// tags is how much more a word counts there.
+const tags = 4.0
+
+// New returns an index of texts.
+func New(ctx context.Context, all []Text) (*Index, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // each connection has a memory of its own
+	x := &Index{db}
+	if err := x.fill(ctx, all); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
+}
+
+func (x *Index) fill(ctx context.Context, all []Text) error {
+	const table = `create virtual table text using fts5 (name unindexed, body, tags,
+		tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'")`
+	if _, err := x.db.ExecContext(ctx, table); err != nil {
+		return err
+	}
+	tx, err := x.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it has nothing to do
+	insert, err := tx.PrepareContext(ctx, "insert into text values (?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer insert.Close() //nolint:errcheck // it ends with the transaction
+	for _, t := range all {
+		if _, err := insert.ExecContext(ctx, t.Name, t.Body, t.Tags); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Search returns at most n texts that have one of the words, the best first. A
+// word is never an operator of the search.
+func (x *Index) Search(ctx context.Context, words []string, n int) (hits []Hit, err error) {
+	var terms []string
+	seen := map[string]bool{}
+	for _, w := range words {
+		if w = strings.ReplaceAll(w, `"`, ""); w != "" && !strings.ContainsRune(w, 0) && !seen[w] {
+			seen[w] = true
+			terms = append(terms, `"`+w+`"`)
+		}
+	}
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	const search = "select name, -bm25(text, 0.0, 1.0, ?) from text where text match ? order by 2 desc, name limit ?"
+	rows, err := x.db.QueryContext(ctx, search, tags, strings.Join(terms, " OR "), n)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var h Hit
+		if err := rows.Scan(&h.Name, &h.Match); err != nil {
+			return nil, err
+		}
+		hits = append(hits, h)
+	}
+	scale(hits)
+	return hits, rows.Err()
+}
+
+// scale makes the best match 1. BM25 is next to nothing for words that most
+// texts have, which is no reason to find none of them.
+func scale(hits []Hit) {
+	if len(hits) == 0 {
+		return
+	}
+	best := max(hits[0].Match, 1e-9)
+	for i := range hits {
+		hits[i].Match = max(hits[i].Match, 1e-9) / best
+	}
+}
+
+// Close lets go of the memory.
+func (x *Index) Close() error { return x.db.Close() }

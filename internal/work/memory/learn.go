@@ -1,0 +1,180 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// maxProposals is how many wait for a person at most. Further ones are not
+// written until some of those are approved or forgotten.
+const maxProposals = 500
+
+// Run is what the proposals of a run are made from.
+type Run struct {
+	State *state.State
+	Git   git.Repo                          // that has its commits
+	Blob  func(hash string) ([]byte, error) // what its facts name
+}
+
+// Learn writes what a run shows to be worth keeping as proposals, and returns how
+// many are new. It can be done again at any time, and then writes nothing: a
+// proposal has the same name each time, and what people approved or forgot
+// stays as it is.
+//
+// What is about a file that agents are kept from is not kept, as its text may
+// quote it.
+func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
+	seeds := episode.Propose(r.State)
+	if len(seeds) == 0 {
+		return 0, nil
+	}
+	all, _, err := s.Load()
+	if err != nil {
+		return 0, err
+	}
+	for _, seed := range seeds {
+		made, err := s.grow(ctx, r, seed)
+		if err != nil {
+			return fresh, err
+		}
+		for _, e := range made {
+			k, is, err := s.keep(all, e)
+			if err != nil {
+				return fresh, err
+			}
+			if is {
+				fresh++
+				all = append(all, k)
+			}
+		}
+	}
+	return fresh, nil
+}
+
+// grow returns the episodes that a seed becomes.
+func (s Store) grow(ctx context.Context, r Run, seed episode.Seed) ([]episode.Episode, error) {
+	made := []episode.Episode{seed.Episode}
+	switch {
+	case seed.Handin != "":
+		data, err := r.Blob(seed.Handin)
+		if err != nil {
+			return nil, nil //nolint:nilerr // nexus journal verify says that it is gone
+		}
+		made = episode.Learned(data)
+		for i := range made {
+			made[i].From, made[i].Learned = seed.Episode.From, seed.Learned
+		}
+	case seed.To != "":
+		if err := s.ended(ctx, r.Git, &seed); err != nil {
+			return nil, err
+		}
+		made[0] = seed.Episode
+	}
+	var visible []episode.Episode
+	for _, e := range made {
+		if s.hides(e.Paths()...) {
+			continue
+		}
+		if err := pin(ctx, r.Git, &e); err != nil {
+			return nil, err
+		}
+		visible = append(visible, e)
+	}
+	return visible, nil
+}
+
+// ended adds the change that ended a failure, as far as agents may see it. A
+// commit that is gone says nothing.
+func (s Store) ended(ctx context.Context, repo git.Repo, seed *episode.Seed) error {
+	changed, err := repo.Changed(ctx, seed.From, seed.To)
+	if err != nil {
+		return ctx.Err()
+	}
+	var paths []string
+	for _, c := range changed {
+		if !s.hides(c.Path) {
+			paths = append(paths, c.Path)
+		}
+	}
+	diff, err := repo.DiffOf(ctx, seed.From, seed.To, paths)
+	if err != nil {
+		return ctx.Err()
+	}
+	seed.Ended(paths, diff)
+	return nil
+}
+
+// pin sets the blobs of an episode's files to those of the commit that it comes
+// from, and leaves out what is not there. A decision is not about what is in a
+// file, and has none.
+func pin(ctx context.Context, repo git.Repo, e *episode.Episode) error {
+	if len(e.From) == 0 || len(e.Files) == 0 {
+		return nil
+	}
+	blobs, err := Blobs(ctx, repo, e.From[len(e.From)-1].Commit, e.Paths())
+	if err != nil {
+		return err
+	}
+	var files []episode.File
+	for _, f := range e.Files {
+		is := blobs[f.Path]
+		if is == "" {
+			continue
+		}
+		if e.Kind != episode.Decision {
+			f.Blob = is
+		}
+		files = append(files, f)
+	}
+	e.Files = files
+	return nil
+}
+
+// keep writes an episode as a proposal, unless there is one that says the same.
+func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err error) {
+	if s.Mask != nil {
+		e.Text = string(s.Mask([]byte(e.Text)))
+	}
+	waiting := 0
+	for i := range all {
+		old := &all[i]
+		if old.State == episode.Proposed {
+			waiting++
+		}
+		if old.ID != e.ID && !episode.Same(old.Episode, e) {
+			continue
+		}
+		if old.State != episode.Proposed || old.Shared || !old.Merge(e) {
+			return *old, false, nil
+		}
+		return *old, false, s.write(s.State, path.Join("memory", old.ID+".md"), []byte(old.String()), 0o700, 0o600)
+	}
+	if waiting >= maxProposals {
+		return k, false, nil
+	}
+	k = Kept{Episode: e, Path: path.Join(s.dir(), e.ID+".md")}
+	return k, true, s.write(s.State, path.Join("memory", e.ID+".md"), []byte(e.String()), 0o700, 0o600)
+}
+
+// Blobs returns the git objects of paths in a commit, without those that are not
+// there. A path of a directory has the object of its tree.
+func Blobs(ctx context.Context, repo git.Repo, commit string, paths []string) (map[string]string, error) {
+	all := map[string]string{}
+	if commit == "" || len(paths) == 0 {
+		return all, nil
+	}
+	for chunk := range slices.Chunk(paths, maxPaths) {
+		out, err := repo.Run(ctx, append([]string{"ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, chunk...)...)
+		if err != nil {
+			return all, errors.Join(err, ctx.Err())
+		}
+		parseTree(out, all)
+	}
+	return all, nil
+}

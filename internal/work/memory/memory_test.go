@@ -1,0 +1,213 @@
+package memory_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/work/memory"
+)
+
+// place is a repository with two commits, of which the second fixes a.go and
+// reg.go, and changes hidden.go.
+type place struct {
+	memory.Store
+
+	repo        git.Repo
+	first, last string
+}
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	dir := t.TempDir()
+	commit := func(files map[string]string) string {
+		gittest.Write(t, dir, files)
+		gittest.Run(t, dir, "add", ".")
+		gittest.Run(t, dir, "commit", "-q", "-m", "work")
+		return gittest.Run(t, dir, "rev-parse", "HEAD")
+	}
+	gittest.Run(t, dir, "init", "-q")
+	first := commit(map[string]string{".nexusignore": "hidden.go\n", "a.go": "broken\n", "reg.go": "one\n", "hidden.go": "CANARY one\n"})
+	last := commit(map[string]string{"a.go": "fine\n", "reg.go": "one\ntwo\n", "hidden.go": "CANARY two\n"})
+	repo, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "KEY", "[masked]")) }
+	return place{memory.Store{Repo: dir, State: t.TempDir(), Mask: mask}, repo, first, last}
+}
+
+// run is a run whose gate test failed twice with a finding in a file, and whose
+// coder submitted something.
+func (p place) run(file, handin string) memory.Run {
+	round := func(commit string, is nexus.GateState) *state.Round {
+		e := nexus.Evidence{Gate: "test", State: is}
+		if is == nexus.Fail {
+			e.Findings = []nexus.Finding{{Gate: "test", File: file, Test: "TestIt", Message: "no KEY"}}
+		}
+		return &state.Round{Commit: commit, Verdict: &nexus.VerdictGiven{}, Evidence: []nexus.Evidence{e}}
+	}
+	a := &state.Attempt{ID: "T1.1", Rounds: []*state.Round{round(p.first, nexus.Fail), round(p.first, nexus.Fail), round(p.last, nexus.Pass)}}
+	if handin != "" {
+		a.Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder}, Result: "blob"}}
+	}
+	t := &state.Task{Task: nexus.Task{ID: "T1", Title: "Do it"}, Ended: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC), Attempts: []*state.Attempt{a}}
+	t.Landed = &nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: p.last}
+	return memory.Run{
+		State: &state.State{Run: "r1", Tasks: []*state.Task{t}}, Git: p.repo,
+		Blob: func(string) ([]byte, error) { return []byte(handin), nil },
+	}
+}
+
+func (p place) learn(t *testing.T, r memory.Run, want int) []memory.Kept {
+	t.Helper()
+	n, err := p.Learn(t.Context(), r)
+	if err != nil || n != want {
+		t.Fatalf("%d new proposals, %v, want %d", n, err, want)
+	}
+	all, problems, err := p.Load()
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%+v, %v", problems, err)
+	}
+	return all
+}
+
+// TestLearn writes what a run shows once, without keys, and nothing that quotes a
+// file that agents are kept from.
+func TestLearn(t *testing.T) {
+	p := newPlace(t)
+	all := p.learn(t, p.run("a.go", `{"learned": [
+		{"kind": "gotcha", "text": "The KEY is in reg.go", "files": ["reg.go", "missing.go"]},
+		{"kind": "gotcha", "text": "CANARY it says", "files": ["hidden.go"]}, {"kind": "gotcha", "text": "CANARY it says", "files": [".env"]}]}`), 2)
+	fix, gotcha := all[0], all[1]
+	if fix.Kind != episode.Fix || !slices.Equal(fix.Paths(), []string{"a.go", "reg.go"}) || !slices.Equal(fix.Symbols, []string{"TestIt"}) {
+		t.Errorf("%+v", fix)
+	}
+	if !slices.Equal(gotcha.Paths(), []string{"reg.go"}) || gotcha.Files[0].Blob != gittest.Run(t, p.Repo, "rev-parse", p.last+":reg.go") {
+		t.Errorf("%+v", gotcha)
+	}
+	for _, k := range all {
+		data, err := os.ReadFile(k.Path)
+		if err != nil || strings.Contains(string(data), "KEY") || strings.Contains(string(data), "CANARY") || !strings.Contains(string(data), "[masked]") {
+			t.Errorf("%s, %v", data, err)
+		}
+	}
+	if again := p.learn(t, p.run("a.go", ""), 0); len(again) != 2 {
+		t.Errorf("%+v", again)
+	}
+	if err := os.RemoveAll(filepath.Join(p.State, "memory")); err != nil { // as if the process had died before
+		t.Fatal(err)
+	}
+	if again := p.learn(t, p.run("a.go", ""), 1); again[0].ID != fix.ID || again[0].String() != fix.String() {
+		t.Errorf("%+v became %+v", fix, again)
+	}
+	p.learn(t, p.run("hidden.go", ""), 0)
+}
+
+// TestDecide approves and forgets, and neither is proposed again.
+func TestDecide(t *testing.T) {
+	p := newPlace(t)
+	k := p.learn(t, p.run("a.go", ""), 1)[0]
+	now := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+	to, refreshed, err := p.Approve(k, episode.Fresh, false, now)
+	if err != nil || refreshed || to.Path != episode.Dir+"/"+k.ID+".md" {
+		t.Fatalf("%+v %v %v", to, refreshed, err)
+	}
+	again := p.run("a.go", "")
+	again.State.Run = "r2"
+	k = p.learn(t, again, 0)[0]
+	if k.State != episode.Approved || !k.Shared || len(k.From) != 1 {
+		t.Errorf("%+v", k)
+	}
+	if _, err := os.Stat(filepath.Join(p.State, "memory", k.ID+".md")); err == nil {
+		t.Error("the proposal is still there")
+	}
+	gittest.Write(t, p.Repo, map[string]string{"a.go": "other\n"})
+	gittest.Run(t, p.Repo, "commit", "-q", "-a", "-m", "other")
+	if to, refreshed, err = p.Approve(k, episode.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
+		t.Errorf("%+v %v %v", to, refreshed, err)
+	}
+	k = p.learn(t, p.run("a.go", ""), 0)[0]
+	if _, _, err := p.Approve(k, episode.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
+		t.Errorf("%v", err)
+	}
+	if err := p.Forget(k); err != nil {
+		t.Fatal(err)
+	}
+	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Forgotten || k.Shared {
+		t.Errorf("%+v", k)
+	}
+	if err := p.Remove(k); err != nil {
+		t.Fatal(err)
+	}
+	p.learn(t, p.run("a.go", ""), 1)
+}
+
+// TestRecall tells what is approved, fresh and not hidden, and proposals only
+// where nobody has to approve them.
+func TestRecall(t *testing.T) {
+	p := newPlace(t)
+	p.learn(t, p.run("a.go", ""), 1)
+	write := func(name string, e episode.Episode) {
+		e.Kind = episode.Pattern
+		gittest.Write(t, p.Repo, map[string]string{episode.Dir + "/" + name + ".md": e.String()})
+	}
+	about := func(path, blob string) []episode.File { return []episode.File{{Path: path, Blob: blob}} }
+	write("told", episode.Episode{State: episode.Approved, Text: "About a.", Files: about("a.go", "")})
+	write("stale", episode.Episode{State: episode.Approved, Text: "About a.", Files: about("a.go", strings.Repeat("1", 40))})
+	write("gone", episode.Episode{State: episode.Approved, Text: "About a.", Files: append(about("a.go", ""), about("b.go", strings.Repeat("1", 40))...)})
+	write("hidden", episode.Episode{State: episode.Approved, Text: "CANARY", Files: append(about("a.go", ""), about("hidden.go", "")...)})
+	write("proposed", episode.Episode{State: episode.Proposed, Text: "About a.", Files: about("a.go", "")})
+	write("forgotten", episode.Episode{State: episode.Forgotten, Text: "About a.", Files: about("a.go", "")})
+	gittest.Write(t, p.Repo, map[string]string{episode.Dir + "/broken.md": "kind: gotcha\n"})
+	b := &memory.Book{Store: p.Store, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
+	b.Uses = func(context.Context) (map[string]episode.Use, error) {
+		return map[string]episode.Use{"told": {Hits: 2}}, nil
+	}
+	recall := func(commit string) []string {
+		all, err := b.Recall(t.Context(), p.repo, commit, episode.Wanted{Files: []string{"a.go"}}, func(episode.Episode) int64 { return 1 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, c := range all {
+			name, _, _ := strings.Cut(c.ID, "-")
+			ids = append(ids, name)
+		}
+		return ids
+	}
+	if got := recall(p.last); !slices.Equal(got, []string{"told"}) {
+		t.Errorf("told of %q", got)
+	}
+	b.Auto = true
+	if got := recall(p.last); !slices.Equal(got, []string{"told", "fix"}) {
+		t.Errorf("told of %q", got)
+	}
+	if got := recall(p.first); !slices.Equal(got, []string{"told"}) { // before the change that it is about
+		t.Errorf("told of %q", got)
+	}
+	b.Tokens = 0
+	if got := recall(p.last); len(got) > 0 {
+		t.Errorf("told of %q", got)
+	}
+}
+
+// TestFind takes a part of a name that no other has.
+func TestFind(t *testing.T) {
+	all := []memory.Kept{{Episode: episode.Episode{ID: "fix-a"}}, {Episode: episode.Episode{ID: "fix-a-b"}}}
+	for name, want := range map[string]string{"fix-a": "fix-a", "b": "fix-a-b", "fix": "", "c": "", "": ""} {
+		k, err := memory.Find(all, name)
+		if k.ID != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", name, k.ID, err)
+		}
+	}
+}

@@ -1,0 +1,349 @@
+// Package memory keeps what was learned in a repository, and finds what of it a
+// task needs.
+//
+// Approved episodes are files of the repository ([episode.Dir]), which people
+// read, edit and commit. Proposals, and what people wanted forgotten, are files
+// of the same form in the state directory. Proposals derive from the journal:
+// one that is lost is made again, under the same name.
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// maxEpisodes is how many are read of a directory.
+const maxEpisodes = 10_000
+
+// Store is where the memory of a repository is. The zero Store is empty and
+// cannot be written.
+type Store struct {
+	Repo  string              // the user's checkout; empty: there is none
+	State string              // directory of the repository's state
+	Mask  func([]byte) []byte // takes keys out of what is written; may be nil
+	Show  []string            // patterns of files that agents see though they may hold secrets
+}
+
+// Kept is an episode with where it is.
+type Kept struct {
+	episode.Episode
+
+	Path   string // of its file: from the root of the repository, or absolute
+	Shared bool   // it is in the repository
+}
+
+// Problem is a file that is no episode, and why.
+type Problem struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+	Hint string `json:"hint,omitzero"`
+}
+
+func (s Store) dir() string { return filepath.Join(s.State, "memory") }
+
+// Load reads all episodes, in the order of [episode.Order], and says which files
+// are none. One that is in the repository comes before one of the same name
+// that is in the state directory.
+func (s Store) Load() ([]Kept, []Problem, error) {
+	var all []Kept
+	var problems []Problem
+	if s.Repo != "" {
+		kept, wrong, err := read(s.Repo, episode.Dir, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, problems = kept, wrong
+	}
+	if s.State != "" {
+		own, wrong, err := read(s.State, "memory", false)
+		if err != nil {
+			return nil, nil, err
+		}
+		problems = append(problems, wrong...)
+		for _, k := range own {
+			if !slices.ContainsFunc(all, func(o Kept) bool { return o.ID == k.ID }) {
+				all = append(all, k)
+			}
+		}
+	}
+	return order(all), problems, nil
+}
+
+func order(all []Kept) []Kept {
+	at := map[string]Kept{}
+	episodes := make([]episode.Episode, len(all))
+	for i, k := range all {
+		at[k.ID], episodes[i] = k, k.Episode
+	}
+	episode.Order(episodes)
+	for i, e := range episodes {
+		all[i] = at[e.ID]
+	}
+	return all
+}
+
+// read reads the episodes of a directory below top, which is followed through no
+// link that leads out of it.
+func read(top, dir string, shared bool) (all []Kept, problems []Problem, err error) {
+	root, err := os.OpenRoot(top)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, disk.Fail("read the memory", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read " + filepath.Join(top, dir), Cause: err,
+			Hint: "It must be a readable directory.",
+		}
+	}
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		at := name
+		if !shared {
+			at = filepath.Join(top, name)
+		}
+		if !strings.HasSuffix(name, ".md") || strings.EqualFold(entry.Name(), "README.md") || strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		if len(all) == maxEpisodes {
+			problems = append(problems, Problem{
+				at, fmt.Sprintf("there are more than %d files; the rest are not read", maxEpisodes), "Run nexus memory gc.",
+			})
+			break
+		}
+		e, err := one(root, name, at)
+		if err != nil {
+			problems = append(problems, problem(at, err))
+			continue
+		}
+		all = append(all, Kept{e, at, shared})
+	}
+	return all, problems, nil
+}
+
+func one(root *os.Root, name, at string) (episode.Episode, error) {
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return episode.Episode{}, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: at + ": it is not a plain file",
+			Hint: "Replace it with the file itself.",
+		}
+	}
+	var data []byte
+	if err == nil {
+		data, err = root.ReadFile(name)
+	}
+	if err != nil {
+		return episode.Episode{}, fmt.Errorf("%s: %w", at, err)
+	}
+	return episode.Parse(at, data)
+}
+
+// problem says what is wrong with a file: the place in it comes first.
+func problem(at string, err error) Problem {
+	p := Problem{File: at, Why: err.Error()}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		p.Hint = e.Hint
+	}
+	if rest, ok := strings.CutPrefix(p.Why, at+":"); ok {
+		line, why, found := strings.Cut(rest, ": ")
+		if p.Why = strings.TrimSpace(rest); found && strings.Trim(line, "0123456789") == "" {
+			p.File, p.Why = at+":"+line, why
+		}
+	}
+	return p
+}
+
+// Find returns the episode that a name means: its ID, or a part of it that no
+// other has.
+func Find(all []Kept, name string) (Kept, error) {
+	var found []Kept
+	for _, k := range all {
+		if k.ID == name {
+			return k, nil
+		}
+		if name != "" && strings.Contains(k.ID, name) {
+			found = append(found, k)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Kept{}, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no episode %q", name),
+			Hint: "nexus memory list lists them.",
+		}
+	}
+	return Kept{}, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d episodes have %q in their names", len(found), name),
+		Hint: "Give more of the name; nexus memory list lists them.",
+	}
+}
+
+// hides reports whether agents are kept from one of an episode's files.
+func (s Store) hides(paths ...string) bool {
+	rules := files.HiddenRules{Show: s.Show}
+	for _, p := range paths {
+		if rules.Name(p) != "" {
+			return true
+		}
+	}
+	if s.Repo == "" || len(paths) == 0 {
+		return false
+	}
+	root, err := os.OpenRoot(s.Repo)
+	if err != nil {
+		return true // nobody can tell
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	return slices.ContainsFunc(paths, func(p string) bool { return files.Ignored(root, p) })
+}
+
+// Approve makes an episode one that agents are told of: its file is in the
+// repository then. One whose files changed is approved as they are now, which is
+// what now says; it reports whether they had. One that is not merged is approved
+// as it was learned, the first time. A lasting one stays when its files change.
+func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
+	if s.Repo == "" {
+		return k, false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to",
+			Hint: "Approve it in a checkout of the repository.",
+		}
+	}
+	is, file := k.Stand(now)
+	if stand != episode.Unmerged || k.State == episode.Approved {
+		stand = is
+	}
+	if stand == episode.Gone {
+		return k, false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is about %s, which is not committed here any more", k.ID, file),
+			Hint: "nexus memory forget " + k.ID + " removes it; or change the line file in " + k.Path + ".",
+		}
+	}
+	data := []byte(k.String())
+	if stand == episode.Stale || lasting {
+		refreshed = stand == episode.Stale
+		e := k.Episode
+		e.Files = slices.Clone(e.Files)
+		for i, f := range e.Files {
+			switch {
+			case lasting:
+				e.Files[i].Blob = ""
+			case f.Blob != "":
+				e.Files[i].Blob = now(f.Path)
+			}
+		}
+		k.Episode, data = e, []byte(e.String())
+	} else if old, err := s.text(k); err == nil {
+		data = old // with what people wrote into it
+	}
+	to := k
+	to.State, to.Path, to.Shared = episode.Approved, path.Join(episode.Dir, k.ID+".md"), true
+	if k.Shared {
+		to.Path = k.Path
+	}
+	if err := s.write(s.Repo, to.Path, episode.Revise(data, episode.Approved), 0o755, 0o644); err != nil {
+		return k, false, err
+	}
+	return to, refreshed, s.drop(k.ID)
+}
+
+// Forget makes an episode one that is neither told nor proposed again here. Its
+// file in the repository is removed.
+func (s Store) Forget(k Kept) error {
+	e := k.Episode
+	e.State = episode.Forgotten
+	if err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600); err != nil {
+		return err
+	}
+	if k.Shared {
+		return s.Remove(k)
+	}
+	return nil
+}
+
+// Remove deletes the file of an episode.
+func (s Store) Remove(k Kept) error {
+	if !k.Shared {
+		return s.drop(k.ID)
+	}
+	return remove(s.Repo, k.Path)
+}
+
+// drop deletes the file of an episode in the state directory.
+func (s Store) drop(id string) error { return remove(s.State, path.Join("memory", id+".md")) }
+
+func remove(top, name string) error {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return disk.Fail("remove "+name, err)
+	}
+	err = root.Remove(filepath.FromSlash(name))
+	if closed := root.Close(); err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = closed
+	}
+	if err != nil {
+		return disk.Fail("remove "+name, err)
+	}
+	return nil
+}
+
+// text returns the file of an episode as it is.
+func (s Store) text(k Kept) ([]byte, error) {
+	top, name := s.State, path.Join("memory", k.ID+".md")
+	if k.Shared {
+		top, name = s.Repo, k.Path
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	return root.ReadFile(filepath.FromSlash(name))
+}
+
+// write puts a file in its place as a whole, without keys.
+func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
+	if s.Mask != nil {
+		data = s.Mask(data)
+	}
+	err := os.MkdirAll(top, 0o700)
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(top)
+	}
+	if err == nil {
+		defer func() { _ = root.Close() }() // the file was closed for itself
+		err = root.MkdirAll(filepath.FromSlash(path.Dir(name)), dirs)
+	}
+	next := filepath.FromSlash(name) + ".new" // no episode, if it stays behind
+	if err == nil {
+		err = root.WriteFile(next, data, mode)
+	}
+	if err == nil {
+		err = root.Rename(next, filepath.FromSlash(name))
+	}
+	if err != nil {
+		return disk.Fail("write "+name, err)
+	}
+	return nil
+}

@@ -1,0 +1,411 @@
+// Package export writes plans as the files of other tools. With each comes what
+// the format has no place for.
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
+)
+
+// Formats lists the formats that can be written: a plan for GSD is a folder of
+// many files.
+func Formats() []foreign.Format {
+	return slices.DeleteFunc(foreign.Formats(), func(f foreign.Format) bool { return f == foreign.GSD })
+}
+
+// Write writes a plan in a format. The remarks say what the format has no place
+// for. What [foreign.Read] makes of the result is the same plan, but for these.
+func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
+	if _, err := graph.New(p.Tasks); err != nil {
+		return nil, nil, err
+	}
+	w := &writer{plan: p, waves: waves(p.Tasks), ids: map[nexus.TaskID]string{}}
+	for _, t := range p.Tasks {
+		w.ids[t.ID] = string(t.ID)
+	}
+	var data []byte
+	var err error
+	switch f {
+	case foreign.Nexus:
+		data, err = written(p)
+	case foreign.Nax:
+		data, err = w.nax()
+	case foreign.Ralph:
+		data, err = w.ralph()
+	case foreign.TaskMaster:
+		data, err = w.taskMaster()
+	case foreign.Polka:
+		data, err = w.polka()
+	case foreign.SpecKit:
+		data = w.specKit()
+	case foreign.OpenSpec:
+		data = w.openSpec()
+	case foreign.Stories:
+		data = w.stories()
+	default:
+		return nil, nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("a plan cannot be written as %s", f),
+			Hint: "Use one of " + nexus.Join(Formats()) + ".",
+		}
+	}
+	if w.remarks == nil {
+		w.remarks = []foreign.Remark{}
+	}
+	return data, w.remarks, err
+}
+
+type writer struct {
+	plan    nexus.Plan
+	waves   [][]nexus.Task
+	ids     map[nexus.TaskID]string // in the format
+	remarks []foreign.Remark
+}
+
+// waves lays tasks that form no circle into waves: each has what the ones before
+// it make possible.
+func waves(tasks []nexus.Task) [][]nexus.Task {
+	level := map[nexus.TaskID]int{}
+	for range tasks {
+		settled := true
+		for _, t := range tasks {
+			deep := 1
+			for _, id := range t.Needs {
+				deep = max(deep, level[id]+1)
+			}
+			settled = settled && level[t.ID] == deep
+			level[t.ID] = deep
+		}
+		if settled {
+			break
+		}
+	}
+	var out [][]nexus.Task
+	for _, t := range tasks {
+		for len(out) < level[t.ID] {
+			out = append(out, nil)
+		}
+		out[level[t.ID]-1] = append(out[level[t.ID]-1], t)
+	}
+	return out
+}
+
+func written(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+func (w *writer) say(kind foreign.Kind, item, what, why string) {
+	w.remarks = append(w.remarks, foreign.Remark{Kind: kind, Item: item, What: what, Why: why})
+}
+
+// holds says which of the fields that a task may have the format has a place
+// for. The others are named in a remark.
+func (w *writer) holds(names ...string) {
+	for _, t := range w.plan.Tasks {
+		var lost []string
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"kind", t.Kind != "" && t.Kind != nexus.CodeTask},
+			{"group", t.Group != ""},
+			{"files", len(t.Files) > 0},
+			{"minutes", t.Minutes > 0},
+			{"complexity", t.Complexity != ""},
+			{"tier", t.Tier != ""},
+			{"model", t.Model != ""},
+			{"strategy", t.Strategy != ""},
+			{"tags", len(t.Tags) > 0},
+			{"depth", t.Depth > 0},
+			{"keep", len(t.Keep) > 0},
+		} {
+			if f.set && !slices.Contains(names, f.name) {
+				lost = append(lost, f.name)
+			}
+		}
+		if len(lost) > 0 {
+			w.say(foreign.Lost, string(t.ID), strings.Join(lost, ", "), "this format has no place for it")
+		}
+	}
+}
+
+// needs returns the needs of a task as the format calls them.
+func (w *writer) needs(t nexus.Task) []string {
+	out := make([]string, 0, len(t.Needs))
+	for _, id := range t.Needs {
+		out = append(out, w.ids[id])
+	}
+	return out
+}
+
+// number gives the tasks numbers in their order, written in a way.
+func (w *writer) number(format string, keep func(string) bool) {
+	if !slices.ContainsFunc(w.plan.Tasks, func(t nexus.Task) bool { return !keep(string(t.ID)) }) {
+		return
+	}
+	var renamed []string
+	for i, t := range w.plan.Tasks {
+		w.ids[t.ID] = fmt.Sprintf(format, i+1)
+		if w.ids[t.ID] != string(t.ID) {
+			renamed = append(renamed, string(t.ID)+" is "+w.ids[t.ID])
+		}
+	}
+	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has ids of another form")
+}
+
+// layered says that needs became an order, unless each task needs all tasks of
+// the wave before it, and no others.
+func (w *writer) layered(why string) {
+	for i, wave := range w.waves {
+		for _, t := range wave {
+			if i == 0 || len(t.Needs) == len(w.waves[i-1]) && !slices.ContainsFunc(w.waves[i-1],
+				func(o nexus.Task) bool { return !slices.Contains(t.Needs, o.ID) }) {
+				continue
+			}
+			w.say(foreign.Changed, "", "the needs became an order", why)
+			return
+		}
+	}
+}
+
+func texts(criteria []nexus.Criterion) []string {
+	out := make([]string, 0, len(criteria))
+	for _, c := range criteria {
+		out = append(out, foreign.Criterion(c))
+	}
+	return out
+}
+
+// story is one of a prd.json.
+type story struct {
+	ID           string      `json:"id"`
+	Title        string      `json:"title"`
+	Description  string      `json:"description"`
+	Criteria     []string    `json:"acceptanceCriteria"`
+	Tags         *[]string   `json:"tags,omitempty"`
+	Dependencies *[]string   `json:"dependencies,omitempty"`
+	Status       string      `json:"status,omitempty"`
+	Priority     int         `json:"priority,omitempty"`
+	Passes       bool        `json:"passes"`
+	Notes        *string     `json:"notes,omitempty"`
+	Routing      *naxRouting `json:"routing,omitempty"`
+	ContextFiles []string    `json:"contextFiles,omitempty"`
+	Escalations  *[]struct{} `json:"escalations,omitempty"`
+	Attempts     *int        `json:"attempts,omitempty"`
+}
+
+type naxRouting struct {
+	Complexity    string `json:"complexity,omitempty"`
+	ModelTier     string `json:"modelTier,omitempty"`
+	TestStrategy  string `json:"testStrategy,omitempty"`
+	Justification string `json:"noTestJustification,omitempty"`
+	Reasoning     string `json:"reasoning"`
+}
+
+type prd struct {
+	Project     string  `json:"project"`
+	Feature     string  `json:"feature,omitempty"`
+	BranchName  string  `json:"branchName"`
+	Description string  `json:"description"`
+	Stories     []story `json:"userStories"`
+}
+
+// slug is a goal as part of the name of a branch.
+func slug(goal string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(goal) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	if s := strings.Trim(b.String(), "-"); s != "" {
+		return s
+	}
+	return "plan"
+}
+
+func (w *writer) nax() ([]byte, error) {
+	w.holds("files", "complexity", "tier", "strategy", "tags")
+	name := slug(w.plan.Goal)
+	out := prd{Project: name, Feature: name, BranchName: "feat/" + name, Description: w.plan.Goal}
+	for _, t := range w.plan.Tasks {
+		needs, tags, attempts := w.needs(t), slices.Concat([]string{}, t.Tags), 0
+		s := story{
+			ID: string(t.ID), Title: t.Title, Description: t.Brief, Criteria: texts(t.Criteria), Tags: &tags, Dependencies: &needs,
+			Status: "pending", ContextFiles: t.Files, Escalations: &[]struct{}{}, Attempts: &attempts,
+		}
+		if t.Complexity != "" || t.Tier != "" || t.Strategy != "" {
+			tier := string(t.Tier)
+			if t.Tier == nexus.Strong {
+				tier = "powerful"
+			}
+			strategy := string(t.Strategy)
+			if t.Strategy == nexus.TDDLite {
+				strategy = "three-session-tdd-lite"
+			}
+			s.Routing = &naxRouting{
+				Complexity: string(t.Complexity), ModelTier: tier, TestStrategy: strategy,
+				Justification: t.Reason, Reasoning: "set in the plan",
+			}
+		}
+		out.Stories = append(out.Stories, s)
+	}
+	return written(out)
+}
+
+func (w *writer) ralph() ([]byte, error) {
+	w.holds()
+	w.layered("this tool does one story after another, by priority")
+	name := slug(w.plan.Goal)
+	out := prd{Project: name, BranchName: "ralph/" + name, Description: w.plan.Goal}
+	for i, wave := range w.waves {
+		for _, t := range wave {
+			notes := ""
+			out.Stories = append(out.Stories, story{
+				ID: string(t.ID), Title: t.Title, Description: t.Brief,
+				Criteria: texts(t.Criteria), Priority: i + 1, Notes: &notes,
+			})
+		}
+	}
+	return written(out)
+}
+
+func (w *writer) taskMaster() ([]byte, error) {
+	w.holds()
+	type task struct {
+		ID           int        `json:"id"`
+		Title        string     `json:"title"`
+		Description  string     `json:"description"`
+		Details      string     `json:"details"`
+		TestStrategy string     `json:"testStrategy"`
+		Priority     string     `json:"priority"`
+		Dependencies []int      `json:"dependencies"`
+		Status       string     `json:"status"`
+		Subtasks     []struct{} `json:"subtasks"`
+	}
+	type list struct {
+		Tasks    []task `json:"tasks"`
+		Metadata struct {
+			Description string `json:"description"`
+		} `json:"metadata"`
+	}
+	numbers := map[nexus.TaskID]int{}
+	var renamed []string
+	for i, t := range w.plan.Tasks {
+		numbers[t.ID] = i + 1
+		if string(t.ID) != fmt.Sprintf("T%d", i+1) {
+			renamed = append(renamed, string(t.ID)+" is "+strconv.Itoa(i+1))
+		}
+	}
+	if len(renamed) > 0 {
+		w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has numbers")
+	}
+	var all list
+	all.Metadata.Description = w.plan.Goal
+	for i, t := range w.plan.Tasks {
+		k := task{
+			ID: i + 1, Title: t.Title, Details: t.Brief, Priority: "medium", Dependencies: []int{}, Status: "pending",
+			Subtasks: []struct{}{},
+		}
+		for _, id := range t.Needs {
+			k.Dependencies = append(k.Dependencies, numbers[id])
+		}
+		if k.TestStrategy = strings.Join(texts(t.Criteria), "\n- "); len(t.Criteria) > 1 {
+			k.TestStrategy = "- " + k.TestStrategy
+		}
+		all.Tasks = append(all.Tasks, k)
+	}
+	return written(map[string]list{"master": all})
+}
+
+func (w *writer) polka() ([]byte, error) {
+	w.holds("kind", "files", "minutes", "complexity", "tags")
+	type task struct {
+		ID           string   `json:"id"`
+		Type         string   `json:"type"`
+		Title        string   `json:"title"`
+		Description  string   `json:"description"`
+		Priority     int      `json:"priority"`
+		Complexity   string   `json:"complexity,omitempty"`
+		Dependencies []string `json:"dependencies"`
+		Minutes      int      `json:"estimatedTime"`
+		Status       string   `json:"status"`
+		Files        []string `json:"files"`
+	}
+	out := struct {
+		Goal  string `json:"goal"`
+		Tasks []task `json:"tasks"`
+	}{Goal: w.plan.Goal}
+	for _, t := range w.plan.Tasks {
+		k := task{
+			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: 600,
+			Dependencies: w.needs(t), Minutes: t.Minutes, Status: "pending",
+			Description: strings.TrimLeft(t.Brief+"\n\n"+foreign.Mark+"\n- "+strings.Join(texts(t.Criteria), "\n- "),
+				"\n"), Files: slices.Concat([]string{}, t.Files),
+		}
+		switch t.Complexity {
+		case nexus.Simple:
+			k.Complexity = "low"
+		case nexus.Medium:
+			k.Complexity = "medium"
+		case nexus.Complex:
+			k.Complexity = "high"
+		case nexus.Expert:
+			k.Complexity = "high"
+			w.say(foreign.Changed, string(t.ID), "the complexity expert is high", "this format has no more")
+		}
+		out.Tasks = append(out.Tasks, k)
+	}
+	return written(out)
+}
+
+// polkaType is the type of a task: of its tags one that is a type.
+func (w *writer) polkaType(t nexus.Task) string {
+	kind := "other"
+	switch t.Kind {
+	case nexus.TestTask:
+		kind = "test"
+	case nexus.DocsTask:
+		kind = "docs"
+	default:
+	}
+	var lost []string
+	for _, tag := range t.Tags {
+		if kind == "other" && slices.Contains([]string{"feature", "bugfix", "refactor"}, tag) {
+			kind = tag
+		} else {
+			lost = append(lost, tag)
+		}
+	}
+	if len(lost) > 0 {
+		w.say(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "a task has one type in this format")
+	}
+	return kind
+}
+
+// some joins the first items and says how many more there are.
+func some(items []string) string {
+	const most = 3
+	if len(items) <= most+1 {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+}

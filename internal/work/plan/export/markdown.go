@@ -1,0 +1,142 @@
+package export
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
+)
+
+// below writes what a task is and when it is done, as lines below it.
+func (w *writer) below(b *strings.Builder, t nexus.Task, indent string) {
+	for line := range strings.SplitSeq(t.Brief, "\n") {
+		if t.Brief != "" {
+			b.WriteString(strings.TrimRight(indent+strings.TrimSpace(line), " ") + "\n")
+		}
+	}
+	files := "none" // or else those are read that the title names
+	if len(t.Files) > 0 {
+		files = strings.Join(t.Files, ", ")
+	}
+	b.WriteString(indent + "- Files: " + files + "\n")
+	for _, text := range texts(t.Criteria) {
+		b.WriteString(indent + "- " + foreign.Mark + " " + text + "\n")
+	}
+}
+
+func (w *writer) specKit() []byte {
+	w.holds("files", "group", "tags")
+	w.layered("a phase waits for the one before it")
+	w.number("T%03d", regexp.MustCompile(`^T\d+[A-Za-z]?$`).MatchString)
+	var b strings.Builder
+	b.WriteString("# Tasks: " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
+	for i, wave := range w.waves {
+		group := wave[0].Group
+		if slices.ContainsFunc(wave, func(t nexus.Task) bool { return t.Group != group }) {
+			group = ""
+			w.say(foreign.Lost, "", fmt.Sprintf("the groups in phase %d", i+1), "its tasks are in several groups")
+		}
+		if group == "" {
+			group = fmt.Sprintf("Phase %d", i+1)
+		}
+		b.WriteString("\n## " + group + "\n\n")
+		for _, t := range wave {
+			b.WriteString("- [ ] " + w.ids[t.ID] + " ")
+			if len(wave) > 1 {
+				b.WriteString("[P] ")
+			}
+			var lost []string
+			for k, tag := range t.Tags {
+				if n, err := strconv.Atoi(strings.TrimPrefix(tag, "US")); k == 0 && err == nil && tag == fmt.Sprintf("US%d", n) {
+					b.WriteString("[" + tag + "] ")
+				} else {
+					lost = append(lost, tag)
+				}
+			}
+			if len(lost) > 0 {
+				w.say(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "this format has labels such as US1 only")
+			}
+			b.WriteString(t.Title + "\n")
+			w.below(&b, t, "  ")
+		}
+	}
+	return []byte(b.String())
+}
+
+func (w *writer) openSpec() []byte {
+	w.holds("files", "group")
+	if slices.ContainsFunc(w.waves, func(wave []nexus.Task) bool { return len(wave) > 1 }) {
+		w.say(foreign.Changed, "", "the needs became an order", "a change is worked through from the first to the last")
+	} else {
+		w.layered("a change is worked through from the first to the last")
+	}
+	w.say(foreign.Lost, "", "the goal", "it belongs into proposal.md")
+	var b strings.Builder
+	var renamed []string
+	for i, wave := range w.waves {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		group := wave[0].Group
+		if group == "" {
+			group = "Tasks"
+		}
+		fmt.Fprintf(&b, "## %d. %s\n\n", i+1, group)
+		for k, t := range wave {
+			fmt.Fprintf(&b, "- [ ] %d.%d %s\n", i+1, k+1, t.Title)
+			renamed = append(renamed, fmt.Sprintf("%s is %d.%d", t.ID, i+1, k+1))
+			w.below(&b, t, "  ")
+		}
+	}
+	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has numbers")
+	return []byte(b.String())
+}
+
+func (w *writer) stories() []byte {
+	w.holds("kind", "group", "files", "minutes", "complexity", "tags")
+	w.number("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)
+	label := regexp.MustCompile(`^\s*(?:[-*+] )?\**[A-Z][A-Za-z /&-]*\**:`)
+	var b strings.Builder
+	b.WriteString("# " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
+	for _, t := range w.plan.Tasks {
+		b.WriteString("\n## " + w.ids[t.ID] + ": " + t.Title + "\n")
+		if t.Brief != "" {
+			b.WriteString("\n### Description\n\n")
+		}
+		for line := range strings.SplitSeq(t.Brief, "\n") {
+			if label.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "#") {
+				line = "    " + line // it is no heading or label of the story
+			}
+			if t.Brief != "" {
+				b.WriteString(line + "\n")
+			}
+		}
+		b.WriteString("\n### Acceptance Criteria\n\n")
+		for _, text := range texts(t.Criteria) {
+			b.WriteString("- [ ] " + text + "\n")
+		}
+		var labels []string
+		add := func(name, value string) {
+			if value != "" {
+				labels = append(labels, name+": "+value)
+			}
+		}
+		add("Tags", strings.Join(t.Tags, ", "))
+		add("Dependencies", strings.Join(w.needs(t), ", "))
+		add("Files", strings.Join(t.Files, ", "))
+		add("Group", t.Group)
+		add("Kind", string(t.Kind))
+		add("Complexity", string(t.Complexity))
+		if t.Minutes > 0 {
+			add("Minutes", strconv.Itoa(t.Minutes))
+		}
+		if len(labels) > 0 {
+			b.WriteString("\n" + strings.Join(labels, "\n") + "\n")
+		}
+	}
+	return []byte(b.String())
+}

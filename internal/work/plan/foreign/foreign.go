@@ -1,0 +1,321 @@
+// Package foreign reads plans that other tools wrote. With each comes what did not
+// come along, and what was changed: nothing is lost unsaid.
+package foreign
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// Format is how a tool writes a plan down.
+type Format string
+
+// The formats. That of Nexus is read by [plan.Load].
+const (
+	Nexus      Format = "nexus"
+	Nax        Format = "nax"        // prd.json with needs, status and routing
+	Ralph      Format = "ralph"      // prd.json: one story after another
+	TaskMaster Format = "taskmaster" // tasks.json, with tags or without
+	SpecKit    Format = "spec-kit"   // specs/NNN-name with tasks.md
+	GSD        Format = "gsd"        // .planning with phases and their plans
+	OpenSpec   Format = "openspec"   // openspec/changes/NAME with tasks.md
+	Polka      Format = "polka"      // tasks as JSON, or tasks/pending/*.md
+	Stories    Format = "stories"    // Markdown: ## US-1: title
+)
+
+// Formats lists the formats that can be read.
+func Formats() []Format {
+	return []Format{Nexus, Nax, Ralph, TaskMaster, SpecKit, GSD, OpenSpec, Polka, Stories}
+}
+
+// ParseFormat returns the format of that name. The name of a tag may follow:
+// taskmaster:TAG.
+func ParseFormat(name string, among []Format) (f Format, tag string, err error) {
+	word, tag, tagged := strings.Cut(name, ":")
+	f = Format(word)
+	if !slices.Contains(among, f) || tagged && f != TaskMaster {
+		return "", "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("unknown format %q", name),
+			Hint: "Use one of " + nexus.Join(among) + "; taskmaster:TAG names a tag of its file.",
+		}
+	}
+	return f, tag, nil
+}
+
+// Kind says what became of something.
+type Kind string
+
+// The kinds of remark.
+const (
+	Lost     Kind = "lost"     // it is not in the plan
+	Done     Kind = "done"     // a task that is left out, as it is done
+	Changed  Kind = "changed"  // it is in the plan, but not as it was
+	Question Kind = "question" // it is open: a person has to answer it
+)
+
+// Remark says what became of a part of a file, or of a plan that is written for
+// another tool.
+type Remark struct {
+	Kind Kind   `json:"kind"`
+	File string `json:"file,omitzero"`
+	Line int    `json:"line,omitzero"` // from 1; 0 where none is known
+	Item string `json:"item,omitzero"` // as the file calls the task; empty: it is about the file
+	What string `json:"what"`
+	Why  string `json:"why,omitzero"`
+}
+
+// Import is a plan that was read, and what did not come along.
+type Import struct {
+	Format  Format     `json:"format"`
+	File    string     `json:"file"`
+	Remarks []Remark   `json:"remarks"` // in the order of the file
+	Plan    nexus.Plan `json:"-"`
+
+	places map[nexus.TaskID]place
+}
+
+// Check returns what is wrong with the plan, whose tasks may be as large as
+// most, with the places in the files where it is to be corrected.
+func (i Import) Check(most nexus.Size) error {
+	type placed struct {
+		place
+		plan.Problem
+	}
+	var all []placed
+	for _, f := range plan.Problems(i.Plan, most) {
+		at, ok := place{file: i.File}, f.Task > 0
+		if f.Code == nexus.CodeCycle {
+			at, ok = i.first(f.Text)
+		} else if ok {
+			at, ok = i.places[i.Plan.Tasks[f.Task-1].ID]
+		}
+		if !ok {
+			at = place{file: i.File}
+		}
+		f.Text = at.String() + ": " + f.Text
+		all = append(all, placed{at, f})
+	}
+	slices.SortStableFunc(all, func(a, b placed) int {
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+	})
+	problems := make([]plan.Problem, 0, len(all))
+	for _, f := range all {
+		problems = append(problems, f.Problem)
+	}
+	return plan.Refuse(problems, most)
+}
+
+// first returns the place of the first task that a text names.
+func (i Import) first(text string) (place, bool) {
+	for word := range strings.FieldsSeq(text) {
+		if at, ok := i.places[nexus.TaskID(word)]; ok {
+			return at, true
+		}
+	}
+	return place{}, false
+}
+
+// place is where something is in a file.
+type place struct {
+	file string
+	line int // from 1; 0 where none is known
+}
+
+func (p place) String() string {
+	if p.line == 0 {
+		return p.file
+	}
+	return fmt.Sprintf("%s:%d", p.file, p.line)
+}
+
+// maxFile is the most bytes of a file that is read, and maxFiles the most files
+// of a folder.
+const (
+	maxFile  = 16 << 20
+	maxFiles = 5_000
+)
+
+// Source is a file or a folder that a plan may be in.
+type Source struct {
+	name string // as the person wrote it
+	dir  string // where the files are, as the person would write it
+	data []byte // of the file; nil for a folder
+	file string // its name in the folder; empty for a folder
+	fsys fs.FS  // what is in the folder; nil for what came from standard input
+}
+
+// File is the file of that name, whose content was read.
+func File(name string, data []byte) Source {
+	s := Source{name: name, data: data, file: filepath.Base(name), dir: filepath.Dir(name)}
+	if data == nil {
+		s.data = []byte{}
+	}
+	if name == "-" {
+		s.name = "standard input"
+		return s
+	}
+	s.fsys = os.DirFS(s.dir)
+	return s
+}
+
+// Dir is the folder of that name.
+func Dir(name string) Source { return Source{name: name, dir: name, fsys: os.DirFS(name)} }
+
+func (s Source) isDir() bool { return s.data == nil }
+
+// shown is how the person would write the path of a file of the source.
+func (s Source) shown(name string) string {
+	if !s.isDir() && name == s.file || name == "" {
+		return s.name
+	}
+	return filepath.Join(s.dir, filepath.FromSlash(name))
+}
+
+// read returns a file next to the source's own, or in its folder. A missing one
+// is no error.
+func (s Source) read(name string) (text string, ok bool, err error) {
+	if !s.isDir() && name == s.file {
+		return string(s.data), true, nil
+	}
+	if s.fsys == nil || !fs.ValidPath(name) {
+		return "", false, nil
+	}
+	f, err := s.fsys.Open(name)
+	if err != nil {
+		return "", false, nil // it is not there for whoever asks
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return "", false, nil // it is no file
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err,
+			Hint: "Give readable files.",
+		}
+	case len(data) > maxFile:
+		return "", false, &nexus.Error{
+			Code: nexus.CodeInvalidPlan,
+			Message: fmt.Sprintf("%s has more than %d bytes", s.shown(name),
+				maxFile), Hint: "A plan is smaller; give the file of the plan.",
+		}
+	}
+	return string(data), true, nil
+}
+
+// has reports whether a file or folder is there.
+func (s Source) has(name string) bool {
+	if !s.isDir() && name == s.file {
+		return true
+	}
+	if s.fsys == nil || !fs.ValidPath(name) {
+		return false
+	}
+	_, err := fs.Stat(s.fsys, name)
+	return err == nil
+}
+
+// below returns the same source with its root in a folder of it.
+func (s Source) below(name string) Source {
+	sub, err := fs.Sub(s.fsys, name)
+	if err != nil {
+		return s
+	}
+	dir := filepath.Join(s.dir, filepath.FromSlash(name))
+	return Source{name: dir, dir: dir, fsys: sub}
+}
+
+// list returns the files of the source whose path fits a pattern of [path.Match].
+func (s Source) list(pattern string) []string {
+	if s.fsys == nil {
+		return nil
+	}
+	found, err := fs.Glob(s.fsys, pattern)
+	if err != nil {
+		return nil // the patterns are ours
+	}
+	slices.Sort(found)
+	return found[:min(len(found), maxFiles)]
+}
+
+// Read reads a plan. Most is how large a task may be: it says whether there is
+// room for another criterion. What is wrong with the file itself is the error;
+// [Import.Check] says what is wrong with the plan.
+func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
+	d := &draft{format: f, source: s, most: prompt.Most(most)}
+	if !s.isDir() && len(s.data) > maxFile {
+		return Import{}, &nexus.Error{
+			Code:    nexus.CodeInvalidPlan,
+			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "A plan is smaller; give the file of the plan.",
+		}
+	}
+	var err error
+	switch f {
+	case Nax, Ralph:
+		err = d.readPRD()
+	case TaskMaster:
+		err = d.readTaskMaster(tag)
+	case Polka:
+		err = d.readPolka()
+	case SpecKit:
+		err = d.readSpecKit()
+	case OpenSpec:
+		err = d.readOpenSpec()
+	case GSD:
+		err = d.readGSD()
+	case Stories:
+		err = d.readStories()
+	default:
+		return Import{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the format %q is not another tool's", f),
+			Hint: "Use one of " + nexus.Join(Formats()) + ".",
+		}
+	}
+	if err != nil {
+		return Import{}, err
+	}
+	return d.finish()
+}
+
+// main returns the text of the source's file, or of the first of these files
+// that its folder has.
+func (d *draft) main(names ...string) (text, name string, err error) {
+	if !d.source.isDir() {
+		return string(d.source.data), d.source.file, nil
+	}
+	for _, n := range names {
+		text, ok, err := d.source.read(n)
+		if err != nil || ok {
+			return text, n, err
+		}
+	}
+	return "", "", &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no %s", d.source.name, strings.Join(names, ", ")),
+		Hint: "Give the folder or the file that has the plan.",
+	}
+}
+
+// base is the last part of the folder's or file's name, without its ending.
+func (d *draft) base() string {
+	name := filepath.Base(d.source.dir)
+	if abs, err := filepath.Abs(d.source.dir); err == nil {
+		name = filepath.Base(abs)
+	}
+	if !d.source.isDir() && d.source.file != "tasks.md" {
+		name = strings.TrimSuffix(d.source.file, path.Ext(d.source.file))
+	}
+	return name
+}

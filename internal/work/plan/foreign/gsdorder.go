@@ -1,0 +1,102 @@
+package foreign
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// join makes the tasks of a plan wait for each other, and its first one for the
+// plans and phases that it depends on.
+func (g *gsdFolder) join() {
+	for _, p := range g.plans {
+		whole := &item{place: p.place, name: "plan " + p.name, out: Changed}
+		whole.task.Title = p.title
+		if p.done != "" {
+			whole.out, whole.why = Done, p.done
+		}
+		g.d.add(whole)
+		for i, it := range p.tasks {
+			if i > 0 {
+				it.needs = append(it.needs, ref{place: it.place, name: p.tasks[i-1].name})
+			} else {
+				it.needs = g.before(p)
+			}
+			g.d.add(it)
+		}
+		if n := len(p.tasks); n > 0 {
+			whole.parts = []string{p.tasks[n-1].name}
+		} else if p.done == "" {
+			whole.out, whole.why = Lost, "it has no task that an agent can do"
+		}
+	}
+}
+
+// before returns what the first task of a plan needs.
+func (g *gsdFolder) before(p *gsdPlan) []ref {
+	var needs []ref
+	inner := false
+	for _, r := range p.needs {
+		name, ok := g.named(r.name, p.phase)
+		switch {
+		case ok:
+			inner = inner || strings.HasPrefix(name, p.phase+"-")
+			needs = append(needs, ref{place: r.place, name: "plan " + name})
+		case g.alone:
+			g.d.remark(Lost, r.place, p.name, "the need of "+r.name, "that plan is not read")
+		case !g.ticked[name] && !g.past(name):
+			g.d.wrong(r.place, "depends_on names %q, and there is no such plan; correct it, or remove it if that is done", r.name)
+		}
+	}
+	if inner {
+		return needs
+	}
+	for _, number := range g.phasesBefore(p.phase) {
+		for _, o := range g.plans {
+			if o.phase == number && o.done == "" && len(o.tasks) > 0 {
+				needs = append(needs, ref{place: p.place, name: "plan " + o.name})
+			}
+		}
+	}
+	return needs
+}
+
+// past reports whether a plan's phase comes before all that are there: it is done
+// and archived.
+func (g *gsdFolder) past(name string) bool {
+	phase, _, _ := strings.Cut(name, "-")
+	return startsWithDigit.MatchString(phase) && !slices.ContainsFunc(g.plans,
+		func(p *gsdPlan) bool { return compareNumbers(p.phase, phase) <= 0 })
+}
+
+// named returns the name of the plan that a need means: 01-02, 02 in the same
+// phase, 01-name-02, or a file.
+func (g *gsdFolder) named(need, phase string) (string, bool) {
+	need = trimZeros(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path.Base(need), ".md"), "-PLAN"), "-SUMMARY"))
+	if onlyDigits.MatchString(need) {
+		need = phase + "-" + need
+	}
+	if m := planName.FindStringSubmatch(need); m != nil {
+		need = trimZeros(m[1] + "-" + m[2])
+	}
+	return need, slices.ContainsFunc(g.plans, func(p *gsdPlan) bool { return p.name == need })
+}
+
+// phasesBefore returns the phases that one depends on: those the roadmap names,
+// or else the one before it.
+func (g *gsdFolder) phasesBefore(number string) []string {
+	if i := slices.IndexFunc(g.phases, func(p *gsdPhase) bool { return p.number == number }); i >= 0 &&
+		(g.phases[i].free || len(g.phases[i].needs) > 0) {
+		return g.phases[i].needs
+	}
+	before := ""
+	for _, p := range g.plans {
+		if compareNumbers(p.phase, number) < 0 && (before == "" || compareNumbers(p.phase, before) > 0) {
+			before = p.phase
+		}
+	}
+	if before == "" {
+		return nil
+	}
+	return []string{before}
+}

@@ -1,0 +1,136 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// identify gives each item that becomes a task an ID: its own name if that is
+// one, or else one that is like it.
+func (d *draft) identify() map[*item]nexus.TaskID {
+	taken := map[string]bool{"plan": true, "train": true, "result": true}
+	ids := map[*item]nexus.TaskID{}
+	var renamed []string
+	var at place
+	open := d.open()
+	for _, it := range open {
+		if lower := strings.ToLower(it.name); taskIDPattern.MatchString(it.name) && !taken[lower] {
+			taken[lower] = true
+			ids[it] = nexus.TaskID(it.name)
+		}
+	}
+	for _, it := range open {
+		if ids[it] != "" {
+			continue
+		}
+		id := likeID(it.name, taken)
+		taken[strings.ToLower(id)] = true
+		ids[it] = nexus.TaskID(id)
+		if it.name != "" {
+			if at.file == "" {
+				at = it.place
+			}
+			renamed = append(renamed, it.name+" is "+id)
+		}
+	}
+	if len(renamed) > 0 {
+		d.remark(Changed, at, "", "ids: "+some(renamed, 3), "an id is a letter followed by at most 31 letters, digits, - or _")
+	}
+	return ids
+}
+
+// likeID returns an ID that is free and like a name.
+func likeID(name string, taken map[string]bool) string {
+	id := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+	id = strings.Trim(id, "-_")
+	if id == "" || id[0] >= '0' && id[0] <= '9' || taken[strings.ToLower(id)] && !strings.HasPrefix(id, "T") {
+		id = "T" + id
+	}
+	const longest = 27 // with a number it is an ID still
+	id = strings.TrimRight(id[:min(len(id), longest)], "-_")
+	free := id
+	for n := 2; taken[strings.ToLower(free)] || free == "T"; n++ {
+		free = fmt.Sprintf("%s-%d", id, n)
+		if id == "T" {
+			free = fmt.Sprintf("T%d", n-1)
+		}
+	}
+	return free
+}
+
+// some joins the first items and says how many more there are.
+func some(items []string, most int) string {
+	if len(items) <= most+1 {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+}
+
+// find returns what a need names: an item by its name or else its title.
+func (d *draft) find(name string) *item {
+	if it := d.names[folded(name)]; it != nil {
+		return it
+	}
+	if d.titles == nil {
+		d.titles = map[string]*item{}
+		for _, it := range d.items {
+			if t := folded(it.task.Title); d.titles[t] == nil && t != "" {
+				d.titles[t] = it
+			}
+		}
+	}
+	return d.titles[folded(name)]
+}
+
+// folded is a name or title in which case and blanks do not count.
+func folded(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+
+// resolve returns the tasks that an item needs. Whom the items that are left
+// out were needed by goes to freed.
+func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]string) []nexus.TaskID {
+	var needs []nexus.TaskID
+	seen := map[*item]bool{}
+	var follow func(r ref)
+	follow = func(r ref) {
+		o := d.find(r.name)
+		switch {
+		case o == nil:
+			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.called(), legible.Cut(r.name, 100),
+				d.meant(r.name))
+			return
+		case o == it:
+			d.wrong(r.place, "%s needs itself; remove that need", it.called())
+			return
+		case seen[o] || slices.Contains(o.parts, it.name):
+			return
+		}
+		seen[o] = true
+		for _, part := range o.parts {
+			follow(ref{place: r.place, name: part})
+		}
+		switch {
+		case len(o.parts) > 0:
+		case o.out != "":
+			freed[o] = append(freed[o], it.name)
+		default:
+			needs = append(needs, ids[o])
+		}
+	}
+	for _, r := range it.needs {
+		if r.soft {
+			d.remark(Lost, r.place, it.name, "the soft need of "+r.name, "a plan has needs that are waited for, and no others")
+			continue
+		}
+		follow(r)
+	}
+	return needs
+}

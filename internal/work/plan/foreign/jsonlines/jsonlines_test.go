@@ -1,0 +1,70 @@
+package jsonlines_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
+)
+
+// said notes what is said.
+type said struct{ lines []string }
+
+func (s *said) Wrong(line int, text string) {
+	s.lines = append(s.lines, fmt.Sprintf("%d: %s", line, text))
+}
+
+func (s *said) Lost(line int, item, what, why string) {
+	s.lines = append(s.lines, fmt.Sprintf("%d lost %s %s, %s", line, item, what, why))
+}
+
+func TestParseMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "0: the file is empty",
+		"\xff":                    "0: it is not UTF-8",
+		"{\n\"a\": [1,\n2,\n]}":   "3: there is a comma before ]; remove the comma",
+		"{\n\"a\": 1\n\"b\": 2}":  "2: a comma is missing",
+		"[\n1\n2]":                "2: a comma is missing",
+		"{\n# x\n\"a\": 1}":       "2: JSON has no comments",
+		"{\n'a': 1}":              "2: JSON has \" and not ' around texts",
+		"{\n\"a\": [1\n":          "2: the file ends too early",
+		"{\n\"a\": yes}":          "2: it is no JSON",
+		"{\n\"a\": 1,\n\"a\": 2}": "3: \"a\" is there twice in one object",
+		strings.Repeat("[", 80) + "1" + strings.Repeat("]", 80): "1: it is nested too deeply",
+	} {
+		_, mistakes := jsonlines.Parse(text)
+		if len(mistakes) != 1 || !strings.HasPrefix(fmt.Sprintf("%d: %s", mistakes[0].Line, mistakes[0].Text), want) {
+			t.Errorf("%q: %v, want %s", text, mistakes, want)
+		}
+	}
+}
+
+func TestObject(t *testing.T) {
+	n, mistakes := jsonlines.Parse("\ufeff{\n\"a\": \"x\",\n\"b\": [\"y\", {\"text\": \"z\"}, 3],\n\"done\": true,\n\"n\": 7,\n\"extra\": 1,\n\"prioritty\": 2,\n\"none\": []\n}")
+	if n == nil || mistakes != nil {
+		t.Fatal(n, mistakes)
+	}
+	s := &said{}
+	o, ok := jsonlines.NewObject(n, "the file", s)
+	if !ok || o.Text("z", "a") != "x" || fmt.Sprint(o.Texts("b")) != "[y z 3]" || !o.Flag("done") || o.Number("n") != 7 || o.Number("priority") != 0 {
+		t.Error(o.Text("a"), o.Texts("b"), o.Flag("done"), o.Number("n"), s.lines)
+	}
+	o.Rest()
+	if want := `[6 lost  extra, a plan has no such field 7: "prioritty" is unknown; did you mean "priority"?]`; fmt.Sprint(s.lines) != want {
+		t.Errorf("%v, want %s", s.lines, want)
+	}
+	s.lines, o.Name = nil, "T1"
+	o.Text("b")
+	o.Flag("a")
+	o.Number("done")
+	o.List("n")
+	want := `[3: "b" of T1 is a list; write a text in quotes 2: "a" of T1 is a text; write true or false, without quotes ` +
+		`4: "done" of T1 is true; write a number from 0, without quotes 5: "n" of T1 is a number; write a list in [ ]]`
+	if fmt.Sprint(s.lines) != want {
+		t.Errorf("%v, want %s", s.lines, want)
+	}
+	if _, ok := jsonlines.NewObject(jsonlines.In("a", n).Fields[0].Value.Fields[0].Value, "story 1", s); ok {
+		t.Error("a text is an object")
+	}
+}

@@ -1,0 +1,200 @@
+package foreign
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+var (
+	numberedItem = regexp.MustCompile(`^\d+[.)]\s+(.+)$`)
+	brokenBox    = regexp.MustCompile(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
+	labelLine    = regexp.MustCompile(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)` +
+		`|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`)
+	pathWord     = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+	sourceEnding = regexp.MustCompile(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md` +
+		`|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
+)
+
+// mdLine is a line of Markdown that is no comment.
+type mdLine struct {
+	no     int
+	indent int
+	text   string // without the indent
+	code   bool   // in a block of code
+}
+
+// scan returns the lines of Markdown. Those of comments are left out.
+func scan(text string) []mdLine {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	var out []mdLine
+	fence, comment, no := "", false, 0
+	for raw := range strings.SplitSeq(text, "\n") {
+		no++
+		raw = strings.ReplaceAll(raw, "\t", "    ")
+		body := strings.TrimSpace(raw)
+		if comment {
+			_, after, ended := strings.Cut(raw, "-->")
+			if !ended {
+				continue
+			}
+			comment, raw = false, after
+			body = strings.TrimSpace(raw)
+		}
+		if fence == "" {
+			raw, comment = withoutComments(raw)
+			if body = strings.TrimSpace(raw); comment && body == "" {
+				continue
+			}
+		}
+		l := mdLine{no: no, indent: len(raw) - len(strings.TrimLeft(raw, " ")), text: body, code: fence != ""}
+		switch mark := fenceOf(body); {
+		case fence == "" && mark != "":
+			fence, l.code = mark, true
+		case fence != "" && strings.HasPrefix(body, fence) && strings.Trim(body, fence[:1]) == "":
+			fence = ""
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// fenceOf returns the mark that starts a block of code, empty where none does.
+func fenceOf(body string) string {
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(body, mark) {
+			return mark
+		}
+	}
+	return ""
+}
+
+// withoutComments drops comments from a line, and reports whether one goes on.
+func withoutComments(line string) (rest string, open bool) {
+	for {
+		before, after, found := strings.Cut(line, "<!--")
+		if !found {
+			return line, false
+		}
+		_, after, ended := strings.Cut(after, "-->")
+		if !ended {
+			return before, true
+		}
+		line = before + after
+	}
+}
+
+// heading returns the level and the title of a heading.
+func (l mdLine) heading() (level int, title string, ok bool) {
+	if l.code || l.indent > 3 || !strings.HasPrefix(l.text, "#") {
+		return 0, "", false
+	}
+	title = strings.TrimLeft(l.text, "#")
+	level = len(l.text) - len(title)
+	if level > 6 || title != "" && title[0] != ' ' {
+		return 0, "", false
+	}
+	return level, strings.TrimSpace(strings.TrimRight(strings.TrimSpace(title), "#")), true
+}
+
+// bullet returns what an item of a list says.
+func (l mdLine) bullet() (string, bool) {
+	if l.code {
+		return "", false
+	}
+	for _, mark := range []string{"- ", "* ", "+ "} {
+		if rest, ok := strings.CutPrefix(l.text, mark); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	if m := numberedItem.FindStringSubmatch(l.text); m != nil {
+		return strings.TrimSpace(m[1]), true
+	}
+	return "", false
+}
+
+// box returns what an item with a checkbox says, and whether it is done.
+func (l mdLine) box() (text string, done, ok bool) {
+	bullet, ok := l.bullet()
+	if !ok || len(bullet) < 3 || bullet[0] != '[' || bullet[2] != ']' || !strings.ContainsRune(" xX", rune(bullet[1])) {
+		return "", false, false
+	}
+	rest := bullet[3:]
+	if rest != "" && rest[0] != ' ' {
+		return "", false, false
+	}
+	return strings.TrimSpace(rest), bullet[1] != ' ', true
+}
+
+// almostBox reports whether a line is meant to have a checkbox and does not:
+// -[ ], - [], - [  ], - [v] or [ ] alone.
+func (l mdLine) almostBox() bool {
+	if _, _, ok := l.box(); ok || l.code {
+		return false
+	}
+	return brokenBox.MatchString(l.text) && !strings.Contains(l.text, "](")
+}
+
+// label returns the name and the value of a line such as **Name:** value.
+func (l mdLine) label() (name, value string, ok bool) {
+	if l.code {
+		return "", "", false
+	}
+	text := l.text
+	if bullet, ok := l.bullet(); ok {
+		text = bullet
+	}
+	m := labelLine.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1] + m[2], strings.TrimSpace(m[3]), true
+}
+
+// cutFold cuts a prefix whose case does not count.
+func cutFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return strings.TrimSpace(s[len(prefix):]), true
+}
+
+// words splits a list in a line: at commas, and without the marks of code.
+func words(value string) []string {
+	var out []string
+	for w := range strings.SplitSeq(value, ",") {
+		w = strings.TrimRight(strings.Trim(strings.TrimSpace(w), "`*_ "), ".")
+		if w != "" && !strings.EqualFold(w, "none") && !strings.EqualFold(w, "n/a") && w != "-" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// paths returns the files that a sentence names: with a slash or in code marks,
+// and with an ending.
+func paths(text string) []string {
+	var out []string
+	for w := range strings.FieldsSeq(text) {
+		inCode := strings.Contains(w, "`")
+		w = strings.Trim(w, "`\"'()[]{},;:*.!?")
+		top, _, deep := strings.Cut(w, "/")
+		switch {
+		case len(out) == maxNamed:
+			return out
+		case !pathWord.MatchString(w) || strings.Contains(w, "..") || strings.Contains(w, "//"):
+		case deep && !strings.HasSuffix(top, ".com") && !strings.HasSuffix(top, ".org") && !strings.HasSuffix(top, ".io"), inCode &&
+			sourceEnding.MatchString(w):
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// count says how many there are of something.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

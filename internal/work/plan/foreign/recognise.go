@@ -1,0 +1,229 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+var (
+	naxField  = regexp.MustCompile(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
+	openStart = regexp.MustCompile(`^\d+\.\d+[a-z]?\.?\s`)
+	specBox   = regexp.MustCompile(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
+	storyPart = regexp.MustCompile(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
+)
+
+// Recognise returns the format of a source, and the source itself or the folder
+// in it that has the plan. A file that is in none of the formats has none. A
+// folder without a plan, or with several, is an error.
+func Recognise(s Source) (Format, Source, error) {
+	if !s.isDir() {
+		return recogniseFile(s), s, nil
+	}
+	type candidate struct {
+		format Format
+		dir    string
+	}
+	var found []candidate
+	add := func(f Format, dir string) { found = append(found, candidate{f, dir}) }
+	folder := func(dir string) {
+		at := s
+		if dir != "." {
+			at = s.below(dir)
+		}
+		if at.has("tasks.md") && at.has("proposal.md") {
+			add(OpenSpec, dir)
+		} else if at.has("tasks.md") {
+			add(SpecKit, dir)
+		}
+	}
+	folder(".")
+	if s.has(".planning/ROADMAP.md") || s.has("ROADMAP.md") && s.has("phases") {
+		add(GSD, ".")
+	}
+	if s.has(".taskmaster/tasks/tasks.json") || s.has("tasks/tasks.json") || s.has("tasks.json") {
+		add(TaskMaster, ".")
+	}
+	if s.has("tasks/pending") {
+		add(Polka, ".")
+	}
+	if text, ok, err := s.read("prd.json"); err == nil && ok {
+		f := recogniseFile(Source{file: "prd.json", data: []byte(text)})
+		if f != Nax {
+			f = Ralph
+		}
+		add(f, ".")
+	}
+	for _, pattern := range []string{"specs/*/tasks.md", "openspec/changes/*/tasks.md", "changes/*/tasks.md"} {
+		for _, name := range s.list(pattern) {
+			folder(path.Dir(name))
+		}
+	}
+	switch len(found) {
+	case 1:
+		if found[0].dir != "." {
+			s = s.below(found[0].dir)
+		}
+		return found[0].format, s, nil
+	case 0:
+		return "", s, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "the folder " + s.name + " has no plan that Nexus knows",
+			Hint: "It knows specs/NNN-name of spec-kit, .planning of GSD, .taskmaster, " +
+				"changes of OpenSpec, tasks/pending of polka, and a prd.json; docs/plan.md lists them.",
+		}
+	default:
+		var names []string
+		for _, c := range found {
+			names = append(names, fmt.Sprintf("%s (%s)", s.shown(c.dir), c.format))
+		}
+		return "", s, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the folder " + s.name + " has several plans: " + some(names, 8),
+			Hint: "Give the folder or file of one of them, or choose with --format.",
+		}
+	}
+}
+
+// recogniseFile returns the format of a file, empty where it is in none.
+func recogniseFile(s Source) Format {
+	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
+	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
+		return recogniseJSON(s.file, data)
+	}
+	if plan.IsMarkdown(data) {
+		return Nexus
+	}
+	return recogniseMarkdown(string(data))
+}
+
+// recogniseJSON tells the formats that are JSON apart by their fields. Of a file
+// that is no JSON, the name and the fields it mentions tell.
+func recogniseJSON(name string, data []byte) Format {
+	var whole struct {
+		Version     json.RawMessage              `json:"version"`
+		UserStories json.RawMessage              `json:"userStories"`
+		Stories     json.RawMessage              `json:"stories"`
+		Tasks       []map[string]json.RawMessage `json:"tasks"`
+		TaskQueue   []map[string]json.RawMessage `json:"taskQueue"`
+	}
+	var list []map[string]json.RawMessage
+	if !json.Valid(data) {
+		return recogniseBroken(name, string(data))
+	}
+	if data[0] == '[' {
+		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
+			return ""
+		}
+		return recogniseTasks(list, true)
+	}
+	err := json.Unmarshal(data, &whole)
+	switch {
+	case whole.UserStories != nil, whole.Stories != nil && whole.Tasks == nil:
+		if naxField.Match(data) {
+			return Nax
+		}
+		return Ralph
+	case whole.TaskQueue != nil:
+		return Polka
+	case err == nil && whole.Tasks != nil:
+		if f := recogniseTasks(whole.Tasks, false); f != "" && (whole.Version == nil || f != Nexus) {
+			return f
+		}
+		return Nexus
+	}
+	var tags map[string]json.RawMessage
+	if json.Unmarshal(data, &tags) == nil {
+		for _, tag := range tags {
+			var t struct {
+				Tasks []json.RawMessage `json:"tasks"`
+			}
+			if json.Unmarshal(tag, &t) == nil && t.Tasks != nil {
+				return TaskMaster
+			}
+		}
+	}
+	return ""
+}
+
+// recogniseTasks tells from the fields of tasks whose they are.
+func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) Format {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(tasks, func(t map[string]json.RawMessage) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return t[n] != nil })
+		})
+	}
+	switch {
+	case has("criteria", "brief"):
+		return Nexus
+	case has("passes", "steps", "acceptanceCriteria") && alone:
+		return Ralph
+	case has("estimatedTime", "workflow", "workflowInput"), has("type") && has("complexity") && has("files"):
+		return Polka
+	case has("testStrategy", "subtasks", "details"), has("title") && has("status", "priority") && has("dependencies"):
+		return TaskMaster
+	default:
+		return ""
+	}
+}
+
+// recogniseBroken guesses the format of a file that a slip made unreadable, so
+// that the slip can be named.
+func recogniseBroken(name, text string) Format {
+	switch {
+	case strings.Contains(text, `"userStories"`):
+		if strings.Contains(text, `"routing"`) || strings.Contains(text, `"contextFiles"`) || strings.Contains(text, `"dependencies"`) {
+			return Nax
+		}
+		return Ralph
+	case strings.Contains(text, `"testStrategy"`), strings.Contains(text, `"subtasks"`), name == "tasks.json":
+		return TaskMaster
+	case strings.Contains(text, `"estimatedTime"`):
+		return Polka
+	case name == "prd.json":
+		return Ralph
+	default:
+		return ""
+	}
+}
+
+// recogniseMarkdown tells the formats that are Markdown apart. Two tasks, or a
+// task below a heading that only this format has, make a plan.
+func recogniseMarkdown(text string) Format {
+	spec, open, story, polka := 0, 0, 0, false
+	for i, l := range scan(text) {
+		if level, title, ok := l.heading(); ok {
+			if _, _, _, ok := storyHeading(title); ok {
+				story++
+			}
+			_, task := cutFold(title, "Task:")
+			polka = polka || i == 0 && level == 1 && task
+			continue
+		}
+		body, _, ok := l.box()
+		if _, _, named := taskID(body); ok && named || specBox.MatchString(l.text) && !l.code {
+			spec++
+		} else if ok && openStart.MatchString(body) {
+			open++
+		}
+	}
+	switch {
+	case polka && strings.Contains(text, "**Type:**"):
+		return Polka
+	case strings.Contains(text, "\n<task") && strings.Contains(text, "</task>") && strings.HasPrefix(text, "---"):
+		return GSD
+	case spec > 0 && spec >= open:
+		return SpecKit
+	case story > 0 && storyPart.MatchString(text):
+		return Stories
+	case open > 1:
+		return OpenSpec
+	default:
+		return ""
+	}
+}

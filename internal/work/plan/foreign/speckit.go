@@ -1,0 +1,293 @@
+package foreign
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+var (
+	phaseNoise    = regexp.MustCompile(`\p{So}\x{fe0f}?|\(Priority: ?P\d\)`)
+	specBrokenBox = regexp.MustCompile(`^[-*+]?\s*\[[^\]]*\]\s*\**T\d`)
+	specNoBox     = regexp.MustCompile(`^[-*+] \**T\d+[a-z]?\**:? +\[(?:P|US ?\d+)\]`)
+	specTask      = regexp.MustCompile(`^\**(T\d+[A-Za-z]?)\**[:.]?\**\s+(.*)$`)
+	specMark      = regexp.MustCompile(`^\[(P|US ?\d+|Story ?\d+)\]\s*(.*)$`)
+	barePhase     = regexp.MustCompile(`^Phase \d+$`)
+	dependsOn     = regexp.MustCompile(`(?i)depends on:?\**:?\s+((?:T\d+[a-z]?(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*|\s*\+\s*)?)+)`)
+	specID        = regexp.MustCompile(`T\d+[A-Za-z]?`)
+	clarification = regexp.MustCompile(`\[NEEDS CLARIFICATION:?\s*([^\]]*)\]`)
+	userStory     = regexp.MustCompile(`(?i)^User Story (\d+)`)
+	requirementID = regexp.MustCompile(`^\**((?:FR|SC|NFR)-\d+)\**:`)
+)
+
+// readSpecKit reads the tasks.md of a feature, and what spec.md next to it adds.
+func (d *draft) readSpecKit() error {
+	text, name, err := d.main("tasks.md")
+	if err != nil {
+		return err
+	}
+	c := &checklist{d: d, file: d.source.shown(name)}
+	c.read(text)
+	c.barriers()
+	d.goal = c.title
+	if name != "spec.md" {
+		if err := d.readSpec(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checklist reads tasks that are lines with a checkbox, in phases.
+type checklist struct {
+	d        *draft
+	file     string
+	title    string           // of the document
+	phase    string           // that is read
+	fresh    bool             // a heading ended the tasks that may run at once
+	current  *item            // the task whose lines are read
+	indent   int              // of its line
+	parallel bool             // whether it may run beside those before it
+	groups   [][]*item        // open tasks that may run at once, one group after another
+	stories  map[string]*item // the last open task of each user story
+	count    int              // of tasks
+}
+
+func (c *checklist) read(text string) {
+	c.stories = map[string]*item{}
+	for _, l := range scan(text) {
+		at := place{c.file, l.no}
+		c.d.questions(l, c.file)
+		if level, title, ok := l.heading(); ok {
+			c.current, c.fresh = nil, true
+			switch rest, isTitle := cutFold(title, "Tasks:"); {
+			case level == 1 && c.title == "":
+				c.title = title
+				if isTitle {
+					c.title = rest
+				}
+			case level <= 2:
+				c.phase = strings.Join(strings.Fields(phaseNoise.ReplaceAllString(title, "")), " ")
+			}
+			continue
+		}
+		body, done, ok := l.box()
+		id, rest, named := taskID(body)
+		switch {
+		case ok && named:
+			c.task(at, id, rest, done)
+			c.indent = l.indent
+		case l.almostBox() && specBrokenBox.MatchString(l.text):
+			c.d.wrong(at, "the checkbox of this task cannot be read; write - [ ] before a task to do, or - [x] before one that is done")
+		case specNoBox.MatchString(l.text) && !l.code:
+			c.d.wrong(at, "this task has no checkbox; write - [ ] before its id")
+		case c.current != nil && (l.indent > c.indent || l.text == ""):
+			c.more(l)
+		case ok && c.count > 0 && c.phase != "":
+			c.current = nil
+			c.d.remark(Lost, at, "", "the line "+quoteTitle(body), "it has no id such as T014, so it is no task")
+		default:
+			c.current = nil
+		}
+	}
+}
+
+// taskID cuts the id off the text of a task.
+func taskID(text string) (id, rest string, ok bool) {
+	m := specTask.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+// task takes over a task: its marks, its files and what it says it depends on.
+func (c *checklist) task(at place, id, text string, done bool) {
+	it := &item{place: at, name: id}
+	parallel, story := false, ""
+	for {
+		m := specMark.FindStringSubmatch(text)
+		if m == nil {
+			break
+		}
+		if text = m[2]; m[1] == "P" {
+			parallel = true
+		} else {
+			story = strings.ReplaceAll(m[1], " ", "")
+		}
+	}
+	it.task.Title, it.task.Group = text, c.phase
+	if barePhase.MatchString(c.phase) {
+		it.task.Group = ""
+	}
+	if story != "" {
+		it.task.Tags = []string{story}
+	}
+	it.task.Files = paths(text)
+	c.depends(it, text, at)
+	c.count++
+	c.d.add(it)
+	c.current = it
+	if done {
+		it.out, it.why = Done, "its box is checked"
+		return
+	}
+	last := len(c.groups) - 1
+	if !parallel || !c.parallel || c.fresh || last < 0 {
+		c.groups = append(c.groups, nil)
+		last++
+	}
+	c.groups[last] = append(c.groups[last], it)
+	c.parallel, c.fresh = parallel, false
+	if story != "" {
+		c.stories[story] = it
+	}
+}
+
+// depends reads the needs that a sentence names.
+func (c *checklist) depends(it *item, text string, at place) {
+	for _, m := range dependsOn.FindAllStringSubmatch(text, -1) {
+		for _, id := range specID.FindAllString(m[1], -1) {
+			it.needs = append(it.needs, ref{place: at, name: id})
+		}
+	}
+}
+
+// more takes over a line below a task.
+func (c *checklist) more(l mdLine) {
+	it := c.current
+	if bullet, ok := l.bullet(); ok {
+		if said, found := cutFold(bullet, "Done when:"); found {
+			it.task.Criteria = append(it.task.Criteria, checked(said))
+			return
+		}
+		if said, found := cutFold(bullet, "Files:"); found {
+			it.task.Files = words(said)
+			return
+		}
+	}
+	c.depends(it, l.text, place{c.file, l.no})
+	if len(it.task.Files) == 0 {
+		it.task.Files = paths(l.text)
+	}
+	if len(it.brief) == 0 {
+		it.brief = []string{""}
+	}
+	it.brief[0] = strings.TrimLeft(it.brief[0]+"\n"+l.text, "\n")
+}
+
+// barriers makes each group of tasks wait for the one before it: phases wait
+// for each other, and so do tasks without the mark [P].
+func (c *checklist) barriers() {
+	for i, group := range c.groups[min(1, len(c.groups)):] {
+		for _, it := range group {
+			for _, before := range c.groups[i] {
+				if !slices.ContainsFunc(it.needs, func(r ref) bool { return r.name == before.name }) {
+					it.needs = append(it.needs, ref{place: it.place, name: before.name})
+				}
+			}
+		}
+	}
+	if len(c.groups) > 1 {
+		c.d.remark(Changed, place{c.file, 1}, "", "the order of the tasks became needs",
+			"a phase waits for the one before it, and in it only tasks with [P] run at once")
+	}
+}
+
+// questions lists what a line leaves open.
+func (d *draft) questions(l mdLine, file string) {
+	for _, m := range clarification.FindAllStringSubmatch(l.text, -1) {
+		d.remark(Question, place{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
+			"it needs clarification; answer it in the file")
+	}
+}
+
+func legibleLine(text string) string { return quoteTitle(strings.Join(strings.Fields(text), " ")) }
+
+// readSpec reads what spec.md and plan.md add: the title, open questions, and
+// the scenarios of each story, which are criteria of its last task.
+func (d *draft) readSpec(c *checklist) error {
+	for _, name := range []string{"spec.md", "plan.md"} {
+		text, ok, err := d.source.read(name)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s := &specification{d: d, c: c, file: d.source.shown(name), spec: name == "spec.md"}
+			s.read(text)
+		}
+	}
+	return nil
+}
+
+type specification struct {
+	d            *draft
+	c            *checklist
+	file         string
+	spec         bool   // not the plan
+	story        string // US1, whose lines are read
+	scenarios    bool   // they are read
+	requirements []string
+	at           place // of the first of them
+}
+
+func (s *specification) read(text string) {
+	for _, l := range scan(text) {
+		s.d.questions(l, s.file)
+		if !s.spec {
+			continue
+		}
+		if level, title, ok := l.heading(); ok {
+			s.scenarios = false
+			if rest, found := cutFold(title, "Feature Specification:"); found && level == 1 && !strings.HasPrefix(rest, "[") {
+				s.d.goal = rest
+			}
+			if m := userStory.FindStringSubmatch(title); m != nil {
+				s.story = "US" + m[1]
+			} else if level <= 3 {
+				s.story = ""
+			}
+			continue
+		}
+		if name, _, ok := l.label(); ok {
+			s.scenarios = strings.EqualFold(name, "Acceptance Scenarios")
+		}
+		bullet, ok := l.bullet()
+		switch m := requirementID.FindStringSubmatch(bullet); {
+		case ok && m != nil:
+			if s.at.file == "" {
+				s.at = place{s.file, l.no}
+			}
+			s.requirements = append(s.requirements, m[1])
+		case ok && s.scenarios && s.story != "":
+			s.scenario(strings.ReplaceAll(bullet, "**", ""), place{s.file, l.no})
+		}
+	}
+	if n := len(s.requirements); n > 0 {
+		s.d.remark(Lost, s.at, "", "the requirements "+some(s.requirements, 3), "they are not linked to tasks; agents can read "+s.file)
+	}
+}
+
+// scenario makes a criterion of a scenario, where the last task of the story
+// has room for it.
+func (s *specification) scenario(text string, at place) {
+	it := s.c.stories[s.story]
+	if it == nil {
+		return // the story is done, or has no tasks
+	}
+	size := utf8.RuneCountInString(strings.Join(it.brief, "")+it.task.Title+text) + len(it.task.Title)
+	for _, k := range it.task.Criteria {
+		size += utf8.RuneCountInString(k.Text)
+	}
+	if len(it.task.Criteria)+1 >= s.d.most.Criteria || size > s.d.most.Characters {
+		s.d.remark(Lost, at, s.story, "the scenario "+quoteTitle(text),
+			fmt.Sprintf("the story's last task, %s, has no room for it", it.name))
+		return
+	}
+	it.task.Criteria = append(it.task.Criteria, nexus.Criterion{Text: text})
+}

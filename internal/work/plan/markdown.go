@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// What starts the parts of a plan in Markdown.
+const (
+	goalTitle     = "# Plan"
+	taskTitle     = "## "
+	criteriaTitle = "### Done when"
+	comment       = "<!-- "
+)
+
+const markdownHelp = comment + `Each "## ID: title" is a task: its fields, what to do, and what must be true when it is done. -->
+` + comment + `"- check: COMMAND" below a criterion is a gate's name, or a command that exits 0 when it is true. -->
+` + comment + `A line of text that starts with ##, or with - below a criterion, has a \ before it. -->
+`
+
+// field is one of the fields that stand as a list at the beginning of a task. A
+// list has its items, a scalar value one.
+type field struct {
+	name string
+	many bool
+	get  func(t *nexus.Task) []string
+	set  func(t *nexus.Task, v []string) error
+}
+
+// fields are those of a task in the order in which they are written.
+func fields() []field {
+	return []field{
+		kind(),
+		one("group", func(t *nexus.Task) *string { return &t.Group }),
+		list("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
+		list("files", func(t *nexus.Task) *[]string { return &t.Files }),
+		number("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
+		one("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
+		one("tier", func(t *nexus.Task) *nexus.Tier { return &t.Tier }),
+		one("model", func(t *nexus.Task) *string { return &t.Model }),
+		one("strategy", func(t *nexus.Task) *nexus.Strategy { return &t.Strategy }),
+		one("reason", func(t *nexus.Task) *string { return &t.Reason }),
+		list("tags", func(t *nexus.Task) *[]string { return &t.Tags }),
+		number("depth", func(t *nexus.Task) *int { return &t.Depth }),
+		list("keep", func(t *nexus.Task) *[]string { return &t.Keep }),
+	}
+}
+
+func one[S ~string](name string, of func(*nexus.Task) *S) field {
+	return field{
+		name: name,
+		get: func(t *nexus.Task) []string {
+			if *of(t) == "" {
+				return nil
+			}
+			return []string{string(*of(t))}
+		},
+		set: func(t *nexus.Task, v []string) error { *of(t) = S(v[0]); return nil },
+	}
+}
+
+// kind is the field of the kind, of which code is the zero value.
+func kind() field {
+	f := one("kind", func(t *nexus.Task) *nexus.TaskKind { return &t.Kind })
+	set := f.set
+	f.set = func(t *nexus.Task, v []string) error {
+		if v[0] == string(nexus.CodeTask) {
+			v = []string{""}
+		}
+		return set(t, v)
+	}
+	return f
+}
+
+func list[S ~string](name string, of func(*nexus.Task) *[]S) field {
+	return field{
+		name: name, many: true,
+		get: func(t *nexus.Task) (all []string) {
+			for _, s := range *of(t) {
+				all = append(all, string(s))
+			}
+			return all
+		},
+		set: func(t *nexus.Task, v []string) error {
+			for _, s := range v {
+				*of(t) = append(*of(t), S(s))
+			}
+			return nil
+		},
+	}
+}
+
+func number(name string, of func(*nexus.Task) *int) field {
+	return field{
+		name: name,
+		get: func(t *nexus.Task) []string {
+			if *of(t) == 0 {
+				return nil
+			}
+			return []string{strconv.Itoa(*of(t))}
+		},
+		set: func(t *nexus.Task, v []string) (err error) {
+			if *of(t), err = strconv.Atoi(v[0]); err != nil {
+				return fmt.Errorf("%s is a number, not %s", name, quote(v[0]))
+			}
+			return nil
+		},
+	}
+}
+
+// Markdown returns a plan as a text that a person can edit, and [LoadMarkdown]
+// reads. It holds all of a plan but its estimate, and what came of trying its
+// checks only for people to read.
+func Markdown(p nexus.Plan) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n%s\n%s\n", goalTitle, markdownHelp, escape(strings.TrimSpace(p.Goal)))
+	for _, t := range p.Tasks {
+		fmt.Fprintf(&b, "\n%s%s: %s\n", taskTitle, t.ID, t.Title)
+		written := false
+		for _, f := range fields() {
+			if v := f.get(&t); len(v) > 0 {
+				if !written {
+					b.WriteString("\n")
+				}
+				written = true
+				fmt.Fprintf(&b, "- %s: %s\n", f.name, joined(v, f.many))
+			}
+		}
+		if !written && strings.HasPrefix(t.Brief, "- ") { // that is no list of fields
+			fmt.Fprintf(&b, "\n- kind: %s\n", nexus.CodeTask)
+		}
+		if t.Brief != "" {
+			fmt.Fprintf(&b, "\n%s\n", escape(t.Brief))
+		}
+		fmt.Fprintf(&b, "\n%s\n\n", criteriaTitle)
+		for _, c := range t.Criteria {
+			writeCriterion(&b, c)
+		}
+	}
+	return b.Bytes()
+}
+
+func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
+	text := item.ReplaceAllString(box.ReplaceAllString(c.Text, `\$1`), `\$1`)
+	fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+	if c.Check != "" {
+		fmt.Fprintf(b, "  - check: %s\n", fence(c.Check))
+	}
+	if c.Red {
+		fmt.Fprintf(b, "  - red: it fails now\n")
+	}
+	if c.Tried != "" {
+		fmt.Fprintf(b, "  %stried: %s -->\n", comment, strings.Join(strings.Fields(c.Tried), " "))
+	}
+}
+
+var (
+	// title is a line of text that reads like one of the titles or comments.
+	title = regexp.MustCompile(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
+	// item is a line of a criterion that reads like a field of it, or a comment.
+	item = regexp.MustCompile(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
+	box  = regexp.MustCompile(`^(\\*\[[ xX]\] )`) // a box to tick, which is no part of the text
+)
+
+// plain takes one of the marks away that keep a line from being read as something
+// else.
+func plain(line string, like *regexp.Regexp) string {
+	if rest, ok := strings.CutPrefix(line, `\`); ok && like.MatchString(rest) {
+		return rest
+	}
+	return line
+}
+
+// escape marks the lines of a text that would be read as something else.
+func escape(text string) string { return title.ReplaceAllString(text, `\$1`) }
+
+// fence writes a command that stands between backquotes between two more.
+func fence(s string) string {
+	if len(s) > 1 && strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") {
+		return "`" + s + "`"
+	}
+	return s
+}
+
+// joined writes the values of a field in one line.
+func joined(v []string, many bool) string {
+	out := slices.Clone(v)
+	for i, s := range out {
+		if strings.ContainsAny(s, "\n\r") || strings.TrimSpace(s) != s || strings.HasPrefix(s, `"`) || s == "" || many && strings.ContainsAny(s, ",`") {
+			out[i] = strconv.Quote(s)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// values reads what joined wrote, and what a person makes of it.
+func values(text string, many bool) (all []string, err error) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		v, rest := text, ""
+		if quoted, err := strconv.QuotedPrefix(text); err == nil {
+			if v, err = strconv.Unquote(quoted); err != nil {
+				return nil, err
+			}
+			rest = strings.TrimSpace(text[len(quoted):])
+			if rest != "" && !strings.HasPrefix(rest, ",") {
+				return nil, fmt.Errorf("%s stands behind a quoted value: put a comma between them", quote(rest))
+			}
+			rest = strings.TrimPrefix(rest, ",")
+		} else if many {
+			v, rest, _ = strings.Cut(text, ",")
+			v = strings.Trim(strings.TrimSpace(v), "`")
+		}
+		if v != "" || !many {
+			all = append(all, v)
+		}
+		text = rest
+	}
+	return all, nil
+}

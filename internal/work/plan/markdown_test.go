@@ -1,0 +1,163 @@
+package plan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+var update = flag.Bool("update", false, "write the plan in Markdown that is kept")
+
+// everything is a plan that has all that a plan can have.
+func everything() nexus.Plan {
+	return nexus.Plan{Version: plan.Version, Goal: "units: sizes for people\n\n## not a task\n<!-- no comment -->", Tasks: []nexus.Task{
+		{
+			ID: "T1", Title: "Write sizes in binary units", Brief: "- Add Size: it writes bytes.\n\n## A title of the brief\n### done when\n\\## with a backslash",
+			Files: []string{"size.go", "a, b.go"}, Minutes: 10, Tags: []string{"cli"}, Keep: []string{"go.mod"},
+			Criteria: []nexus.Criterion{
+				{Text: "Size(1536) is 1.5 KiB", Check: "test", Tried: "it passes already", Unfit: true},
+				{Text: "[x] is no box\n- check: no check\n\n  - nor this", Check: "`echo true`", Red: true},
+				{Text: "it is readable", Was: "test -e readable", Tried: "it passes\nalready"},
+			},
+		},
+		{
+			ID: "T2", Title: "Title: with a colon", Kind: nexus.DocsTask, Group: " \"odd\", ", Needs: []nexus.TaskID{"T1"}, Complexity: nexus.Simple, Tier: nexus.Fast, Model: "a/b",
+			Strategy: nexus.NoTest, Reason: "words\nalone", Depth: 2, Criteria: []nexus.Criterion{{Text: "it says so"}},
+		},
+		{ID: "T3", Title: "No field", Brief: "- kind: of a list", Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
+	}}
+}
+
+// TestMarkdown writes a plan for people, and reads it back.
+func TestMarkdown(t *testing.T) {
+	p := everything()
+	data := plan.Markdown(p)
+	const file = "testdata/plan.md"
+	if *update {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if was, err := os.ReadFile(file); err != nil || !bytes.Equal(was, data) {
+		t.Errorf("%v, %s; -update writes it", err, cmp.Diff(string(was), string(data)))
+	}
+	got, err := plan.LoadMarkdown(data, nexus.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Recall(&got, p)
+	want, err := plan.Load(mustJSON(t, p), nexus.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	crlf := []byte("\uFEFF" + strings.ReplaceAll(string(data), "\n", "\r\n"))
+	if again, err := plan.LoadMarkdown(crlf, nexus.Size{}); err != nil || len(again.Tasks) != 3 || again.Tasks[0].Brief != want.Tasks[0].Brief {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// TestMarkdownKeepsTexts whatever they hold.
+func TestMarkdownKeepsTexts(t *testing.T) {
+	line := rapid.StringOfN(rapid.RuneFrom([]rune("ab#-:,`<>![]x \\\"'\t")), 0, 12, -1)
+	mark := rapid.SampledFrom([]string{"## a", "##", "- b", "  - c", "    - d", "### Done when", " ### DONE WHEN ", "<!-- x -->", "   <!-- x", "[ ] y", "\\## z", "\\\\- e", "- check: f", ""})
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(line, mark), 1, 5).Draw(t, "lines"), "\n")
+	})
+	word := rapid.StringMatching(`[a-z]{1,5}(, [a-z"` + "`" + `]{0,3})?`)
+	rapid.Check(t, func(t *rapid.T) {
+		task := nexus.Task{
+			ID: "T1", Title: "a " + line.Draw(t, "title"), Brief: text.Draw(t, "brief"), Group: word.Draw(t, "group"), Reason: text.Draw(t, "reason"), Minutes: rapid.IntRange(0, 30).Draw(t, "minutes"),
+			Files: rapid.SliceOfN(word, 0, 3).Draw(t, "files"), Tags: rapid.SliceOfNDistinct(word, 0, 3, rapid.ID).Draw(t, "tags"),
+		}
+		for range rapid.IntRange(1, 3).Draw(t, "criteria") {
+			task.Criteria = append(task.Criteria, nexus.Criterion{Text: "a" + text.Draw(t, "text"), Check: rapid.SampledFrom([]string{"test", "`true`", "echo `date`"}).Draw(t, "check"), Red: rapid.Bool().Draw(t, "red")})
+		}
+		p := nexus.Plan{Version: plan.Version, Goal: text.Draw(t, "goal"), Tasks: []nexus.Task{task}}
+		want, wrong := plan.Load(mustJSON(t, p), nexus.Size{})
+		got, err := plan.LoadMarkdown(plan.Markdown(want), nexus.Size{})
+		if (wrong == nil) != (err == nil) {
+			t.Fatalf("%v, then %v of\n%s", wrong, err, plan.Markdown(want))
+		}
+		if diff := cmp.Diff(want, got); diff != "" && err == nil {
+			t.Fatalf("%s of\n%s", diff, plan.Markdown(want))
+		}
+	})
+}
+
+// TestMarkdownMistakes are named with their lines.
+func TestMarkdownMistakes(t *testing.T) {
+	data := string(plan.Markdown(everything()))
+	for name, c := range map[string]struct {
+		old, now string
+		want     []string
+	}{
+		"no title":                    {"# Plan\n", "", []string{`line 1: a plan starts with "# Plan"`}},
+		"another title":               {"# Plan\n", "# The plan\n", []string{`line 1: a plan starts with "# Plan"`}},
+		"an unknown field":            {"- minutes: 10", "- minuts: 10", []string{`line 14: "- minuts: 10" is no field of a task`, "kind, group, needs"}},
+		"no field":                    {"- minutes: 10", "ten minutes", []string{`line 14: "ten minutes" is no field`, "Text comes after an empty line"}},
+		"no number":                   {"- minutes: 10", "- minutes: ten", []string{`line 14: minutes is a number, not "ten"`}},
+		"too long":                    {"- minutes: 10", "- minutes: 100", []string{"line 14: T1 is too large: 100 minutes"}},
+		"twice":                       {"- minutes: 10", "- minutes: 10\n- minutes: 9", []string{"line 15: minutes stands twice"}},
+		"a bad file":                  {"- files: size.go", "- files: ../size.go", []string{`line 13: T1: the file "../size.go" leaves the repository`}},
+		"a bad list":                  {`"a, b.go"`, `"a, b.go" c`, []string{`line 13: "c" stands behind a quoted value`}},
+		"a need of nobody":            {"- needs: T1", "- needs: T9", []string{`T2 needs "T9", which is not in the plan`, "line 42"}},
+		"an id twice":                 {"## T3: No", "## T1: No", []string{`the id "T1" is used twice`, "line 54"}},
+		"a task without a name":       {"## T3: No field", "##", []string{"has no title", "line 54"}},
+		"a check that sh cannot read": {"- check: ``echo true``", "- check: if", []string{"cannot be read by sh"}},
+		"two checks":                  {"  - check: test\n", "  - check: test\n  - check: lint\n", []string{"line 28: a criterion has one check"}},
+		"no such field":               {"  - check: test\n", "  - chek: test\n", []string{`line 27: "chek: test" is no field of a criterion`}},
+		"no criterion":                {"- Size(1536) is 1.5 KiB", "Size(1536) is 1.5 KiB", []string{`line 26: "Size(1536) is 1.5 KiB" is no criterion`}},
+		"an empty criterion":          {"- Size(1536) is 1.5 KiB", "- [ ] ", []string{"line 26: a criterion has a text"}},
+		"a comment that does not end": {"<!-- tried: it passes already -->", "<!-- tried: it", []string{"line 28: a comment ends in its own line"}},
+		"not UTF-8":                   {"No field", "No \xff field", []string{"line 54", "it is not UTF-8"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			edited := strings.Replace(data, c.old, c.now, 1)
+			_, err := plan.LoadMarkdown([]byte(edited), nexus.Size{})
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidPlan}) && !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
+				t.Fatalf("%v", err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v\ndoes not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func FuzzMarkdown(f *testing.F) {
+	f.Add(plan.Markdown(everything()))
+	f.Add([]byte("# Plan\n\nGo.\n\n## Do it\n\nNow.\n\n### Done when\n\n- [ ] it is\n    - check: `test`\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := plan.LoadMarkdown(data, nexus.Size{})
+		if err != nil {
+			return
+		}
+		again, err := plan.LoadMarkdown(plan.Markdown(p), nexus.Size{})
+		if diff := cmp.Diff(p, again); diff != "" || err != nil {
+			t.Errorf("%v: %s", err, diff)
+		}
+	})
+}
+
+func mustJSON(t interface{ Fatal(...any) }, p nexus.Plan) []byte {
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,260 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// IsMarkdown reports whether a plan file is in Markdown.
+func IsMarkdown(data []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF"))), []byte("\n"))
+	return strings.TrimSpace(string(first)) == goalTitle
+}
+
+// LoadMarkdown reads a plan that [Markdown] wrote and a person edited, and checks
+// it. What is wrong is named with its line.
+func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
+	if len(data) > maxFile {
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
+	}
+	r := reader{at: map[place]int{}, plan: nexus.Plan{Version: Version}}
+	for text := range strings.SplitSeq(string(data), "\n") {
+		r.line++
+		if !utf8.ValidString(text) {
+			r.fail("it is not UTF-8")
+		}
+		r.read(strings.TrimSuffix(text, "\r"))
+	}
+	r.end()
+	if !r.begun {
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("line 1: a plan starts with %q", goalTitle))
+	}
+	if len(r.wrong) > 0 {
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, r.wrong...)
+	}
+	r.plan.Goal = strings.TrimSpace(r.plan.Goal)
+	r.plan.Tasks = Normalise(r.plan.Tasks)
+	problems := Problems(r.plan, most)
+	for i, p := range problems {
+		if line := r.lineOf(p); line > 0 {
+			problems[i].Text = fmt.Sprintf("line %d: %s", line, p.Text)
+		}
+	}
+	return r.plan, Refuse(problems, most)
+}
+
+// Recall takes over what came of trying the checks of a plan for those that are
+// the same in another one, which was made from it.
+func Recall(p *nexus.Plan, from nexus.Plan) {
+	known := map[nexus.Criterion]nexus.Criterion{}
+	bare := func(c nexus.Criterion) nexus.Criterion {
+		return nexus.Criterion{Text: c.Text, Check: c.Check, Red: c.Red}
+	}
+	for _, t := range from.Tasks {
+		for _, c := range t.Criteria {
+			known[bare(c)] = c
+		}
+	}
+	for i := range p.Tasks {
+		for j, c := range p.Tasks[i].Criteria {
+			if was, ok := known[bare(c)]; ok {
+				p.Tasks[i].Criteria[j] = was
+			}
+		}
+	}
+}
+
+// place is what a person wrote of a task; see [Problem].
+type place struct {
+	task  int
+	field Field
+}
+
+// part is what the lines belong to that are read.
+type part int
+
+const (
+	before   part = iota // the title of the plan
+	goal                 // the goal
+	begun                // a task of which only the title is read
+	listed               // the fields of a task
+	brief                // what to do
+	criteria             // what must be true
+)
+
+// reader reads a plan line by line.
+type reader struct {
+	plan  nexus.Plan
+	begun bool
+	part  part
+	line  int
+	task  nexus.Task // that is read
+	set   []string   // its fields that were set
+	at    map[place]int
+	wrong []string
+}
+
+func (r *reader) fail(format string, args ...any) {
+	r.wrong = append(r.wrong, fmt.Sprintf("line %d: ", r.line)+fmt.Sprintf(format, args...))
+}
+
+// lineOf returns where the cause of a problem was written; 0 where that is unknown.
+func (r *reader) lineOf(p Problem) int {
+	for _, f := range []Field{p.Field, {Name: p.Field.Name}, {}} {
+		if line := r.at[place{p.Task, f}]; line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// note remembers where a field of the task was written.
+func (r *reader) note(f Field) { r.at[place{len(r.plan.Tasks) + 1, f}] = r.line }
+
+func (r *reader) read(text string) {
+	named, task := strings.CutPrefix(text+" ", taskTitle)
+	switch {
+	case r.part == before:
+		r.start(text)
+	case task:
+		r.end()
+		r.title(strings.TrimSpace(named))
+	case strings.HasPrefix(strings.TrimLeft(text, " "), comment):
+		if !strings.HasSuffix(strings.TrimRight(text, " "), "-->") {
+			r.fail("a comment ends in its own line, with -->")
+		}
+	case r.part == goal:
+		r.plan.Goal += plain(text, title) + "\n"
+	case strings.EqualFold(strings.TrimSpace(text), criteriaTitle) && r.part != criteria:
+		r.part = criteria
+		r.note(Field{Name: "criteria"})
+	case r.part == begun && strings.TrimSpace(text) == "":
+	case r.part == begun && strings.HasPrefix(text, "- "), r.part == listed && strings.TrimSpace(text) != "":
+		r.part = listed
+		r.field(text)
+	case r.part == criteria:
+		r.criterion(text)
+	default:
+		r.say(text)
+	}
+}
+
+// start reads the lines before the goal.
+func (r *reader) start(text string) {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
+	switch {
+	case text == goalTitle:
+		r.begun, r.part = true, goal
+	case text != "" && !r.begun && len(r.wrong) == 0:
+		r.fail("a plan starts with %q", goalTitle)
+	}
+}
+
+// title begins a task.
+func (r *reader) title(text string) {
+	r.task, r.set, r.part = nexus.Task{Title: text}, nil, begun
+	if m := regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]{0,31}):\s*(.*)$`).FindStringSubmatch(text); m != nil {
+		r.task.ID, r.task.Title = nexus.TaskID(m[1]), m[2]
+	}
+	r.note(Field{})
+}
+
+// end ends the task that is read, if there is one.
+func (r *reader) end() {
+	if r.part > goal {
+		r.plan.Tasks = append(r.plan.Tasks, r.task)
+	}
+}
+
+// field reads a field of a task.
+func (r *reader) field(text string) {
+	name, value, ok := strings.Cut(strings.TrimPrefix(text, "- "), ":")
+	name = strings.ToLower(strings.TrimSpace(name))
+	known := fields()
+	i := slices.IndexFunc(known, func(f field) bool { return f.name == name })
+	if !ok || !strings.HasPrefix(text, "- ") || i < 0 {
+		names := make([]string, len(known))
+		for k, f := range known {
+			names[k] = f.name
+		}
+		r.fail("%s is no field of a task; a field is a line such as \"- files: a.go\", and the names are %s. Text comes after an empty line", quote(text), strings.Join(names, ", "))
+		return
+	}
+	if slices.Contains(r.set, name) {
+		r.fail("%s stands twice in this task; put all in one line", name)
+		return
+	}
+	r.set = append(r.set, name)
+	r.note(Field{Name: name})
+	v, err := values(value, known[i].many)
+	if err == nil && len(v) > 0 {
+		err = known[i].set(&r.task, v)
+	}
+	if err != nil {
+		r.fail("%v", err)
+	}
+}
+
+// say adds a line to what to do.
+func (r *reader) say(text string) {
+	r.part = brief
+	if r.task.Brief == "" && text != "" {
+		r.note(Field{Name: "brief"})
+	}
+	r.task.Brief += plain(text, title) + "\n"
+}
+
+// criterion reads a line below the title of the criteria.
+func (r *reader) criterion(text string) {
+	all := r.task.Criteria
+	first, begins := strings.CutPrefix(text, "- ")
+	inner, below := strings.CutPrefix(text, "  ")
+	inner = strings.TrimPrefix(inner, "  ") // so much is also right
+	switch {
+	case begins:
+		if m := box.FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
+			first = first[len(m):]
+		}
+		first = plain(plain(first, box), item)
+		r.task.Criteria = append(all, nexus.Criterion{Text: first})
+		r.note(Field{"criteria", len(r.task.Criteria)})
+		if strings.TrimSpace(first) == "" {
+			r.fail("a criterion has a text: what must be true when the task is done")
+		}
+	case strings.TrimSpace(text) == "":
+		if len(all) > 0 {
+			all[len(all)-1].Text += "\n" + inner
+		}
+	case len(all) == 0 || !below:
+		r.fail("%s is no criterion; a criterion is a line that starts with \"- \", and what belongs to it is indented below it", quote(text))
+	case strings.HasPrefix(inner, "- "):
+		r.about(&all[len(all)-1], strings.TrimPrefix(inner, "- "))
+	default:
+		all[len(all)-1].Text += "\n" + plain(strings.TrimPrefix(text, "  "), item)
+	}
+}
+
+// about reads a field of a criterion.
+func (r *reader) about(c *nexus.Criterion, text string) {
+	name, value, ok := strings.Cut(text, ":")
+	value = strings.TrimSpace(value)
+	switch name = strings.ToLower(strings.TrimSpace(name)); {
+	case ok && name == "check" && c.Check != "":
+		r.fail("a criterion has one check; make two criteria of it")
+	case ok && name == "check":
+		if len(value) > 1 && strings.HasPrefix(value, "`") && strings.HasSuffix(value, "`") {
+			value = strings.TrimSpace(value[1 : len(value)-1])
+		}
+		c.Check = value
+	case ok && name == "red":
+		c.Red = true
+	default:
+		r.fail("%s is no field of a criterion; it has \"- check: COMMAND\"", quote(text))
+	}
+}
