@@ -28,6 +28,7 @@ func (s *Session) look(about string) {
 
 // words returns what in a text may be the name of a file or of something in code.
 func words(text string) []string {
+	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words of a pattern, and of lines
 	all := strings.FieldsFunc(text, func(r rune) bool {
 		return r < 0x80 && r != '_' && r != '-' && r != '.' && r != '/' && r != '$' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
