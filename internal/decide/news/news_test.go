@@ -1,9 +1,11 @@
-package state_test
+package news_test
 
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -26,16 +28,18 @@ func TestLandingIsTold(t *testing.T) {
 		return fold(t, facts...)
 	}
 	landed := nexus.TrainLanded{
-		Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Files: []string{"sub/a.go", "b.go"},
-		Names: []nexus.NameChange{{File: "sub/a.go", Name: "Do", Was: "func Do()", Now: "func Do(n int)"}, {File: "b.go", Name: "Gone", Was: "func Gone()"}},
+		Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Changes: nexus.Changes{
+			Files: []string{"sub/a.go", "b.go"},
+			Names: []nexus.NameChange{{File: "sub/a.go", Name: "Do", Was: "func Do()", Now: "func Do(n int)"}, {File: "b.go", Name: "Gone", Was: "func Gone()"}},
+		},
 	}
 	call := func(s *state.State, task, tool, about string) {
 		next(t, s, nexus.ToolCalled{Session: nexus.SessionID(task + ".1/coder.1"), Tool: tool, About: about})
 	}
 	told := func(s *state.State, task string, role nexus.Role) string {
 		var all []string
-		for _, g := range s.For(nexus.BudgetReserved{Task: nexus.TaskID(task), Session: nexus.SessionID(task + ".1/" + string(role) + ".1"), Role: role}) {
-			text, why := g.Say()
+		for _, g := range news.For(s, nexus.BudgetReserved{Task: nexus.TaskID(task), Session: nexus.SessionID(task + ".1/" + string(role) + ".1"), Role: role}) {
+			text, why := news.Say(g)
 			all = append(all, why+" "+text)
 		}
 		return strings.Join(all, "\n")
@@ -64,13 +68,30 @@ func TestLandingIsTold(t *testing.T) {
 	if got := told(s, "T2", nexus.Coder); !strings.HasPrefix(got, "landed T1 landed meanwhile as commit c1 ") {
 		t.Errorf("told %q", got)
 	}
-	seq := s.News[0].Seq
+	seq := news.For(s, nexus.BudgetReserved{Task: "T2", Session: "T2.1/coder.1", Role: nexus.Coder})[0].Seq
 	next(t, s, nexus.PromptSent{Session: "T2.1/coder.1", Message: "m", Why: "landed", Request: seq})
-	if told(s, "T2", nexus.Coder) != "" || told(s, "T3", nexus.Coder) == "" {
-		t.Errorf("after one was told: %+v", s.News)
+	if got := told(s, "T2", nexus.Coder); got != "" || told(s, "T3", nexus.Coder) == "" {
+		t.Errorf("after one was told: %q", got)
 	}
-	next(t, s, nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.GaveUp})
-	if len(s.News) > 0 {
-		t.Errorf("one that is over is to hear %+v", s.News)
+	call(s, "T4", "read_file", "b.go") // later, and it sees what was there before
+	if told(s, "T4", nexus.Coder) == "" {
+		t.Error("who looked later is not told")
+	}
+}
+
+// fold folds facts into a new run.
+func fold(t *testing.T, facts ...nexus.Fact) *state.State {
+	t.Helper()
+	s := state.New("r")
+	for _, f := range facts {
+		next(t, s, f)
+	}
+	return s
+}
+
+func next(t *testing.T, s *state.State, f nexus.Fact) {
+	t.Helper()
+	if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: time.Unix(s.Seq, 0), Fact: f}); err != nil {
+		t.Fatal(err)
 	}
 }
