@@ -76,9 +76,8 @@ func looks(a *state.Attempt) []string {
 // words returns what in a text may be the name of a file or of something in code.
 func words(text string) []string {
 	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words of a pattern, and of lines
-	all := strings.FieldsFunc(text, func(r rune) bool {
-		return r < 0x80 && r != '_' && r != '-' && r != '.' && r != '/' && r != '$' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
+	const letters = "_-./$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	all := strings.FieldsFunc(text, func(r rune) bool { return r < 0x80 && !strings.ContainsRune(letters, r) })
 	return slices.DeleteFunc(all, func(w string) bool { return len(w) < 3 || len(w) > longestWord })
 }
 

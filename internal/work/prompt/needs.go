@@ -37,7 +37,8 @@ func needs(all []Need) []Section {
 	for _, n := range all {
 		s := Section{
 			Title: "Made by " + Line(string(n.Task.ID)), Fence: "text", Rank: 2,
-			Lead: fmt.Sprintf("This task needs %s: %s. It landed as commit %.12s, and the worktree has it. What follows was read from that commit; the message at the end is its agent's own, and a claim.",
+			Lead: fmt.Sprintf("This task needs %s: %s. It landed as commit %.12s, and the worktree has it. "+
+				"What follows was read from that commit; the message at the end is its agent's own, and a claim.",
 				Line(string(n.Task.ID)), strings.TrimSuffix(Line(n.Task.Title), "."), n.Commit),
 		}
 		text := n.text()
