@@ -377,7 +377,6 @@ func sent(ts *testscript.TestScript, _ bool, args []string) {
 			continue
 		}
 		if !slices.ContainsFunc(args[2:], func(text string) bool { return !bytes.Contains(q.Body, []byte(text)) }) {
-			ts.Logf("sent: %s step %d", q.Conversation, q.Step)
 			n++
 		}
 	}

@@ -710,16 +710,7 @@ type (
 		Tree     string    `json:"tree"` // the tree that the gates passed
 		Parent   string    `json:"parent"`
 		Resolved bool      `json:"resolved,omitzero"` // the merger resolved a conflict
-		// What it changes, as far as others may have to know: not all of it where it is a lot.
-		Files []string     `json:"files,omitempty"`
-		Names []NameChange `json:"names,omitempty"`
-	}
-	// NameChange is a declaration that a change altered or took away.
-	NameChange struct {
-		File string `json:"file"`
-		Name string `json:"name"`
-		Was  string `json:"was"`          // its signature
-		Now  string `json:"now,omitzero"` // empty: it is gone
+		Changes  Changes   `json:"changes,omitzero"`
 	}
 	// TrainRefused says that it did not land, and why.
 	TrainRefused struct {

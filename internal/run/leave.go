@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -167,7 +168,7 @@ func (c *Core) grant(ctx context.Context, r nexus.BudgetReserved, done ...nexus.
 	if err := c.record(ctx, append(slices.Clip(done), r)...); err != nil {
 		return a, err
 	}
-	a.Guidance = c.State.For(r)
+	a.Guidance = news.For(c.State, r)
 	return a, nil
 }
 

@@ -56,6 +56,7 @@ type Attempt struct {
 	Snapshot  nexus.TreeSnapshotted
 	Handed    []nexus.Finding // by the train, for the next round
 	HandedWhy string
+	Heard     []int64 // landings that it was told of
 	Began     time.Time
 	Finished  time.Time
 	Rested    time.Duration // of its time since it had a worker, it waited for a provider or a person
@@ -100,8 +101,9 @@ type Session struct {
 	Why      string
 	Result   string // blob
 	Needs    nexus.Needs
-	Doing    string // for people: what it did last
-	Purpose  string // what it was last told for: brief, repair, guidance, ...
+	Doing    string   // for people: what it did last
+	Purpose  string   // what it was last told for: brief, repair, guidance, ...
+	Looked   []string // what its calls were about, each once
 	Usage    nexus.Usage
 	Spent    nexus.Money
 	Tally    Tally                  // of its tool calls
@@ -116,9 +118,10 @@ type Session struct {
 	since time.Time     // when the call or the tools under way began
 	asks  []string      // calls under way that wait for a person
 	asked time.Duration // time that those took
-
-	looked []string // words of its calls that may name a file or something in code
 }
+
+// maxLooked is how many calls of a session are known by what they were about.
+const maxLooked = 500
 
 // Resumed returns since when the attempt works, for as long as it does.
 func (a *Attempt) Resumed() time.Time { return a.Active }
@@ -392,6 +395,9 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
 			s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
 		}
+		if f.Why == nexus.LandedWhy {
+			a.Heard = append(clip(a.Heard), f.Request)
+		}
 		if r := a.Last(); r != nil && r.Session == f.Session {
 			r.Prompted = true
 		}
@@ -408,7 +414,9 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = f.Tool + " " + f.About
 			s.Tally = s.Tally.Called(f.Tool)
-			s.look(f.About)
+			if len(s.Looked) < maxLooked && !slices.Contains(s.Looked, f.About) {
+				s.Looked = append(clip(s.Looked), f.About)
+			}
 			if f.Tool == "ask" {
 				s.asks = append(s.asks, f.Call)
 			}
@@ -459,7 +467,7 @@ func (a *Attempt) Clone() *Attempt {
 		return nil
 	}
 	c := *a
-	c.Network, c.Tried = clip(a.Network), clip(a.Tried)
+	c.Network, c.Tried, c.Heard = clip(a.Network), clip(a.Tried), clip(a.Heard)
 	c.Rounds = make([]*Round, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r
@@ -469,7 +477,7 @@ func (a *Attempt) Clone() *Attempt {
 	c.Sessions = make([]*Session, len(a.Sessions))
 	for i, s := range a.Sessions {
 		session := *s
-		session.Messages, session.asks, session.looked = clip(s.Messages), clip(s.asks), clip(s.looked)
+		session.Messages, session.asks, session.Looked = clip(s.Messages), clip(s.asks), clip(s.Looked)
 		c.Sessions[i] = &session
 	}
 	return &c

@@ -69,10 +69,7 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.BudgetPressed:
 		s.Pressed = f.Percent
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
-		s.applyTrain(f, e.At)
-		if f, ok := f.(nexus.TrainLanded); ok {
-			s.spread(e.Seq, f)
-		}
+		s.applyTrain(f, e)
 	}
 }
 
@@ -459,7 +456,6 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 			t.Status = nexus.Reviewing
 		}
 	case nexus.AttemptEnded, nexus.AttemptBroken:
-		s.over(a.ID)
 		if a.Outcome != nexus.Accepted {
 			t.Status = nexus.Pending
 		}
@@ -498,7 +494,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
-		s.delivered(f)
+		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
 	}
 	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)

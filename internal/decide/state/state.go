@@ -53,8 +53,7 @@ type State struct {
 	Requests  []Request // not settled, in order
 	Requested int64     // the last request that was seen
 	Questions []*Question
-	Guidance  []Guidance // of people; not delivered, in order
-	News      []Guidance // what attempts are to hear of landings; not delivered, in order
+	Guidance  []Guidance // not delivered, in order
 	Ledger    budget.Ledger
 	Usage     nexus.Usage
 	Spending  budget.Spending
@@ -98,7 +97,8 @@ type Ticket struct {
 // Landing is a commit on the run's branch.
 type Landing struct {
 	nexus.TrainLanded
-	At time.Time
+	At  time.Time
+	Seq int64
 }
 
 // Request is a request that waits to be settled.
@@ -110,10 +110,10 @@ type Request struct {
 // Guidance is what somebody wants the agent of a task to know, or what it is to
 // hear of a landing.
 type Guidance struct {
-	Seq     int64
-	Task    nexus.TaskID
-	Text    string
-	Attempt nexus.AttemptID // that hears of a landing; empty where a person said it
+	Seq    int64
+	Task   nexus.TaskID
+	Text   string
+	Landed bool // nobody said it
 }
 
 type evidenceKey struct{ tree, gate string }

@@ -7,7 +7,8 @@ import (
 )
 
 // applyTrain folds how accepted work gets onto the run's branch.
-func (s *State) applyTrain(f nexus.Fact, at time.Time) {
+func (s *State) applyTrain(f nexus.Fact, e nexus.Event) {
+	at := e.At
 	switch f := f.(type) {
 	case nexus.TrainBoarded:
 		s.Queue = append(s.Queue, &Ticket{Task: f.Task, Attempt: f.Attempt})
@@ -19,7 +20,7 @@ func (s *State) applyTrain(f nexus.Fact, at time.Time) {
 		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &f, at, ""
 		s.Tip = f.Commit
 		s.arrive()
-		s.Landings = append(s.Landings, &Landing{f, at})
+		s.Landings = append(s.Landings, &Landing{f, at, e.Seq})
 	case nexus.TrainRefused:
 		s.arrive()
 		if a := s.attempts[f.Attempt]; a != nil {

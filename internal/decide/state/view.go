@@ -151,20 +151,25 @@ func (s *State) View(id nexus.TaskID) View {
 // meanwhile returns the tasks that landed after the commit that an attempt
 // started from.
 func (s *State) meanwhile(a *Attempt) []nexus.Task {
-	if a == nil {
-		return nil
-	}
 	var all []nexus.Task
-	for _, l := range s.Landings {
-		if l.Parent == a.Base {
-			all = nil
-		}
+	for _, l := range s.Since(a) {
 		all = append(all, s.tasks[l.Task].Task)
 	}
-	if a.Base == s.Tip {
+	return all
+}
+
+// Since returns what landed after the commit that an attempt started from.
+func (s *State) Since(a *Attempt) []*Landing {
+	if a == nil || a.Base == s.Tip {
 		return nil
 	}
-	return all
+	from := 0
+	for i, l := range s.Landings {
+		if l.Parent == a.Base {
+			from = i
+		}
+	}
+	return s.Landings[from:]
 }
 
 // proofs returns what was shown of each commit on the branch.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -90,7 +91,7 @@ func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nex
 		return reserved, false, err
 	}
 	for _, g := range guidance {
-		text, why := g.Say()
+		text, why := news.Say(g)
 		if err := c.say(text, why, g.Seq); err != nil {
 			return reserved, false, err
 		}

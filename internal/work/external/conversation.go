@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
@@ -200,7 +201,7 @@ func (c *conversation) reserve(ctx context.Context, text string) (whole, id stri
 		return "", id, err
 	}
 	for _, g := range told {
-		say, why := g.Say()
+		say, why := news.Say(g)
 		if err := c.say(say, why, g.Seq); err != nil {
 			return "", id, err
 		}

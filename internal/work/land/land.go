@@ -114,7 +114,7 @@ func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, s
 	if err != nil {
 		return f, message, fmt.Errorf("read what %.12s changes: %w", commit, err)
 	}
-	f.Files, f.Names = changes(names)
+	f.Changes = changes(names)
 	return f, message, nil
 }
 
@@ -126,7 +126,9 @@ const (
 
 // changes returns the files of a change, and what it alters or takes away of what
 // they declared for others.
-func changes(all []change.FileNames) (files []string, names []nexus.NameChange) {
+func changes(all []change.FileNames) nexus.Changes {
+	var files []string
+	var names []nexus.NameChange
 	for _, f := range all {
 		files = append(files, f.Path)
 		for _, n := range f.Changed {
@@ -136,7 +138,7 @@ func changes(all []change.FileNames) (files []string, names []nexus.NameChange) 
 			names = append(names, nexus.NameChange{File: f.Path, Name: n.Name, Was: n.Text})
 		}
 	}
-	return files[:min(len(files), maxFiles)], names[:min(len(names), maxNames)]
+	return nexus.Changes{Files: files[:min(len(files), maxFiles)], Names: names[:min(len(names), maxNames)]}
 }
 
 func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }

@@ -9,11 +9,11 @@ import (
 
 // The most that a brief says of what a task's needs made, in bytes.
 const (
-	needsBytes    = 9_000 // of all of them
-	needSaidBytes = 2_000 // of one agent's own words
-	leastNeed     = 600   // of one, however many there are
-	needNames     = 15    // of the names of one file
-	needFiles     = 40    // of the files of one
+	needsBytes = 9_000 // of all of them
+	needSaid   = 2_000 // of one agent's own words
+	leastNeed  = 600   // of one, however many there are
+	needNames  = 15    // of the names of one file
+	needFiles  = 40    // of the files of one
 )
 
 // Need is what a task made that the brief's task needs.
@@ -37,7 +37,8 @@ func needs(all []Need) []Section {
 	for _, n := range all {
 		s := Section{
 			Title: "Made by " + Line(string(n.Task.ID)), Fence: "text", Rank: 2,
-			Lead: fmt.Sprintf("This task needs %s: %s. It landed as commit %.12s, and the worktree has it. What follows was read from that commit; the message at the end is its agent's own, and a claim.",
+			Lead: fmt.Sprintf("This task needs %s: %s. It landed as commit %.12s, and the worktree has it. "+
+				"What follows was read from that commit; the message at the end is its agent's own, and a claim.",
 				Line(string(n.Task.ID)), strings.TrimSuffix(Line(n.Task.Title), "."), n.Commit),
 		}
 		text := n.text()
@@ -66,7 +67,7 @@ func (n Need) text() string {
 		}
 	}
 	if said := strings.TrimSpace(n.Said); said != "" {
-		b.WriteString("\nIts agent's message:\n" + Head(said, needSaidBytes) + "\n")
+		b.WriteString("\nIts agent's message:\n" + Head(said, needSaid) + "\n")
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -28,7 +29,7 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			continue
 		}
 		for _, g := range told {
-			_, why := g.Say()
+			_, why := news.Say(g)
 			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
 				return err
 			}
