@@ -54,9 +54,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	a.complain(sweepDead(ctx, p.Journal, o.Run))
 	learned := machine.Worker.Sessions.Memory
-	a.complain(learned.CatchUp(ctx))
+	a.complain(errors.Join(sweepDead(ctx, p.Journal, o.Run), learned.CatchUp(ctx)))
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	defer func() {
@@ -93,8 +92,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
-	opening.Hooks = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0
-	opening.Deliver, opening.Stop = o.deliver, o.stop
+	opening.Hooks, opening.Deliver, opening.Stop = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0, o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, machine.Worker.Site.Box.Name()
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))

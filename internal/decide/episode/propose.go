@@ -169,7 +169,7 @@ func has(r judged, gate, key string) bool {
 func (f *failure) seed(t *state.Task, last, fixed judged) Seed {
 	s := Seed{From: last.Commit, To: fixed.Commit}
 	if last.of != fixed.of {
-		s.From = fixed.Round.From // another attempt, which may have started anew
+		s.From = fixed.From // another attempt, which may have started anew
 	}
 	first := f.findings[0]
 	var b strings.Builder

@@ -29,7 +29,7 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.Close() //nolint:errcheck // it is in memory
+	defer x.Close()
 	for _, c := range []struct {
 		words string
 		n     int

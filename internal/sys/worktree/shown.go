@@ -70,7 +70,7 @@ func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
 	}
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		fmt.Fprintf(sum, "%d %s %d %s", len(name), name, len(texts[name]), texts[name])
+		_, _ = fmt.Fprintf(sum, "%d %s %d %s", len(name), name, len(texts[name]), texts[name])
 	}
 	v := veiling{
 		git: s.git, hides: s.Hides.Rules(texts), files: files, commit: commit,

@@ -46,7 +46,8 @@ func TestHiddenHistory(t *testing.T) {
 			said := gittest.Run(t, tr.Dir, "log", "-p") + gittest.Run(t, tr.Dir, "show", "HEAD:hidden/a") + gittest.Run(t, tr.Dir, "grep", "-e", "canary", "-e", "b2", "HEAD", "HEAD~1")
 			for line := range strings.Lines(ids) {
 				id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-				if name == "hidden/a" || name == "hidden/gone" {
+				switch name {
+				case "hidden/a", "hidden/gone":
 					said += gittest.Run(t, tr.Dir, "cat-file", "-p", id)
 					dir := t.TempDir() // without the blank it is not there at all
 					gittest.Run(t, dir, "init", "-q")
@@ -54,7 +55,7 @@ func TestHiddenHistory(t *testing.T) {
 					if exec.CommandContext(t.Context(), "git", "-C", dir, "cat-file", "-e", id).Run() == nil {
 						t.Errorf("%s is among the objects that the agent reads", name)
 					}
-				} else if name == "b" {
+				case "b":
 					gittest.Run(t, tr.Dir, "cat-file", "-e", id)
 				}
 			}

@@ -90,7 +90,7 @@ func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 	}
 	changed, err := s.repo.Changed(ctx, earlier.commit, s.commit)
 	if err != nil || len(changed) > maxFollowed {
-		return false, nil // it is another repository's, or as good as new
+		return false, nil //nolint:nilerr // it is another repository's, or as good as new
 	}
 	sizes, err := s.sizes(ctx, changed)
 	if err != nil {

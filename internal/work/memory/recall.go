@@ -72,7 +72,8 @@ func (b *Book) Recall(
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(k Kept) bool {
-		return k.State != episode.Approved && !(b.Auto && k.State == episode.Proposed && !k.Shared) || b.hides(k.Paths()...)
+		told := k.State == episode.Approved || b.Auto && k.State == episode.Proposed && !k.Shared
+		return !told || b.hides(k.Paths()...)
 	})
 	if all, err = fresh(ctx, repo, commit, all); err != nil || len(all) == 0 {
 		return nil, err

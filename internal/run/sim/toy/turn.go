@@ -28,11 +28,8 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			}
 			continue
 		}
-		for _, g := range told {
-			_, why := news.Say(g)
-			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
-				return err
-			}
+		if err := x.hears(ctx, s, told); err != nil {
+			return err
 		}
 		if x.worst(o) > o.worst { // the price rose during the wait
 			x.done = append(x.done, nexus.BudgetSpent{ID: r.ID})
@@ -62,6 +59,17 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			return err
 		}
 	}
+}
+
+// hears takes in what people said, and what landed.
+func (x *Actor) hears(ctx context.Context, s *state.Session, told []state.Guidance) error {
+	for _, g := range told {
+		_, why := news.Say(g)
+		if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // again settles a try that failed in the middle of an answer, and waits.
