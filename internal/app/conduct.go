@@ -55,7 +55,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		return nil, errors.Join(err, release())
 	}
 	a.complain(sweepDead(ctx, p.Journal, o.Run))
-	a.remember(ctx, p, c)
+	learned := machine.Worker.Sessions.Memory
+	a.complain(learned.CatchUp(ctx))
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	defer func() {
@@ -95,8 +96,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	opening.Hooks = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0
 	opening.Deliver, opening.Stop = o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, machine.Worker.Site.Box.Name()
-	defer a.remember(context.WithoutCancel(ctx), p, c)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
+	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
 	if w != nil {
 		w.Finish(context.WithoutCancel(ctx), s)
 	}

@@ -74,7 +74,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 			return nil, nil, errors.Join(err, release())
 		}
 	}
-	m.Worker.Sessions.Memory = a.book(p, c)
+	m.Worker.Sessions.Memory = a.Memory(p, c)
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := Past(ctx, p.Journal, o.Run)

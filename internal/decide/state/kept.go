@@ -42,8 +42,6 @@ type Tree struct {
 	Reach   Reach
 	Red     int // failures of its gates, and findings of its judges that must be fixed
 	Read    int // how far it got with those: 1 the verifier approved, 2 it was reviewed, 3 and approved
-	Passed  int // gates that passed; known of the closest tree only
-	Met     int // criteria whose checks passed; known of the closest tree only
 }
 
 // BestTree returns the tree that the next attempt at a task starts from; false
@@ -57,7 +55,7 @@ func BestTree(attempts []*Attempt) (Tree, bool) {
 	var best Tree
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if t := treeOf(a, r); t.Reach > ReachedNothing && compare(t, best) >= 0 {
+			if t := TreeOf(a, r); t.Reach > ReachedNothing && compare(t, best) >= 0 {
 				best = t
 			}
 		}
@@ -69,66 +67,8 @@ func compare(a, b Tree) int {
 	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
 }
 
-// ClosestTree returns the tree that came closest to what a task asks for, red or
-// not; false where nothing was written. Closer is, in this order: what met more of
-// the criteria; what passed more gates; with fewer red; what got further with its
-// judges; the later one. The gates stop at the first that is red, so that how much
-// is red says something only of trees that got equally far.
-//
-// A tree that touches what judges it does not count, see [BestTree], and neither
-// does one that may hold a secret: its diff is shown to other models.
-func ClosestTree(attempts []*Attempt, criteria []nexus.Criterion) (Tree, bool) {
-	var best Tree
-	closer := func(a, b Tree) int {
-		return cmp.Or(cmp.Compare(a.Met, b.Met), cmp.Compare(a.Passed, b.Passed), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
-	}
-	for _, a := range attempts {
-		for _, r := range a.Rounds {
-			if r.Commit == "" || tampered(r) || leaks(r) {
-				continue
-			}
-			t := treeOf(a, r)
-			t.Passed, t.Met = passed(r, criteria)
-			if best.At == "" || closer(t, best) >= 0 {
-				best = t
-			}
-		}
-	}
-	return best, best.At != ""
-}
-
-// leaks reports whether a round's work may hold a secret.
-func leaks(r *Round) bool {
-	return slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == nexus.SecretsGate && !e.Passed() })
-}
-
-// passed counts the gates that passed what a round came to, and the criteria whose
-// checks they are.
-func passed(r *Round, criteria []nexus.Criterion) (gates, met int) {
-	if r.Verdict == nil {
-		return 0, 0
-	}
-	ok := map[string]bool{}
-	for _, e := range r.Evidence {
-		if e.Tree == r.Verdict.Tree {
-			ok[e.Gate] = e.Passed()
-		}
-	}
-	for _, yes := range ok {
-		if yes {
-			gates++
-		}
-	}
-	for _, c := range criteria {
-		if ok[c.Check] || ok[nexus.AcceptGate+c.Check] {
-			met++
-		}
-	}
-	return gates, met
-}
-
-// treeOf weighs what a round of an attempt came to.
-func treeOf(a *Attempt, r *Round) Tree {
+// TreeOf weighs what a round of an attempt came to.
+func TreeOf(a *Attempt, r *Round) Tree {
 	t := Tree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: reach(a, r)}
 	if r.Verdict == nil {
 		return t
@@ -157,7 +97,7 @@ func treeOf(a *Attempt, r *Round) Tree {
 
 func reach(a *Attempt, r *Round) Reach {
 	switch v := r.Verdict; {
-	case r.Commit == "", tampered(r):
+	case r.Commit == "", Tampered(r):
 		return ReachedNothing
 	case v == nil && cutOff(a) && r == a.Last():
 		return ReachedNoGate
@@ -178,9 +118,9 @@ func cutOff(a *Attempt) bool {
 	return a.Broken || a.Outcome == "" || a.Outcome == nexus.Exhausted
 }
 
-// tampered reports whether a round's work touches what judges it, and no verifier
+// Tampered reports whether a round's work touches what judges it, and no verifier
 // said that this is right.
-func tampered(r *Round) bool {
+func Tampered(r *Round) bool {
 	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
 }
 

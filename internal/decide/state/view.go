@@ -82,7 +82,7 @@ func (s *State) Keeps(a *Attempt) Kept {
 		return Kept{}
 	}
 	r := old.Round(a.FromRound)
-	return Kept{treeOf(old, r), openFindings(r)}
+	return Kept{TreeOf(old, r), openFindings(r)}
 }
 
 // Proof is what was shown of a commit on the run's branch.

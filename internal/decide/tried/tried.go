@@ -23,9 +23,7 @@ type Account struct {
 	DeadEnds []DeadEnd    // the one that was met last first
 	Stood    []Stood      // newest first
 	Said     []state.Said // by people, newest first
-	Closest  state.Tree   // zero where there is none, or the new attempt starts from a tree of them
-
-	Diff string // what Closest changes; to be read
+	Closest  Closest      // zero where the new attempt starts from a tree of them
 }
 
 // Attempt is an earlier attempt.
@@ -106,7 +104,7 @@ func Of(v state.View) Account {
 	a.DeadEnds = deadEnds(v.Past)
 	a.Stood = stood(v, a.Last)
 	if v.Attempt == nil || v.Attempt.From == "" {
-		a.Closest, _ = state.ClosestTree(v.Past[min(v.Task.Fresh, len(v.Past)):], v.Task.Criteria)
+		a.Closest = closest(v.Past[min(v.Task.Fresh, len(v.Past)):], v.Task.Criteria)
 	}
 	return a
 }

@@ -33,7 +33,7 @@ func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
 	var o opened
 	params := map[string]any{"cwd": l.Command.Dir, "mcpServers": []any{}}
 	if err := a.link.ask(ctx, "session/new", params, &o, ignore); err != nil {
-		return told, nil //nolint:nilerr // it tells no models, which many do without a network
+		return told, nil // it tells no models, which many do without a network
 	}
 	told.Models = o.models()
 	return told, nil

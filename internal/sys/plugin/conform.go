@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,10 +100,7 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 		if ctx.Err() != nil {
 			return all, context.Cause(ctx)
 		}
-		if found, ok := q.Output.(*DiscoveryOutput); ok && err == nil && len(found.Bad) > 0 {
-			err = errors.New(found.Bad[0])
-		}
-		if !tried("answers as a "+k, err, "", q.Output) && s.broken != nil {
+		if !tried("answers as a "+k, cmp.Or(err, bad(q.Output)), "", q.Output) && s.broken != nil {
 			return all, nil
 		}
 	}
@@ -121,6 +119,14 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 		tried("ends when its input does", s.leave(), "", nil)
 	}
 	return all, ctx.Err()
+}
+
+// bad is the error of an answer of which a part cannot be used.
+func bad(o Output) error {
+	if found, ok := o.(*DiscoveryOutput); ok && len(found.Bad) > 0 {
+		return errors.New(found.Bad[0])
+	}
+	return nil
 }
 
 // sampleTree makes a tree for samples next to a directory.

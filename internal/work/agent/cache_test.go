@@ -40,7 +40,7 @@ func TestALongSessionIsReadFromTheCache(t *testing.T) {
 		for _, c := range []struct {
 			context int64
 			tried   tried.Account
-		}{{}, {context: 30_000}, {tried: tried.Account{Diff: long, Said: slices.Repeat([]state.Said{{Text: long}}, 20)}}} {
+		}{{}, {context: 30_000}, {tried: tried.Account{Closest: tried.Closest{Diff: long}, Said: slices.Repeat([]state.Said{{Text: long}}, 20)}}} {
 			t.Run(fmt.Sprint(wire, "/", c.context, "/", len(c.tried.Said)), func(t *testing.T) {
 				b := newBench(t, nexus.Coder, script(turns...))
 				b.model, b.brief.Context = models(b.server.URL())[wire], c.context

@@ -334,7 +334,7 @@ func history(text string) string { return text[strings.Index(text, "## Start"):]
 const page = `# What the next attempt at a task is told
 
 Six runs in which attempts at a task failed, and the message that opens the next attempt: as it was when an attempt was told only how earlier ones
-ended, and as it is. The facts, commits and texts are made up; what makes a message of them is what runs. [Decision 55](../decisions/0055-what-is-known-is-told.md)
+ended, and as it is. The facts, commits and texts are made up; what makes a message of them is what runs. [Decision 57](../decisions/0057-what-is-known-is-told.md)
 says why it is told so. Written by ` + "`go test ./internal/work/attempt -run WhatANextAttemptIsTold -args -update`" + `.
 
 | run | bytes before | tokens before | bytes now | tokens now |

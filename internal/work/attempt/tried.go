@@ -48,7 +48,7 @@ func Tried(ctx context.Context, s *worker.Worker, v state.View, continues bool) 
 	if err != nil {
 		return known, fmt.Errorf("read what came closest: %w", err)
 	}
-	known.Diff = diff
+	known.Closest.Diff = diff
 	return known, nil
 }
 

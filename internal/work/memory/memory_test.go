@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,9 +169,6 @@ func TestRecall(t *testing.T) {
 	write("forgotten", episode.Episode{State: episode.Forgotten, Text: "About a.", Files: about("a.go", "")})
 	gittest.Write(t, p.Repo, map[string]string{episode.Dir + "/broken.md": "kind: gotcha\n"})
 	b := &memory.Book{Store: p.Store, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
-	b.Uses = func(context.Context) (map[string]episode.Use, error) {
-		return map[string]episode.Use{"told": {Hits: 2}}, nil
-	}
 	recall := func(commit string) []string {
 		all, err := b.Recall(t.Context(), p.repo, commit, episode.Wanted{Files: []string{"a.go"}}, func(episode.Episode) int64 { return 1 })
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
@@ -33,10 +34,28 @@ func parseTree(out string, into map[string]string) {
 type Book struct {
 	Store
 
-	Tokens int64 // that a session may be told; 0: nothing is
-	Auto   bool  // proposals are told, too, though nobody approved them
-	Uses   func(context.Context) (map[string]episode.Use, error)
+	Record Record // of the runs that it learns from, and that were told
+	Tokens int64  // that a session may be told; 0: nothing is told or proposed
+	Auto   bool   // proposals are told, too, though nobody approved them
 	Now    func() time.Time
+
+	mu   sync.Mutex // guards uses
+	uses map[string]episode.Use
+}
+
+// used returns how often agents were told of each episode by other runs. It is
+// counted when somebody first wants to know: in most repositories nobody does.
+func (b *Book) used(ctx context.Context) (map[string]episode.Use, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.uses != nil {
+		return b.uses, nil
+	}
+	all, err := b.Record.Uses(ctx)
+	if err == nil {
+		b.uses = all
+	}
+	return all, err
 }
 
 // Recall returns what has to do with a task, the best first: what its session is
@@ -62,11 +81,9 @@ func (b *Book) Recall(
 	if err != nil {
 		return nil, err
 	}
-	var uses map[string]episode.Use
-	if b.Uses != nil {
-		if uses, err = b.Uses(ctx); err != nil {
-			return nil, err
-		}
+	uses, err := b.used(ctx)
+	if err != nil {
+		return nil, err
 	}
 	candidates := make([]episode.Candidate, len(all))
 	for i, k := range all {

@@ -9,11 +9,11 @@ import (
 
 // The most that a brief says of what a task's needs made, in bytes.
 const (
-	needsBytes = 9_000 // of all of them
-	needSaid   = 2_000 // of one agent's own words
-	leastNeed  = 600   // of one, however many there are
-	needNames  = 15    // of the names of one file
-	needFiles  = 40    // of the files of one
+	needsBytes    = 9_000 // of all of them
+	needSaidBytes = 2_000 // of one agent's own words
+	leastNeed     = 600   // of one, however many there are
+	needNames     = 15    // of the names of one file
+	needFiles     = 40    // of the files of one
 )
 
 // Need is what a task made that the brief's task needs.
@@ -67,7 +67,7 @@ func (n Need) text() string {
 		}
 	}
 	if said := strings.TrimSpace(n.Said); said != "" {
-		b.WriteString("\nIts agent's message:\n" + Head(said, needSaid) + "\n")
+		b.WriteString("\nIts agent's message:\n" + Head(said, needSaidBytes) + "\n")
 	}
 	return b.String()
 }

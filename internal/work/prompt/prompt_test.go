@@ -88,8 +88,7 @@ func account() tried.Account {
 		Last:     tried.Last{Attempt: "T3.3", Round: 3, From: "test", Why: "1 finding", Findings: []nexus.Finding{lost}},
 		Stood:    []tried.Stood{{Attempt: "T3.3", Cause: "review", Finding: race, Objection: "nobody calls it twice"}},
 		Said:     []state.Said{{Seq: 9, Text: "A week has 7 days.\nAlways."}, {About: "Months, `too`?\n## No", Text: "no"}},
-		Closest:  state.Tree{Attempt: "T3.1", Round: 1, At: "c", Met: 1, Passed: 2, Red: 1},
-		Diff:     change,
+		Closest:  tried.Closest{Tree: state.Tree{Attempt: "T3.1", Round: 1, At: "c", Red: 1}, Met: 1, Passed: 2, Diff: change},
 	}
 }
 
@@ -289,7 +288,7 @@ func TestFitCutsTheHighestRankFirst(t *testing.T) {
 func TestPartsAreWhatIsSent(t *testing.T) {
 	b := prompt.Brief{
 		Session: "T1.2/reviewer.1", Task: nexus.Task{ID: "T1", Title: "Do it", Brief: "Do it well."}, Limit: 6_000,
-		Tried: tried.Account{Attempts: []tried.Attempt{{Why: strings.Repeat("it failed ", 20)}}, Diff: strings.Repeat("+old\n", 1_000)}, Diff: strings.Repeat("+a line of the change\n", 5_000),
+		Tried: tried.Account{Attempts: []tried.Attempt{{Why: strings.Repeat("it failed ", 20)}}, Closest: tried.Closest{Diff: strings.Repeat("+old\n", 1_000)}}, Diff: strings.Repeat("+a line of the change\n", 5_000),
 		Meanwhile: slices.Repeat([]nexus.Task{{ID: "T2", Title: strings.Repeat("long ", 50)}}, 200),
 	}
 	var texts, cut []string

@@ -43,7 +43,7 @@ func triedSections(a tried.Account) []Section {
 			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
 		},
 		{
-			Title: "Closest so far", Lead: closestLead(a.Closest), Body: Diff(a.Diff, closestBytes), Whole: len(a.Diff), Fence: "diff", Rank: 3,
+			Title: "Closest so far", Lead: closestLead(a.Closest), Body: Diff(a.Closest.Diff, closestBytes), Whole: len(a.Closest.Diff), Fence: "diff", Rank: 3,
 		},
 	}
 	kept, _ := fit(all, triedTokens)
@@ -236,7 +236,7 @@ func saidByPeople(all []state.Said) string {
 	return b.String()
 }
 
-func closestLead(t state.Tree) string {
+func closestLead(t tried.Closest) string {
 	return fmt.Sprintf("Round %d of %s came closest: criteria met: %d, gates passed: %d, things found by the gate or judge that stopped it: %d. "+
 		"It is not in your worktree. Take from it what is right.", t.Round, Line(string(t.Attempt)), t.Met, t.Passed, t.Red)
 }

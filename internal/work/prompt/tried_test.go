@@ -24,7 +24,7 @@ func TestWhatWasTriedIsBounded(t *testing.T) {
 		a.Stood = append(a.Stood, tried.Stood{Attempt: id, Finding: f, Objection: long})
 		a.Last.Findings = append(a.Last.Findings, f)
 	}
-	a.Last.From, a.Closest.At, a.Diff = "test", "c", strings.Repeat("+"+long+"\n", 50)
+	a.Last.From, a.Closest.At, a.Closest.Diff = "test", "c", strings.Repeat("+"+long+"\n", 50)
 	a.Said = []state.Said{{Text: "A week has 7 days. " + long}}
 	base := prompt.Brief{Session: "T3.51/coder.1", Task: task()}
 	with := base

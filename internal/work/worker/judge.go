@@ -221,7 +221,8 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get,
+		Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
 		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
 			setup, done, err := j.caches().Own(t.Dir, cache, g)

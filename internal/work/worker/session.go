@@ -132,7 +132,8 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
 		System: begun.system, Next: t.Next, Why: t.Why, Memory: begun.memory, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
-		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role), Now: s.Site.Now, Choices: model.Choices(),
+		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role),
+		Now: s.Site.Now, Choices: model.Choices(),
 		Hurry: s.Hurry,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
@@ -243,8 +244,11 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 		return tool.Env{}, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.WriteNothing, Rule: tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Site.Now, Mask: s.Site.Mask,
-		Mark: s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
+		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Now: s.Site.Now, Mask: s.Site.Mask,
+		Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll),
+		Writes: t.Snap != nil && role.Writes != agent.WriteNothing,
+		Rule:   tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)),
+		Mark:   s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
 		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
@@ -292,7 +296,9 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Sessions) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles) (*tool.Set, func(), error) {
+func (s *Sessions) tools(
+	ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
+) (*tool.Set, func(), error) {
 	e, free, err := s.reach(t, role, d, agree)
 	if err != nil {
 		return nil, nil, err
@@ -373,7 +379,8 @@ func (s *Sessions) spare(ctx context.Context, t Talk, e tool.Env, names []string
 		}
 	}
 	_, _ = s.Site.Box.Run(ctx, sandbox.Command{
-		Args: args, Dir: e.Dir, Env: append(slices.Clone(e.Vars), "GIT_LITERAL_PATHSPECS=1"), Readable: t.Tree.Reads(), Writable: []string{t.Tree.Git},
+		Args: args, Dir: e.Dir, Env: append(slices.Clone(e.Vars), "GIT_LITERAL_PATHSPECS=1"),
+		Readable: t.Tree.Reads(), Writable: []string{t.Tree.Git},
 		Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
 	})
 }

@@ -58,22 +58,7 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		probes := a.Probes(ctx, settings, all)
 		list := make([]agentProgram, len(all))
 		for i, one := range all {
-			list[i] = agentProgram{
-				Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
-				Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
-				Needs: needs(one, probes[one.Name]), every: one.Every(),
-				Version: probes[one.Name].Version, Model: one.Model, Models: probes[one.Name].Models, Told: probes[one.Name].Helps, Asks: one.Speaks == "claude" || one.Speaks == "acp",
-				Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
-			}
-			if list[i].Told {
-				list[i].Resumes = probes[one.Name].Resumes
-			}
-			if len(list[i].Needs) > 0 {
-				list[i].Next = list[i].Needs[0].Fix
-			}
-			if one.Metered {
-				list[i].Billing = "use"
-			}
+			list[i] = listedAgent(one, probes[one.Name])
 			for _, w := range windows {
 				if w.Account == one.Name {
 					list[i].Windows = append(list[i].Windows, w)
@@ -85,6 +70,27 @@ func agentsCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, 0)
 	a.JSONFlag(c)
 	return c
+}
+
+// listedAgent says how a program stands, and what it says of itself.
+func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
+	p := agentProgram{
+		Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
+		Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
+		Needs: needs(one, said), every: one.Every(),
+		Version: said.Version, Model: one.Model, Models: said.Models, Told: said.Helps, Asks: one.Speaks == "claude" || one.Speaks == "acp",
+		Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
+	}
+	if p.Told {
+		p.Resumes = said.Resumes
+	}
+	if len(p.Needs) > 0 {
+		p.Next = p.Needs[0].Fix
+	}
+	if one.Metered {
+		p.Billing = "use"
+	}
+	return p
 }
 
 // need is what an agent is missing, and the command or setting that fixes it.

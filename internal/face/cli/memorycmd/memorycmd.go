@@ -43,7 +43,7 @@ type row struct {
 type shelf struct {
 	place    *app.Place
 	settings config.Config
-	store    memory.Store
+	book     *memory.Book
 	kept     []memory.Kept
 	problems []memory.Problem
 	uses     map[string]episode.Use
@@ -62,8 +62,9 @@ func open(ctx context.Context, a *console.Console) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shelf{place: p, settings: settings, store: p.Memory(settings)}
-	if _, err := a.Learn(ctx, p, settings); err != nil {
+	book := a.Memory(p, settings)
+	s := &shelf{place: p, settings: settings, book: book}
+	if err := book.CatchUp(ctx); err != nil {
 		a.Say("the proposals of runs are not up to date: %s", err)
 	}
 	if err := s.read(ctx); err != nil {
@@ -74,10 +75,10 @@ func open(ctx context.Context, a *console.Console) (*shelf, error) {
 }
 
 func (s *shelf) read(ctx context.Context) (err error) {
-	if s.kept, s.problems, err = s.store.Load(); err != nil {
+	if s.kept, s.problems, err = s.book.Load(); err != nil {
 		return err
 	}
-	if s.uses, err = s.place.MemoryUses(ctx); err != nil {
+	if s.uses, err = s.book.Record.Uses(ctx); err != nil {
 		return err
 	}
 	head, _, err := s.place.Repo.Head(ctx)
@@ -285,7 +286,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 		"let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
 			var done []changed
 			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
-				to, renewed, err := s.store.Approve(k, s.row(k).Standing, lasting, s.now)
+				to, renewed, err := s.book.Approve(k, s.row(k).Standing, lasting, s.now)
 				if err == nil {
 					done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
 				}
@@ -319,7 +320,7 @@ func forgetCommand(a *console.Console) *cobra.Command {
 			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
 				shared = shared || k.Shared
 				done = append(done, changed{ID: k.ID, State: string(episode.Forgotten)})
-				return s.store.Forget(k)
+				return s.book.Forget(k)
 			})
 			if err != nil {
 				return err
@@ -423,7 +424,7 @@ func (s *shelf) sweep(now time.Time, dry bool) ([]dropped, error) {
 		if dry {
 			continue
 		}
-		if err := s.store.Remove(k); err != nil {
+		if err := s.book.Remove(k); err != nil {
 			return gone, err
 		}
 	}

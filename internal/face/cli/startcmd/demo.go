@@ -79,7 +79,10 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer p.Close()
-	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{Goal: nexus.Goal{Text: DemoGoal, Mode: nexus.Evolution}, Headless: true}, Once: !d.keep})
+	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{
+		Goal:     nexus.Goal{Text: DemoGoal, Mode: nexus.Evolution},
+		Headless: true,
+	}, Once: !d.keep})
 	if !inner.JSON {
 		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 	}
@@ -98,7 +101,10 @@ func (d *stage) build(ctx context.Context, dir string) error {
 		err = os.Mkdir(d.home, 0o755)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Give one that does not exist, in a writable directory."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err,
+			Hint: "Give one that does not exist, in a writable directory.",
+		}
 	}
 	units := filepath.Join(d.home, "units")
 	if err := WriteDemo(units); err != nil {

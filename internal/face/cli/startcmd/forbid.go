@@ -24,7 +24,8 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	for _, t := range texts {
 		if phrase := findPhrase(t.text, settings.Forbidden); phrase != "" {
 			return &nexus.Error{
-				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where, view.Quote(phrase), origins.Of("goals.deny").Where),
+				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where,
+					view.Quote(phrase), origins.Of("goals.deny").Where),
 				Hint: "Rephrase it without these words if you mean something else, or ask whoever set the rule.",
 			}
 		}

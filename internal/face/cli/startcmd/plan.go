@@ -24,48 +24,47 @@ func planCommand(a *console.Console) *cobra.Command {
 	var mermaid, dot, markdown bool
 	var run, to string
 	var out output
-	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]",
-		"turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
-			if to != "" {
-				var err error
-				if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
-					return err
-				}
-			}
-			if run != "" {
-				if err := recall(ctx, a, &o, run, args); err != nil {
-					return err
-				}
-			} else if err := read(ctx, a, &o, &src, args); err != nil {
+	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+		if to != "" {
+			var err error
+			if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
 				return err
 			}
-			if err := prefer(o.Plan, o.Goal); err != nil {
+		}
+		if run != "" {
+			if err := recall(ctx, a, &o, run, args); err != nil {
 				return err
 			}
-			out.read = src.read
-			switch {
-			case mermaid:
-				out.form = "mermaid"
-			case dot:
-				out.form = "dot"
-			case markdown:
-				out.form = "markdown"
-			}
-			if o.Plan != nil {
-				p, err := a.Open(ctx, app.Reads)
-				if err != nil { // a plan can be looked at anywhere
-					return planned(ctx, a, nil, o, out)
-				}
-				defer p.Close()
-				return planned(ctx, a, p, o, out)
-			}
-			p, err := a.Open(ctx, app.Makes)
-			if err != nil {
-				return err
+		} else if err := read(ctx, a, &o, &src, args); err != nil {
+			return err
+		}
+		if err := prefer(o.Plan, o.Goal); err != nil {
+			return err
+		}
+		out.read = src.read
+		switch {
+		case mermaid:
+			out.form = "mermaid"
+		case dot:
+			out.form = "dot"
+		case markdown:
+			out.form = "markdown"
+		}
+		if o.Plan != nil {
+			p, err := a.Open(ctx, app.Reads)
+			if err != nil { // a plan can be looked at anywhere
+				return planned(ctx, a, nil, o, out)
 			}
 			defer p.Close()
-			return propose(ctx, a, p, o, out)
-		}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+			return planned(ctx, a, p, o, out)
+		}
+		p, err := a.Open(ctx, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return propose(ctx, a, p, o, out)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")

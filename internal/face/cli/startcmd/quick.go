@@ -18,34 +18,33 @@ func quickCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	src := source{task: true}
 	var check string
-	c := a.Command("quick TASK | -f FILE | --finding NAME [flags]", "do one task without a plan, with the same gates",
-		func(ctx context.Context, args []string) error {
-			if err := o.Check(); err != nil {
-				return err
-			}
-			if err := read(ctx, a, &o, &src, args); err != nil {
-				return err
-			}
-			o.Goal.Mode = nexus.Quick
-			if o.Plan == nil {
-				o.Plan = single(o.Goal.Text, check)
-			}
-			if err := prefer(o.Plan, o.Goal); err != nil {
-				return err
-			}
-			p, err := a.Open(ctx, app.Makes)
-			if err != nil {
-				return err
-			}
-			defer p.Close()
-			if err := precheck(ctx, a, p, &o); err != nil {
-				return err
-			}
-			if err := consent(ctx, a, p, &o, false); err != nil {
-				return err
-			}
-			return progress.Carry(ctx, a, p, o)
-		}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c := a.Command("quick TASK | -f FILE | --finding NAME [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
+		if err := o.Check(); err != nil {
+			return err
+		}
+		if err := read(ctx, a, &o, &src, args); err != nil {
+			return err
+		}
+		o.Goal.Mode = nexus.Quick
+		if o.Plan == nil {
+			o.Plan = single(o.Goal.Text, check)
+		}
+		if err := prefer(o.Plan, o.Goal); err != nil {
+			return err
+		}
+		p, err := a.Open(ctx, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if err := precheck(ctx, a, p, &o); err != nil {
+			return err
+		}
+		if err := consent(ctx, a, p, &o, false); err != nil {
+			return err
+		}
+		return progress.Carry(ctx, a, p, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.StringVarP(&src.file, "file", "f", "", "read the task from `FILE`; - is standard input")

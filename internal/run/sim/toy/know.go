@@ -119,7 +119,7 @@ func (x *Actor) opening() string {
 	} else if at := account.Closest.At; at != "" {
 		for f := range x.at(at).Files() {
 			if f.Content != x.at(account.Closest.Base).Of(f.Name) {
-				account.Diff += fmt.Sprintf("+%s: %s\n", f.Name, f.Content)
+				account.Closest.Diff += fmt.Sprintf("+%s: %s\n", f.Name, f.Content)
 			}
 		}
 	}

@@ -1,0 +1,133 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// How far back runs are looked at: the newest, up to so many of them, and none
+// with more events.
+const (
+	maxRuns   = 50
+	maxEvents = 200_000
+)
+
+// Record is where the runs of a repository are on record.
+type Record struct {
+	Journal *journal.Journal // nil: nothing ran
+	Repo    git.Repo         // the user's
+	Blobs   func() (*journal.BlobStore, error)
+}
+
+// newest calls see with the newest runs that skip does not name, the oldest of
+// them first. A run that cannot be replayed says nothing.
+func newest(ctx context.Context, j *journal.Journal, skip func(journal.Run) bool, see func(*state.State) error) error {
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs[max(0, len(runs)-maxRuns):] {
+		if r.Events > maxEvents || skip(r) {
+			continue
+		}
+		s, err := state.Replay(r.ID, j.Events(ctx, r.ID, 0))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			continue // nexus journal verify says what is wrong with it
+		}
+		if err := see(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Uses returns how often agents were told of each episode in the newest runs.
+func (r Record) Uses(ctx context.Context) (map[string]episode.Use, error) {
+	all := map[string]episode.Use{}
+	if r.Journal == nil {
+		return all, nil
+	}
+	every := func(journal.Run) bool { return false }
+	return all, newest(ctx, r.Journal, every, func(s *state.State) error {
+		episode.CountUses(all, s)
+		return nil
+	})
+}
+
+// CatchUp writes what the newest runs show to be worth keeping as proposals. A
+// run is looked at once, and again when it has more events: whoever comes next
+// does what a process that died left undone.
+func (b *Book) CatchUp(ctx context.Context) (err error) {
+	if b.Record.Journal == nil || b.Tokens <= 0 {
+		return nil
+	}
+	seen, next := b.seen(), map[nexus.RunID]int64{}
+	old := func(r journal.Run) bool {
+		next[r.ID] = r.Events
+		return seen[r.ID] == r.Events
+	}
+	var trees *worktree.Store
+	defer func() {
+		if trees != nil {
+			err = errors.Join(err, trees.Close())
+		}
+	}()
+	if err := newest(ctx, b.Record.Journal, old, func(run *state.State) error {
+		if len(episode.Propose(run)) == 0 {
+			return nil
+		}
+		blobs, err := b.Record.Blobs()
+		if err != nil {
+			return err
+		}
+		if trees == nil {
+			if trees, err = worktree.Open(ctx, b.Record.Repo, b.State); err != nil {
+				return err
+			}
+		}
+		_, err = b.Learn(ctx, Run{State: run, Git: trees.Git(), Blob: blobs.Get})
+		return err
+	}); err != nil {
+		return err
+	}
+	return b.keepSeen(next)
+}
+
+// seenFile says how many events the runs had that were looked at. Without it
+// all of them are looked at again, which changes nothing.
+const seenFile = "memory-seen.json"
+
+func (s Store) seen() map[nexus.RunID]int64 {
+	var seen map[nexus.RunID]int64
+	data, err := os.ReadFile(filepath.Join(s.State, seenFile))
+	if err != nil || json.Unmarshal(data, &seen) != nil {
+		return nil
+	}
+	return seen
+}
+
+func (s Store) keepSeen(seen map[nexus.RunID]int64) error {
+	data, err := json.Marshal(seen)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(s.State, seenFile)
+	if err = os.WriteFile(name+".new", data, 0o600); err == nil {
+		err = os.Rename(name+".new", name)
+	}
+	return disk.Fail("write "+name, err)
+}
