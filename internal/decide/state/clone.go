@@ -1,0 +1,52 @@
+package state
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Clone returns a copy that shares nothing that changes.
+func (a *Attempt) Clone() *Attempt {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Network, c.Tried, c.Heard = clip(a.Network), clip(a.Tried), clip(a.Heard)
+	c.Rounds = make([]*Round, len(a.Rounds))
+	for i, r := range a.Rounds {
+		round := *r
+		round.Evidence, round.Reviews, round.Broken = clip(r.Evidence), clip(r.Reviews), clip(r.Broken)
+		c.Rounds[i] = &round
+	}
+	c.Sessions = make([]*Session, len(a.Sessions))
+	for i, s := range a.Sessions {
+		session := *s
+		session.Messages, session.asks, session.Looked = clip(s.Messages), clip(s.asks), clip(s.Looked)
+		c.Sessions[i] = &session
+	}
+	return &c
+}
+
+// Join takes over a session, and what came with it, from a clone that had it
+// beside others. Network is how much the attempt knew of that when it was
+// cloned.
+func (a *Attempt) Join(c *Attempt, id nexus.SessionID, network int) {
+	s := c.Session(id)
+	if s == nil {
+		return
+	}
+	if i := slices.IndexFunc(a.Sessions, func(o *Session) bool { return o.Session == id }); i >= 0 {
+		a.Sessions[i] = s
+	} else {
+		a.Sessions = append(a.Sessions, s)
+	}
+	a.Network = append(a.Network, c.Network[network:]...)
+	a.Moved = a.Moved || c.Moved
+	if c.Rested > a.Rested { // they rested at once
+		a.Rested, a.Rests = c.Rested, c.Rests
+	}
+}
+
+// clip makes appending to the copy leave the original alone.
+func clip[T any](s []T) []T { return s[:len(s):len(s)] }
