@@ -391,16 +391,7 @@ func (a *Attempt) judge(f nexus.Fact) {
 func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PromptSent:
-		if s := a.Session(f.Session); s != nil {
-			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
-			s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
-		}
-		if f.Why == nexus.LandedWhy {
-			a.Heard = append(clip(a.Heard), f.Request)
-		}
-		if r := a.Last(); r != nil && r.Session == f.Session {
-			r.Prompted = true
-		}
+		a.prompted(f)
 	case nexus.TurnTaken:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
@@ -412,14 +403,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		}
 	case nexus.ToolCalled:
 		if s := a.Session(f.Session); s != nil {
-			s.Doing = f.Tool + " " + f.About
-			s.Tally = s.Tally.Called(f.Tool)
-			if len(s.Looked) < maxLooked && !slices.Contains(s.Looked, f.About) {
-				s.Looked = append(clip(s.Looked), f.About)
-			}
-			if f.Tool == "ask" {
-				s.asks = append(s.asks, f.Call)
-			}
+			s.called(f)
 		}
 	case nexus.ToolAnswered:
 		if s := a.Session(f.Session); s != nil {
@@ -440,6 +424,32 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		}
 		a.answers(f)
 	default:
+	}
+}
+
+// prompted folds something that was said to a session.
+func (a *Attempt) prompted(f nexus.PromptSent) {
+	if s := a.Session(f.Session); s != nil {
+		s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
+		s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
+	}
+	if f.Why == nexus.LandedWhy {
+		a.Heard = append(clip(a.Heard), f.Request)
+	}
+	if r := a.Last(); r != nil && r.Session == f.Session {
+		r.Prompted = true
+	}
+}
+
+// called folds a call of a tool.
+func (s *Session) called(f nexus.ToolCalled) {
+	s.Doing = f.Tool + " " + f.About
+	s.Tally = s.Tally.Called(f.Tool)
+	if len(s.Looked) < maxLooked && !slices.Contains(s.Looked, f.About) {
+		s.Looked = append(clip(s.Looked), f.About)
+	}
+	if f.Tool == "ask" {
+		s.asks = append(s.asks, f.Call)
 	}
 }
 
