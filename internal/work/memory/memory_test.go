@@ -151,6 +151,37 @@ func TestDecide(t *testing.T) {
 	p.learn(t, p.run("a.go", ""), 1)
 }
 
+// TestApproveThroughLinks writes nothing where a committed link leads.
+func TestApproveThroughLinks(t *testing.T) {
+	for link, to := range map[string]string{
+		".nexus": "elsewhere", ".nexus/memory": "../other", ".nexus/memory/ID.md": "../../victim", ".nexus/memory/ID.md.new": "../../victim",
+	} {
+		p := newPlace(t)
+		k := p.learn(t, p.run("a.go", ""), 1)[0]
+		gittest.Write(t, p.Repo, map[string]string{"victim": "as it was\n", "other/x": "", "elsewhere/memory/x": ""})
+		at := filepath.Join(p.Repo, strings.ReplaceAll(link, "ID", k.ID))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+		blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+		_, _, err := p.Approve(k, episode.Fresh, false, blob)
+		if refuse := !strings.HasSuffix(link, ".new"); refuse != (err != nil) || refuse && !strings.Contains(err.Error(), "it is not a plain ") {
+			t.Errorf("%s: %v", link, err)
+		}
+		for _, dir := range []string{"other", "elsewhere/memory"} {
+			if found, err := os.ReadDir(filepath.Join(p.Repo, dir)); err != nil || len(found) != 1 {
+				t.Errorf("%s: %s has %v, %v", link, dir, found, err)
+			}
+		}
+		if data, err := os.ReadFile(filepath.Join(p.Repo, "victim")); err != nil || string(data) != "as it was\n" {
+			t.Errorf("%s: %q, %v", link, data, err)
+		}
+	}
+}
+
 // TestRecall tells what is approved, fresh and not hidden, and proposals only
 // where nobody has to approve them.
 func TestRecall(t *testing.T) {

@@ -8,6 +8,7 @@
 package memory
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -297,7 +298,9 @@ func remove(top, name string) error {
 	if err != nil {
 		return disk.Fail("remove "+name, err)
 	}
-	err = root.Remove(filepath.FromSlash(name))
+	if err = plain(root, name); err == nil {
+		err = root.Remove(filepath.FromSlash(name))
+	}
 	if closed := root.Close(); err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = closed
 	}
@@ -321,7 +324,7 @@ func (s Store) text(k Kept) ([]byte, error) {
 	return root.ReadFile(filepath.FromSlash(name))
 }
 
-// write puts a file in its place as a whole, without keys.
+// write puts a file in its place as a whole, without keys, and through no link.
 func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
 	if s.Mask != nil {
 		data = s.Mask(data)
@@ -333,17 +336,59 @@ func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) erro
 	}
 	if err == nil {
 		defer func() { _ = root.Close() }() // the file was closed for itself
-		err = root.MkdirAll(filepath.FromSlash(path.Dir(name)), dirs)
+		err = put(root, name, data, dirs, mode)
 	}
-	next := filepath.FromSlash(name) + ".new" // no episode, if it stays behind
-	if err == nil {
-		err = root.WriteFile(next, data, mode)
+	return disk.Fail("write "+name, err)
+}
+
+func put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
+	if err := plain(root, name); err != nil {
+		return err
 	}
-	if err == nil {
+	dir := path.Dir(name)
+	if err := root.MkdirAll(filepath.FromSlash(dir), dirs); err != nil {
+		return err
+	}
+	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text())) // nobody has laid a link there; no episode, if it stays behind
+	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = root.Rename(next, filepath.FromSlash(name))
 	}
 	if err != nil {
-		return disk.Fail("write "+name, err)
+		return errors.Join(err, root.Remove(next))
+	}
+	return nil
+}
+
+// plain makes sure that what is there of a path are directories and, at its end,
+// a file: a link leads to what somebody else chose, within the checkout, too.
+func plain(root *os.Root, name string) error {
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		info, err := root.Lstat(filepath.FromSlash(name[:i]))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		what := "directory"
+		ok := info.IsDir()
+		if i == len(name) {
+			what, ok = "file", info.Mode().IsRegular()
+		}
+		if !ok {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: it is not a plain %s", name[:i], what),
+				Hint: "Replace it with the " + what + " itself.",
+			}
+		}
 	}
 	return nil
 }
