@@ -182,6 +182,26 @@ func TestApproveThroughLinks(t *testing.T) {
 	}
 }
 
+// TestReadThroughLinks reads no file where a link leads, and says so.
+func TestReadThroughLinks(t *testing.T) {
+	e := episode.Episode{Kind: episode.Pattern, State: episode.Approved, Text: "CANARY"}
+	for link, to := range map[string]string{".nexus": "docs", ".nexus/memory": "../docs/memory", ".nexus/memory/a.md": "../../docs/memory/a.md"} {
+		p := newPlace(t)
+		gittest.Write(t, p.Repo, map[string]string{"docs/memory/a.md": e.String()})
+		at := filepath.Join(p.Repo, link)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+		all, problems, err := p.Load()
+		if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "it is not a plain ") {
+			t.Errorf("%s: %+v %+v %v", link, all, problems, err)
+		}
+	}
+}
+
 // TestRecall tells what is approved, fresh and not hidden, and proposals only
 // where nobody has to approve them.
 func TestRecall(t *testing.T) {

@@ -94,8 +94,8 @@ func order(all []Kept) []Kept {
 	return all
 }
 
-// read reads the episodes of a directory below top, which is followed through no
-// link that leads out of it.
+// read reads the episodes of a directory below top, through no link. A directory
+// that is none is a problem, and stops nothing.
 func read(top, dir string, shared bool) (all []Kept, problems []Problem, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,15 +105,15 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 		return nil, nil, disk.Fail("read the memory", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
+	if err := plain(root, dir+"/"); err != nil {
+		return nil, []Problem{problem(dir, err)}, nil
+	}
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: "read " + filepath.Join(top, dir), Cause: err,
-			Hint: "It must be a readable directory.",
-		}
+		return nil, []Problem{{dir, err.Error(), "It must be a readable directory."}}, nil
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
@@ -141,17 +141,11 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 }
 
 func one(root *os.Root, name, at string) (episode.Episode, error) {
-	info, err := root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return episode.Episode{}, &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: at + ": it is not a plain file",
-			Hint: "Replace it with the file itself.",
-		}
+	err := plain(root, name)
+	if err != nil {
+		return episode.Episode{}, err
 	}
-	var data []byte
-	if err == nil {
-		data, err = root.ReadFile(name)
-	}
+	data, err := root.ReadFile(name)
 	if err != nil {
 		return episode.Episode{}, fmt.Errorf("%s: %w", at, err)
 	}
@@ -365,10 +359,11 @@ func put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error 
 }
 
 // plain makes sure that what is there of a path are directories and, at its end,
-// a file: a link leads to what somebody else chose, within the checkout, too.
+// a file, unless it ends with a slash: a link leads to what somebody else chose,
+// within the checkout, too.
 func plain(root *os.Root, name string) error {
 	for i := range len(name) + 1 {
-		if i < len(name) && name[i] != '/' {
+		if i < len(name) && name[i] != '/' || strings.HasSuffix(name[:i], "/") {
 			continue
 		}
 		info, err := root.Lstat(filepath.FromSlash(name[:i]))
