@@ -279,6 +279,8 @@ func pathFault(p string) string {
 		return "is not relative"
 	case strings.Contains(p, `\`):
 		return "has a backslash"
+	case strings.HasPrefix(p, ":"):
+		return "starts with a colon, which git has for patterns"
 	case path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
 		return "is not a path within the repository"
 	}

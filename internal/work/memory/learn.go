@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 
@@ -28,7 +29,7 @@ type Run struct {
 // stays as it is.
 //
 // What is about a file that agents are kept from is not kept, as its text may
-// quote it.
+// quote it. What cannot be made a proposal is left out, and the error says why.
 func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	seeds := episode.Propose(r.State)
 	if len(seeds) == 0 {
@@ -38,10 +39,12 @@ func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	var left []error
 	for _, seed := range seeds {
 		made, err := s.grow(ctx, r, seed)
 		if err != nil {
-			return fresh, err
+			left = append(left, fmt.Errorf("learn from run %s: %w", r.State.Run, err))
+			continue
 		}
 		for _, e := range made {
 			k, is, err := s.keep(all, e)
@@ -54,7 +57,7 @@ func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 			}
 		}
 	}
-	return fresh, nil
+	return fresh, errors.Join(left...)
 }
 
 // grow returns the episodes that a seed becomes.
@@ -170,7 +173,7 @@ func Blobs(ctx context.Context, repo git.Repo, commit string, paths []string) (m
 		return all, nil
 	}
 	for chunk := range slices.Chunk(paths, maxPaths) {
-		out, err := repo.Run(ctx, append([]string{"ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, chunk...)...)
+		out, err := repo.Run(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, chunk...)...)
 		if err != nil {
 			return all, errors.Join(err, ctx.Err())
 		}
