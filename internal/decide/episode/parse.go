@@ -40,9 +40,9 @@ func Parse(name string, data []byte) (Episode, error) {
 }
 
 func parse(data []byte) (e Episode, _ *fault) {
-	if len(data) > maxFile {
+	if len(data) > MaxFile {
 		return e, &fault{
-			1, fmt.Sprintf("the file has more than %d bytes", maxFile),
+			1, fmt.Sprintf("the file has more than %d bytes", MaxFile),
 			"Keep one thing that was learned in a file, in a few sentences.",
 		}
 	}

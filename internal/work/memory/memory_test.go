@@ -3,6 +3,7 @@ package memory_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -199,6 +200,25 @@ func TestReadThroughLinks(t *testing.T) {
 		if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "it is not a plain ") {
 			t.Errorf("%s: %+v %+v %v", link, all, problems, err)
 		}
+	}
+}
+
+// TestLongFile reads no more of a file than an episode may have.
+func TestLongFile(t *testing.T) {
+	p := newPlace(t)
+	gittest.Write(t, p.Repo, map[string]string{".nexus/memory/long.md": ""})
+	if err := os.Truncate(filepath.Join(p.Repo, ".nexus/memory/long.md"), 256<<20); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	all, problems, err := p.Load()
+	runtime.ReadMemStats(&after)
+	if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "the file has more than") {
+		t.Errorf("%+v %+v %v", all, problems, err)
+	}
+	if read := after.TotalAlloc - before.TotalAlloc; read > 64<<20 {
+		t.Errorf("%d bytes were read", read)
 	}
 }
 

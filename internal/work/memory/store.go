@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -141,15 +142,25 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 }
 
 func one(root *os.Root, name, at string) (episode.Episode, error) {
-	err := plain(root, name)
+	data, err := load(root, name)
 	if err != nil {
 		return episode.Episode{}, err
 	}
-	data, err := root.ReadFile(name)
-	if err != nil {
-		return episode.Episode{}, fmt.Errorf("%s: %w", at, err)
-	}
 	return episode.Parse(at, data)
+}
+
+// load reads a plain file, and of one that is too long for an episode only as
+// much as shows that it is.
+func load(root *os.Root, name string) (data []byte, err error) {
+	if err := plain(root, name); err != nil {
+		return nil, err
+	}
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	data, err = io.ReadAll(io.LimitReader(f, episode.MaxFile+1))
+	return data, errors.Join(err, f.Close())
 }
 
 // problem says what is wrong with a file: the place in it comes first.
@@ -315,7 +326,7 @@ func (s Store) text(k Kept) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	return root.ReadFile(filepath.FromSlash(name))
+	return load(root, name)
 }
 
 // write puts a file in its place as a whole, without keys, and through no link.
