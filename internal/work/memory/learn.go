@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -49,7 +50,7 @@ func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 		for _, e := range made {
 			k, is, err := s.keep(all, e)
 			if err != nil {
-				return fresh, err
+				return fresh, errors.Join(append(left, err)...)
 			}
 			if is {
 				fresh++
@@ -140,10 +141,9 @@ func pin(ctx context.Context, repo git.Repo, e *episode.Episode) error {
 }
 
 // keep writes an episode as a proposal, unless there is one that says the same.
+// One that nobody could read back is none.
 func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err error) {
-	if s.Mask != nil {
-		e.Text = string(s.Mask([]byte(e.Text)))
-	}
+	e.Text = string(s.masked([]byte(e.Text)))
 	waiting := 0
 	for i := range all {
 		old := &all[i]
@@ -158,8 +158,14 @@ func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err erro
 		}
 		return *old, false, s.write(s.State, path.Join("memory", old.ID+".md"), []byte(old.String()), 0o700, 0o600)
 	}
+	if _, err := episode.Parse(e.ID, s.masked([]byte(e.String()))); err != nil {
+		return k, false, nil //nolint:nilerr // it is too long, or its head looks like a key
+	}
 	if waiting >= maxProposals {
-		return k, false, nil
+		return k, false, &nexus.Error{
+			Code: nexus.CodeLimit, Message: fmt.Sprintf("%d proposals wait for a person; further ones are not written", waiting),
+			Hint: "Decide about some with nexus memory approve or forget; the others are written then.",
+		}
 	}
 	k = Kept{Episode: e, Path: path.Join(s.dir(), e.ID+".md")}
 	return k, true, s.write(s.State, path.Join("memory", e.ID+".md"), []byte(e.String()), 0o700, 0o600)

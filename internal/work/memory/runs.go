@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -101,7 +102,9 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 			}
 		}
 		if _, err := b.Learn(ctx, Run{State: run, Git: trees.Git(), Blob: blobs.Get}); err != nil {
-			left = append(left, err)
+			if !slices.ContainsFunc(left, func(e error) bool { return e.Error() == err.Error() }) { // such as that too many wait
+				left = append(left, err)
+			}
 			delete(next, run.Run)
 		}
 		return nil

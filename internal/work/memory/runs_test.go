@@ -1,14 +1,17 @@
 package memory_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )
@@ -78,6 +81,34 @@ func TestCatchUp(t *testing.T) {
 	if texts := catchUp(t, b, "learn from run r1: "); texts != "" { // r2 was looked at
 		t.Errorf("%q", texts)
 	}
+}
+
+// TestManyWait learns from a run again that proposed what there was no room for.
+func TestManyWait(t *testing.T) {
+	p := newPlace(t)
+	b := p.record(t)
+	answered(t, b, "r1", p.last, "south")
+	answered(t, b, "r2", p.last, "north, as ships come from there when ice is thin")
+	for i := range 500 {
+		e := episode.Episode{Kind: episode.Pattern, State: episode.Proposed, Text: "Another."}
+		gittest.Write(t, p.State, map[string]string{fmt.Sprintf("memory/%d.md", i): e.String()})
+	}
+	if texts := catchUp(t, b, "500 proposals wait for a person"); strings.Contains(texts, "south") {
+		t.Errorf("%q", texts)
+	}
+	if err := os.RemoveAll(filepath.Join(p.State, "memory")); err != nil {
+		t.Fatal(err)
+	}
+	if texts := catchUp(t, b, ""); !strings.Contains(texts, "south") || !strings.Contains(texts, "north") {
+		t.Errorf("%q", texts)
+	}
+}
+
+// TestReadBack writes no proposal that its own parser refuses.
+func TestReadBack(t *testing.T) {
+	p := newPlace(t)
+	p.Mask = func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "kind: fix", "[masked]")) } // as if that were a key
+	p.learn(t, p.run("a.go", ""), 0)
 }
 
 // TestPathsArePaths looks up paths as they are, not as git's patterns.

@@ -329,11 +329,17 @@ func (s Store) text(k Kept) ([]byte, error) {
 	return load(root, name)
 }
 
+// masked returns a text without keys.
+func (s Store) masked(data []byte) []byte {
+	if s.Mask == nil {
+		return data
+	}
+	return s.Mask(data)
+}
+
 // write puts a file in its place as a whole, without keys, and through no link.
 func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
-	if s.Mask != nil {
-		data = s.Mask(data)
-	}
+	data = s.masked(data)
 	err := os.MkdirAll(top, 0o700)
 	var root *os.Root
 	if err == nil {
