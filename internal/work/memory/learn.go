@@ -36,29 +36,30 @@ func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	if len(seeds) == 0 {
 		return 0, nil
 	}
-	all, _, err := s.Load()
-	if err != nil {
-		return 0, err
-	}
+	var made []episode.Episode
 	var left []error
 	for _, seed := range seeds {
-		made, err := s.grow(ctx, r, seed)
+		grown, err := s.grow(ctx, r, seed)
 		if err != nil {
 			left = append(left, fmt.Errorf("learn from run %s: %w", r.State.Run, err))
 			continue
 		}
+		made = append(made, grown...)
+	}
+	err = s.alone(ctx, func(all []Kept) error {
 		for _, e := range made {
 			k, is, err := s.keep(all, e)
 			if err != nil {
-				return fresh, errors.Join(append(left, err)...)
+				return err
 			}
 			if is {
 				fresh++
 				all = append(all, k)
 			}
 		}
-	}
-	return fresh, errors.Join(left...)
+		return nil
+	})
+	return fresh, errors.Join(append(left, err)...)
 }
 
 // grow returns the episodes that a seed becomes.

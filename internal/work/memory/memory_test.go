@@ -1,11 +1,13 @@
 package memory_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,7 +120,7 @@ func TestDecide(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
 	now := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
-	to, refreshed, err := p.Approve(k, episode.Fresh, false, now)
+	to, refreshed, err := p.Approve(t.Context(), k, episode.Fresh, false, now)
 	if err != nil || refreshed || to.Path != episode.Dir+"/"+k.ID+".md" {
 		t.Fatalf("%+v %v %v", to, refreshed, err)
 	}
@@ -133,23 +135,67 @@ func TestDecide(t *testing.T) {
 	}
 	gittest.Write(t, p.Repo, map[string]string{"a.go": "other\n"})
 	gittest.Run(t, p.Repo, "commit", "-q", "-a", "-m", "other")
-	if to, refreshed, err = p.Approve(k, episode.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
+	if to, refreshed, err = p.Approve(t.Context(), k, episode.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
 		t.Errorf("%+v %v %v", to, refreshed, err)
 	}
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
-	if _, _, err := p.Approve(k, episode.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
+	if _, _, err := p.Approve(t.Context(), k, episode.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
 		t.Errorf("%v", err)
 	}
-	if err := p.Forget(k); err != nil {
+	if err := p.Forget(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Forgotten || k.Shared {
 		t.Errorf("%+v", k)
 	}
-	if err := p.Remove(k); err != nil {
+	if err := p.Remove(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	p.learn(t, p.run("a.go", ""), 1)
+}
+
+// TestMeanwhile keeps what somebody forgot while another process had read it, or
+// was about to write it.
+func TestMeanwhile(t *testing.T) {
+	p := newPlace(t)
+	k := p.learn(t, p.run("a.go", ""), 1)[0]
+	again := p.run("a.go", "{}")
+	again.State.Run = "r2"
+	again.Blob = func(string) ([]byte, error) { return []byte("{}"), p.Forget(t.Context(), k) }
+	if is := p.learn(t, again, 0)[0]; is.State != episode.Forgotten {
+		t.Errorf("learned again, it is %s", is.State)
+	}
+	_, _, err := p.Approve(t.Context(), k, episode.Fresh, false, func(string) string { return "" })
+	if err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
+		t.Error(err)
+	}
+	if err := p.Remove(t.Context(), k); err != nil {
+		t.Error(err)
+	}
+	if is := p.learn(t, p.run("a.go", ""), 0)[0]; is.State != episode.Forgotten {
+		t.Errorf("it is %s", is.State)
+	}
+}
+
+// TestTogether loses nothing of what several processes write at once.
+func TestTogether(t *testing.T) {
+	p := newPlace(t)
+	const runs = 8
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() {
+			r := p.run("a.go", "")
+			r.State.Run = nexus.RunID(fmt.Sprint("r", i))
+			if _, err := p.Learn(t.Context(), r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	kept, problems, err := p.Load()
+	if err != nil || len(problems) > 0 || len(kept) != 1 || len(kept[0].From) != runs {
+		t.Errorf("%+v %+v %v", kept, problems, err)
+	}
 }
 
 // TestApproveThroughLinks writes nothing where a committed link leads.
@@ -168,7 +214,7 @@ func TestApproveThroughLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
-		_, _, err := p.Approve(k, episode.Fresh, false, blob)
+		_, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob)
 		if refuse := !strings.HasSuffix(link, ".new"); refuse != (err != nil) || refuse && !strings.Contains(err.Error(), "it is not a plain ") {
 			t.Errorf("%s: %v", link, err)
 		}

@@ -132,9 +132,5 @@ func (s Store) keepSeen(seen map[nexus.RunID]int64) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.State, seenFile)
-	if err = os.WriteFile(name+".new", data, 0o600); err == nil {
-		err = os.Rename(name+".new", name)
-	}
-	return disk.Fail("write "+name, err)
+	return disk.Replace(filepath.Join(s.State, seenFile), data)
 }

@@ -8,6 +8,7 @@
 package memory
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -224,17 +225,58 @@ func (s Store) hides(paths ...string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return files.Ignored(root, p) })
 }
 
+// alone runs do while no other process changes the memory, with what is there:
+// what was read before that may have been approved or forgotten meanwhile.
+func (s Store) alone(ctx context.Context, do func(all []Kept) error) error {
+	return disk.Lock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
+		all, _, err := s.Load()
+		if err != nil {
+			return err
+		}
+		return do(all)
+	})
+}
+
+// still returns an episode as it is now, and whether it is the one that was read.
+func still(all []Kept, k Kept) (Kept, bool) {
+	i := slices.IndexFunc(all, func(o Kept) bool { return o.ID == k.ID })
+	if i < 0 {
+		return k, false
+	}
+	now := all[i]
+	return now, now.State == k.State && now.Shared == k.Shared && now.Text == k.Text
+}
+
 // Approve makes an episode one that agents are told of: its file is in the
 // repository then. One whose files changed is approved as they are now, which is
 // what now says; it reports whether they had. One that is not merged is approved
 // as it was learned, the first time. A lasting one stays when its files change.
-func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
+// One that is not any more what the caller read is not approved.
+func (s Store) Approve(
+	ctx context.Context, k Kept, stand episode.Standing, lasting bool, now func(path string) string,
+) (moved Kept, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to",
 			Hint: "Approve it in a checkout of the repository.",
 		}
 	}
+	moved = k
+	err = s.alone(ctx, func(all []Kept) error {
+		is, same := still(all, k)
+		if !same {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: k.ID + " was changed meanwhile",
+				Hint: "Read it with nexus memory show " + k.ID + ", and approve it again.",
+			}
+		}
+		moved, refreshed, err = s.approve(is, stand, lasting, now)
+		return err
+	})
+	return moved, refreshed, err
+}
+
+func (s Store) approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
 	is, file := k.Stand(now)
 	if stand != episode.Unmerged || k.State == episode.Approved {
 		stand = is
@@ -275,24 +317,31 @@ func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(pa
 
 // Forget makes an episode one that is neither told nor proposed again here. Its
 // file in the repository is removed.
-func (s Store) Forget(k Kept) error {
-	e := k.Episode
-	e.State = episode.Forgotten
-	if err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600); err != nil {
+func (s Store) Forget(ctx context.Context, k Kept) error {
+	return s.alone(ctx, func(all []Kept) error {
+		k, _ := still(all, k)
+		e := k.Episode
+		e.State = episode.Forgotten
+		err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600)
+		if err == nil && k.Shared {
+			err = remove(s.Repo, k.Path)
+		}
 		return err
-	}
-	if k.Shared {
-		return s.Remove(k)
-	}
-	return nil
+	})
 }
 
-// Remove deletes the file of an episode.
-func (s Store) Remove(k Kept) error {
-	if !k.Shared {
+// Remove deletes the file of an episode, unless it is not any more what the
+// caller read.
+func (s Store) Remove(ctx context.Context, k Kept) error {
+	return s.alone(ctx, func(all []Kept) error {
+		switch _, same := still(all, k); {
+		case !same:
+			return nil
+		case k.Shared:
+			return remove(s.Repo, k.Path)
+		}
 		return s.drop(k.ID)
-	}
-	return remove(s.Repo, k.Path)
+	})
 }
 
 // drop deletes the file of an episode in the state directory.
