@@ -181,11 +181,17 @@ func TestMeanwhile(t *testing.T) {
 func TestTogether(t *testing.T) {
 	p := newPlace(t)
 	const runs = 8
-	var all sync.WaitGroup
+	var ready, all sync.WaitGroup
+	ready.Add(runs)
 	for i := range runs {
 		all.Go(func() {
-			r := p.run("a.go", "")
+			r := p.run("a.go", "{}")
 			r.State.Run = nexus.RunID(fmt.Sprint("r", i))
+			r.Blob = func(string) ([]byte, error) {
+				ready.Done()
+				ready.Wait()
+				return []byte("{}"), nil
+			}
 			if _, err := p.Learn(t.Context(), r); err != nil {
 				t.Error(err)
 			}
