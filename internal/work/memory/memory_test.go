@@ -274,6 +274,36 @@ func TestLongFile(t *testing.T) {
 	}
 }
 
+// TestForgottenLasts forgets for good what comes back into the repository, until
+// a person approves it again.
+func TestForgottenLasts(t *testing.T) {
+	p := newPlace(t)
+	k := p.learn(t, p.run("a.go", ""), 1)[0]
+	blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+	k, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(p.Repo, k.Path))
+	if err == nil {
+		err = p.Forget(t.Context(), k)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	gittest.Write(t, p.Repo, map[string]string{k.Path: string(text) + "\nBy a person.\n"})
+	k = p.learn(t, p.run("a.go", ""), 0)[0]
+	if k.State != episode.Forgotten || !k.Shared {
+		t.Errorf("it is %s, %+v", k.State, k)
+	}
+	if _, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob); err != nil {
+		t.Fatal(err)
+	}
+	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Approved || !strings.HasSuffix(k.Text, "By a person.") {
+		t.Errorf("%+v", k)
+	}
+}
+
 // TestRecall tells what is approved, fresh and not hidden, and proposals only
 // where nobody has to approve them.
 func TestRecall(t *testing.T) {

@@ -57,7 +57,7 @@ func (s Store) dir() string { return filepath.Join(s.State, "memory") }
 
 // Load reads all episodes, in the order of [episode.Order], and says which files
 // are none. One that is in the repository comes before one of the same name
-// that is in the state directory.
+// that is in the state directory, unless it was forgotten here.
 func (s Store) Load() ([]Kept, []Problem, error) {
 	var all []Kept
 	var problems []Problem
@@ -75,8 +75,11 @@ func (s Store) Load() ([]Kept, []Problem, error) {
 		}
 		problems = append(problems, wrong...)
 		for _, k := range own {
-			if !slices.ContainsFunc(all, func(o Kept) bool { return o.ID == k.ID }) {
+			switch i := slices.IndexFunc(all, func(o Kept) bool { return o.ID == k.ID }); {
+			case i < 0:
 				all = append(all, k)
+			case k.State == episode.Forgotten:
+				all[i].State = episode.Forgotten // its file came back, with a merge for instance
 			}
 		}
 	}
@@ -315,8 +318,8 @@ func (s Store) approve(k Kept, stand episode.Standing, lasting bool, now func(pa
 	return to, refreshed, s.drop(k.ID)
 }
 
-// Forget makes an episode one that is neither told nor proposed again here. Its
-// file in the repository is removed.
+// Forget makes an episode one that is neither told nor proposed again here, also
+// when its file in the repository, which is removed, comes back.
 func (s Store) Forget(ctx context.Context, k Kept) error {
 	return s.alone(ctx, func(all []Kept) error {
 		k, _ := still(all, k)
