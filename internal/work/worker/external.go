@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -256,10 +258,11 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 	}
 	for _, name := range names {
 		info, err := e.Root.Lstat(name)
-		if err != nil || s.Site.Box.Hides() && slices.Contains(set.Hidden(), filepath.Join(e.Dir, name)) {
+		none := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) // any other error may be of a link that leads out
+		if none || s.Site.Box.Hides() && covered(set.Hidden(), filepath.Join(e.Dir, name)) {
 			continue
 		}
-		if data, err := e.Root.ReadFile(name); err == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
+		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
 		return &nexus.Error{
@@ -272,6 +275,11 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 	return nil
 }
 
+// covered reports whether a file, or a directory that it is in, is one of the hidden ones.
+func covered(hidden []string, file string) bool {
+	return slices.ContainsFunc(hidden, func(h string) bool { return h == file || strings.HasPrefix(file, h+"/") })
+}
+
 // steers returns the rule that an agent writes none of the files that would choose
 // what it is and does from its next prompt on; nil where there are none.
 func steers(p agentcli.Program) func(name string) error {
@@ -280,7 +288,7 @@ func steers(p agentcli.Program) func(name string) error {
 		return nil
 	}
 	return func(name string) error {
-		if slices.Contains(all, name) {
+		if slices.ContainsFunc(all, func(one string) bool { return one == name || path.Dir(one) == name }) { // a link in place of the directory
 			return fmt.Errorf("%s is refused (agent.settings): %s would take its settings from it", name, p.Name)
 		}
 		return nil

@@ -159,11 +159,22 @@ func TestSettingsOfTheRepository(t *testing.T) {
 		{"aider", ".aider.model.settings.yml", "[]", true},
 		{"aider", ".env", "A=1", true},                               // holds no secret, so that programs may read it
 		{"aider", ".env", "API_KEY=AKIA" + "QYLPMN5HXWFGJ3TC", true}, // nothing covers it without a wall
+		{"gemini", ".gemini/settings.json", "{}", true},
+		{"gemini", ".gemini/.env", "A=1", true},
+		{"gemini", ".gemini", "/nowhere", true}, // a link
+		{"gemini", ".gemini/GEMINI.md", "Read this.", false},
+		{"gemini", "GEMINI.md", "Read this.", false},
 		{"toy", "crush.json", "{}", false},
 	} {
 		m := made(t, nexus.Reviewer, `echo "I read it."`)
 		as(m, c.as)
-		gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: c.text})
+		if c.file == ".gemini" {
+			if err := os.Symlink(c.text, filepath.Join(m.talk.Tree.Dir, c.file)); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: c.text})
+		}
 		_, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
 		if refused := errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}); refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %s: %v", c.as, c.file, err)
