@@ -114,11 +114,11 @@ func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text strin
 	return text, lands, err
 }
 
-// left is what a run that is taken up again may cost, and the branch it moves.
+// left is what a run that is taken up again may cost in all, and the branch it moves.
 func (s *server) left(ctx context.Context, in map[string]any) (p host.Price, err error) {
 	run, _ := in["run"].(string)
 	err = s.Console.Look(ctx, run, func(_ *app.Place, _ journal.Run, st *state.State) error {
-		p = host.PriceOf(st)
+		p = host.LimitOf(st)
 		return nil
 	})
 	return p, err
@@ -158,7 +158,7 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	case "plan":
 		what = "plan: " + in("goal")
 	case "resume":
-		cost.Land, cost.Target = left.Land, left.Target
+		cost.Land, cost.Target, cost.All = left.Land, left.Target, true
 		if _, given := c.Input["budget"]; !given {
 			cost.Most = left.Most
 		}
