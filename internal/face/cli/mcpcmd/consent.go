@@ -138,11 +138,11 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 		if err != nil {
 			return "", err
 		}
-		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
+		return s.about(ctx, in("run"), in("id"), !host.Refuses(word), func(run, asked string) string {
 			return fmt.Sprintf("answer for you, in run %s.\nQuestion %s: %s\nAnswer: %s", run, in("id"), asked, text)
 		})
 	case "approve":
-		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
+		return s.about(ctx, in("run"), in("id"), true, func(run, asked string) string {
 			if asked == "" {
 				return fmt.Sprintf("waive criterion %s of run %s: %s", in("id"), run, in("why"))
 			}
@@ -187,8 +187,9 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 }
 
 // about fills in which run and which question a call is about, empty where it
-// is about a criterion.
-func (s *server) about(ctx context.Context, run, id string, text func(run, asked string) string) (what string, err error) {
+// is about a criterion. A yes to what only a person decides is to all of the question,
+// which is then shown to its end, or refused.
+func (s *server) about(ctx context.Context, run, id string, yes bool, text func(run, asked string) string) (what string, err error) {
 	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
 		q := st.Question(id)
 		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
@@ -198,7 +199,16 @@ func (s *server) about(ctx context.Context, run, id string, text func(run, asked
 		if q == nil {
 			return app.NotFound("question", id, "status lists those of run "+string(r.ID)+".")
 		}
-		what = text(string(r.ID), host.Shown(q.Text))
+		asked := host.Shown(q.Text)
+		if yes && people.StaysOpen(q.Trigger) {
+			if asked, err = host.Whole("the question", q.Text); err != nil {
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: err.Error(),
+					Hint: "Let the user answer it in a terminal: nexus answer " + q.ID + " --run " + string(r.ID) + ".",
+				}
+			}
+		}
+		what = text(string(r.ID), asked)
 		return nil
 	})
 	return what, err
