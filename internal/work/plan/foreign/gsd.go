@@ -77,7 +77,10 @@ func (d *draft) readGSD() error {
 	if d.source.has(".planning") {
 		d.source = d.source.below(".planning")
 	}
-	found := slices.Concat(d.source.list("phases/*/*-PLAN.md"), d.source.list("phases/*/PLAN.md"))
+	found, err := d.source.lists("phases/*/*-PLAN.md", "phases/*/PLAN.md")
+	if err != nil {
+		return err
+	}
 	slices.SortStableFunc(found, func(a, b string) int { return compareNumbers(gsdNumber(a), gsdNumber(b)) })
 	if len(found) == 0 {
 		return &nexus.Error{

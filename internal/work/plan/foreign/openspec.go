@@ -95,25 +95,27 @@ func (d *draft) openTasks(text, file string) {
 
 // openRest says what else a change has.
 func (d *draft) openRest() error {
-	for _, pattern := range []string{"specs/*/spec.md", "specs/*/*/spec.md"} {
-		for _, name := range d.source.list(pattern) {
-			text, ok, err := d.source.read(name)
-			if err != nil || !ok {
-				return err
-			}
-			requirements, scenarios := 0, 0
-			for _, l := range scan(text) {
-				switch _, title, _ := l.heading(); {
-				case strings.HasPrefix(title, "Requirement:"):
-					requirements++
-				case strings.HasPrefix(title, "Scenario:"):
-					scenarios++
-				}
-			}
-			d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)),
-				count(requirements, "requirement")+" with "+count(scenarios,
-					"scenario"), "they are not linked to tasks; agents can read the file")
+	specs, err := d.source.lists("specs/*/spec.md", "specs/*/*/spec.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range specs {
+		text, _, err := d.source.read(name)
+		if err != nil {
+			return err
 		}
+		requirements, scenarios := 0, 0
+		for _, l := range scan(text) {
+			switch _, title, _ := l.heading(); {
+			case strings.HasPrefix(title, "Requirement:"):
+				requirements++
+			case strings.HasPrefix(title, "Scenario:"):
+				scenarios++
+			}
+		}
+		d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)),
+			count(requirements, "requirement")+" with "+count(scenarios,
+				"scenario"), "they are not linked to tasks; agents can read the file")
 	}
 	text, ok, err := d.source.read(".openspec.yaml")
 	if err != nil || !ok {

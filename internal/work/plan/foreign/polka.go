@@ -148,7 +148,10 @@ func (d *draft) polkaStatus(it *item, at place, status string) {
 
 // polkaFolder reads a working space: tasks/pending and tasks/completed.
 func (d *draft) polkaFolder() error {
-	found := slices.Concat(d.source.list("tasks/pending/*.md"), d.source.list("tasks/completed/*.md"))
+	found, err := d.source.lists("tasks/pending/*.md", "tasks/completed/*.md")
+	if err != nil {
+		return err
+	}
 	if len(found) == 0 {
 		_, _, err := d.main("tasks/pending/*.md")
 		return err
@@ -162,10 +165,11 @@ func (d *draft) polkaFolder() error {
 			d.polkaMarkdown(text, d.source.shown(name), strings.TrimSuffix(path.Base(name), ".md"))
 		}
 	}
-	for _, name := range d.source.list("plans/*.md") {
+	plans, err := d.source.list("plans/*.md")
+	for _, name := range plans {
 		d.remark(Lost, place{file: d.source.shown(name)}, "", "the plan's text", "the tasks say what to do")
 	}
-	return nil
+	return err
 }
 
 // polkaMarkdown reads one task: a heading, lines of the form **Field:** value,
