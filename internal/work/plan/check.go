@@ -14,8 +14,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
+// MaxTasks is the most tasks of a plan.
+const MaxTasks = 10_000
+
 const (
-	maxTasks    = 10_000
 	maxDepth    = 3
 	maxTitle    = 120
 	maxCheck    = 500
@@ -69,8 +71,8 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	switch {
 	case len(p.Tasks) == 0:
 		c.invalid(Field{}, "it has no tasks")
-	case len(p.Tasks) > maxTasks:
-		c.invalid(Field{}, "it has %d tasks, the maximum is %d", len(p.Tasks), maxTasks)
+	case len(p.Tasks) > MaxTasks:
+		c.invalid(Field{}, "it has %d tasks, the maximum is %d", len(p.Tasks), MaxTasks)
 		return c.problems
 	}
 	if len(p.Goal) > maxGoal {

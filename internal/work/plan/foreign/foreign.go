@@ -4,6 +4,7 @@ package foreign
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -349,7 +350,7 @@ func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
 // Read reads a plan. Most is how large a task may be: it says whether there is
 // room for another criterion. What is wrong with the file itself is the error;
 // [Import.Check] says what is wrong with the plan.
-func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
+func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	d := &draft{format: f, source: s, most: prompt.Most(most)}
 	if !s.isDir() && len(s.data) > maxFile {
 		return Import{}, &nexus.Error{
@@ -364,13 +365,13 @@ func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	case TaskMaster:
 		err = d.readTaskMaster(tag)
 	case Polka:
-		err = d.readPolka()
+		err = d.readPolka(ctx)
 	case SpecKit:
 		err = d.readSpecKit()
 	case OpenSpec:
-		err = d.readOpenSpec()
+		err = d.readOpenSpec(ctx)
 	case GSD:
-		err = d.readGSD()
+		err = d.readGSD(ctx)
 	case Stories:
 		err = d.readStories()
 	default:
@@ -382,7 +383,7 @@ func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	if err != nil {
 		return Import{}, err
 	}
-	return d.finish()
+	return d.finish(ctx)
 }
 
 // main returns the text of the source's file, or of the first of these files

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"regexp"
@@ -13,7 +14,7 @@ var openNumber = regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*
 
 // readOpenSpec reads a change: its tasks.md, one task after another, and why
 // it is proposed.
-func (d *draft) readOpenSpec() error {
+func (d *draft) readOpenSpec(ctx context.Context) error {
 	text, name, err := d.main("tasks.md")
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func (d *draft) readOpenSpec() error {
 			d.goal += "\n\n" + reason
 		}
 	}
-	return d.openRest()
+	return d.openRest(ctx)
 }
 
 // part returns the text below the heading of that title.
@@ -94,12 +95,15 @@ func (d *draft) openTasks(text, file string) {
 }
 
 // openRest says what else a change has.
-func (d *draft) openRest() error {
+func (d *draft) openRest(ctx context.Context) error {
 	specs, err := d.source.lists("specs/*/spec.md", "specs/*/*/spec.md")
 	if err != nil {
 		return err
 	}
 	for _, name := range specs {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		text, _, err := d.source.read(name)
 		if err != nil {
 			return err

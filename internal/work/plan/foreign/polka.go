@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -14,9 +15,9 @@ import (
 
 // readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or
 // the folder with the tasks that are pending and completed.
-func (d *draft) readPolka() error {
+func (d *draft) readPolka(ctx context.Context) error {
 	if d.source.isDir() {
-		return d.polkaFolder()
+		return d.polkaFolder(ctx)
 	}
 	text, name, err := d.main()
 	if err != nil {
@@ -147,7 +148,7 @@ func (d *draft) polkaStatus(it *item, at place, status string) {
 }
 
 // polkaFolder reads a working space: tasks/pending and tasks/completed.
-func (d *draft) polkaFolder() error {
+func (d *draft) polkaFolder(ctx context.Context) error {
 	found, err := d.source.lists("tasks/pending/*.md", "tasks/completed/*.md")
 	if err != nil {
 		return err
@@ -157,6 +158,9 @@ func (d *draft) polkaFolder() error {
 		return err
 	}
 	for _, name := range found {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		text, ok, err := d.source.read(name)
 		if err != nil {
 			return err

@@ -59,7 +59,7 @@ func TestNothingVanishes(t *testing.T) {
 			}
 			_, s, err := foreign.Recognise(foreign.Dir(dir))
 			if err == nil {
-				_, err = foreign.Read(s, foreign.GSD, "", nexus.Size{})
+				_, err = foreign.Read(t.Context(), s, foreign.GSD, "", nexus.Size{})
 			}
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
@@ -81,7 +81,7 @@ func TestLinksInside(t *testing.T) {
 	if err != nil || f != foreign.SpecKit {
 		t.Fatal(f, err)
 	}
-	if i, err := foreign.Read(s, f, "", nexus.Size{}); err != nil || len(i.Plan.Tasks) != 1 {
+	if i, err := foreign.Read(t.Context(), s, f, "", nexus.Size{}); err != nil || len(i.Plan.Tasks) != 1 {
 		t.Error(i, err)
 	}
 }

@@ -181,6 +181,9 @@ func (d *draft) standIn(it *item, parts []*item) {
 		it.parts = append(it.parts, p.name)
 	}
 	for _, p := range open {
+		if !d.fits(p.place, 0, len(it.needs)) {
+			return
+		}
 		p.needs = slices.Concat(p.needs, it.needs)
 		p.task.Group = it.task.Title
 		p.rank = it.rank
