@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -92,6 +93,19 @@ func TestOffer(t *testing.T) {
 		if strings.Count(one, "\n") != maxGoalLines+1 {
 			t.Errorf("a long line is not cut:\n%s", one)
 		}
+	}
+}
+
+// TestTerminal holds that a terminal obeys nothing of a goal that is printed as a file,
+// and that the file itself is as it is.
+func TestTerminal(t *testing.T) {
+	p := full()
+	p.Goal, p.Tasks[0].Criteria = "Tidy\x1b[2J up.", p.Tasks[0].Criteria[:1]
+	if got := drawPlan(view.Style{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
+		t.Errorf("%q", got)
+	}
+	if got := drawPlan(view.Style{Plain: true}, p, "markdown"); got != string(plan.Markdown(p)) {
+		t.Errorf("%q", got)
 	}
 }
 
