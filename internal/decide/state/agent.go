@@ -15,6 +15,9 @@ func (a *Attempt) agent(f nexus.Fact) {
 	case nexus.AgentEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Closed, s.Pending = f, false
+			if f.Fault == "" { // one that prints text takes no turns
+				s.Unheard = 0
+			}
 		}
 	default:
 	}

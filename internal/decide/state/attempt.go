@@ -94,6 +94,7 @@ type Round struct {
 type Session struct {
 	nexus.SessionStarted
 	Messages []string // blobs of [llm.Message], in order
+	Unheard  int      // the last so many messages are of ours, and nothing came of them yet
 	Turns    int
 	Pending  bool // the model waits for tool results
 	Over     bool // submitted, for now
@@ -395,6 +396,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	case nexus.TurnTaken:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
+			s.Unheard = 0
 			s.since = at
 			a.Moved = true
 			if f.Says != "" {
@@ -431,6 +433,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 func (a *Attempt) prompted(f nexus.PromptSent) {
 	if s := a.Session(f.Session); s != nil {
 		s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
+		s.Unheard++
 		s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
 	}
 	if f.Why == nexus.LandedWhy {

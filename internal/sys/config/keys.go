@@ -208,7 +208,7 @@ func policyKeys() []Key {
 		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
 		one("policy.show", paths(), "files and directories of the tree, as patterns, that agents may see although their names suggest secrets, or they hold some; keys in them stay masked",
 			func(c *Config) *[]string { return &c.Policy.Show }).trusted("it decides which of your secrets agents can read").added(),
-		one("goals.deny", kind.Phrases(), "phrases that no goal and no task of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
+		one("goals.deny", kind.Phrases(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
 		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
 		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
 		part("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),

@@ -69,6 +69,7 @@ type conversation struct {
 	changed bool            // the tree may be different
 	heard   bool            // the agent did something in the present prompt
 	texts   []string        // what it said in the present prompt after its last call
+	missed  []string        // messages of ours that it has not heard, in order
 	model   string          // as the agent names it
 }
 
@@ -79,33 +80,37 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 		if err := c.start(); err != nil {
 			return nil, err
 		}
+	} else if err := c.recall(); err != nil {
+		return nil, err
 	}
-	said := false
 	if next == "" {
-		next, why, said = c.again()
+		next, why = c.again()
 	}
 	for {
 		if end := c.spent(); end != nil {
 			return c.close(ctx, end)
 		}
-		if !said {
+		if next != "" {
 			if err := c.say(next, why, 0); err != nil {
 				return nil, err
 			}
 		}
-		said = false
-		text, id, err := c.reserve(ctx, next)
+		id, err := c.reserve(ctx)
 		if agent.SpendingRefused(err) {
 			return c.close(ctx, &ending{outcome: nexus.Refused, why: err.Error(), refusal: err})
 		}
 		if err != nil {
 			return nil, err
 		}
+		text := strings.Join(c.missed, "\n\n")
 		ended, err := c.prompt(ctx, text, id)
 		if err != nil {
 			return nil, err
 		}
-		end, again, err := c.react(ctx, ended, next)
+		if c.heard {
+			c.missed = nil
+		}
+		end, again, err := c.react(ctx, ended, text)
 		if err != nil || end != nil {
 			if err != nil {
 				return nil, err
@@ -121,16 +126,43 @@ func (c *conversation) moved() bool {
 	return c.Old != nil && c.Old.Opened.Agent != "" && c.Old.Opened.Agent != c.Agent
 }
 
+// recall finds in the journal what was said to the session and did not reach an
+// agent, as far as is known: it was stopped before, or nothing came of it.
+func (c *conversation) recall() error {
+	n := len(c.Old.Messages)
+	said, err := agent.Recall(c.store, c.Old.Messages[n-min(n, c.Old.Unheard):])
+	if err != nil {
+		return err
+	}
+	for _, m := range said {
+		if m.From == llm.User {
+			c.miss(m.Text())
+		}
+	}
+	return nil
+}
+
+// miss notes a message of ours that the agent has to be told, once.
+func (c *conversation) miss(text string) {
+	if text != "" && !slices.Contains(c.missed, text) {
+		c.missed = append(c.missed, text)
+	}
+}
+
 // again returns what is said where a session continues that was told already what
-// to do, and whether that is recorded: nothing came of it yet.
-func (c *conversation) again() (next, why string, said bool) {
+// to do. It is nothing where no agent was there yet: it is told that for the first time.
+func (c *conversation) again() (next, why string) {
+	first := c.first()
 	switch {
-	case c.Old != nil && c.Old.Turns == 0 && c.opened.ID == "" && c.first() != "":
-		return c.first(), "brief", true
+	case c.Old != nil && c.Old.Turns == 0 && c.opened.ID == "" && (first != "" || len(c.missed) > 0):
+		if len(c.missed) == 0 {
+			c.miss(first)
+		}
+		return "", ""
 	case c.moved():
-		return sayMoved, "resume", false
+		return sayMoved, "resume"
 	default:
-		return sayResume, "resume", false
+		return sayResume, "resume"
 	}
 }
 
@@ -149,7 +181,7 @@ func (c *conversation) first() string {
 // is not the first one, and what it is told now.
 func (c *conversation) fresh(text string) string {
 	parts := []string{strings.TrimSpace(c.Guide)}
-	if first := c.first(); first != "" && !strings.HasPrefix(text, first) {
+	if first := c.first(); first != "" && !strings.Contains(text, first) {
 		parts = append(parts, first)
 	}
 	if c.turn > 0 && c.Earlier != nil {
@@ -189,7 +221,7 @@ func (c *conversation) spent() *ending {
 
 // reserve asks for permission to spend the most that a prompt may cost, and adds
 // what people said meanwhile.
-func (c *conversation) reserve(ctx context.Context, text string) (whole, id string, err error) {
+func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.turn+1, agent.Mark(c.Draw, string(c.Session)))
 	done := c.facts
 	c.facts = nil
@@ -198,16 +230,15 @@ func (c *conversation) reserve(ctx context.Context, text string) (whole, id stri
 		Else: c.Others,
 	}, done...)
 	if err != nil {
-		return "", id, err
+		return id, err
 	}
 	for _, g := range told {
 		say, why := news.Say(g)
 		if err := c.say(say, why, g.Seq); err != nil {
-			return "", id, err
+			return id, err
 		}
-		text += "\n\n" + say
 	}
-	return text, id, c.record(ctx)
+	return id, c.record(ctx)
 }
 
 // within bounds a prompt by what is left of the session's time and the task's.
@@ -361,6 +392,7 @@ func (c *conversation) say(text, why string, request int64) error {
 	}
 	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory})
 	c.Memory = nil // it is in the first message only
+	c.miss(text)
 	return nil
 }
 

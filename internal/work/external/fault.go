@@ -19,7 +19,8 @@ const tries = 3
 const rests = 5 * time.Second
 
 // react decides what follows from how a prompt ended: an end of the session, what
-// is said next, or an error that a person has to look at.
+// is said next, or an error that a person has to look at. An agent that did not hear
+// what was said is told nothing else next, but all of that again.
 func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string) (end *ending, again string, err error) {
 	if e.Fault == "" {
 		return c.submit(e.Text)
@@ -27,10 +28,11 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 	c.faults[e.Fault]++
 	n := c.faults[e.Fault]
 	why := fmt.Sprintf("%s did not finish (%s): %s", c.Agent, e.Fault, e.Why)
-	if !c.heard {
-		again = said // it did not even get the message
+	quota := ""
+	if c.heard {
+		again, quota = fmt.Sprintf(sayAgain, prompt.Line(e.Why)), sayQuota
 	} else {
-		again = fmt.Sprintf(sayAgain, prompt.Line(e.Why))
+		said = ""
 	}
 	switch e.Fault {
 	case nexus.FaultLogin:
@@ -47,7 +49,7 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 		if c.Money > 0 && !e.Until.After(c.Now()) && n <= tries { // who pays by use has limits by the minute
 			return nil, again, c.rest(ctx, n, "rate limit", e)
 		}
-		return nil, sayQuota, c.quota(ctx, e)
+		return nil, quota, c.quota(ctx, e)
 	case nexus.FaultBudget, nexus.FaultTurns, nexus.FaultTime:
 		return &ending{outcome: nexus.Exhausted, why: why}, "", nil
 	case nexus.FaultRefused:

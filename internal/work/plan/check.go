@@ -14,8 +14,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
+// MaxTasks is the most tasks of a plan.
+const MaxTasks = 10_000
+
 const (
-	maxTasks    = 10_000
 	maxDepth    = 3
 	maxTitle    = 120
 	maxCheck    = 500
@@ -69,12 +71,15 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	switch {
 	case len(p.Tasks) == 0:
 		c.invalid(Field{}, "it has no tasks")
-	case len(p.Tasks) > maxTasks:
-		c.invalid(Field{}, "it has %d tasks, the maximum is %d", len(p.Tasks), maxTasks)
+	case len(p.Tasks) > MaxTasks:
+		c.invalid(Field{}, "it has %d tasks, the maximum is %d", len(p.Tasks), MaxTasks)
 		return c.problems
 	}
 	if len(p.Goal) > maxGoal {
 		c.invalid(Field{Name: "goal"}, "its goal has %d bytes, the maximum is %d", len(p.Goal), maxGoal)
+	}
+	if unseen(p.Goal) {
+		c.invalid(Field{Name: "goal"}, "its goal has an invisible character")
 	}
 	c.ids(p.Tasks)
 	for i, t := range p.Tasks {
@@ -148,6 +153,13 @@ func (c *checker) fields(t nexus.Task) {
 	case strings.ContainsFunc(t.Title, hidden):
 		c.invalid(Field{Name: "title"}, "%s: its title has an invisible character", name(t))
 	}
+	for _, f := range []struct{ name, text string }{
+		{"brief", t.Brief}, {"group", t.Group}, {"reason", t.Reason}, {"model", t.Model}, {"tags", strings.Join(t.Tags, "\n")}, {"keep", strings.Join(t.Keep, "\n")},
+	} {
+		if unseen(f.text) {
+			c.invalid(Field{Name: f.name}, "%s: the text of %s has an invisible character", name(t), f.name)
+		}
+	}
 	for i, f := range t.Files {
 		if why := badPath(f); why != "" {
 			c.invalid(Field{"files", i + 1}, "%s: the file %s %s", name(t), quote(f), why)
@@ -181,6 +193,9 @@ func (c *checker) criteria(t nexus.Task) {
 	checkable := t.Kind == nexus.DocsTask
 	for i, k := range t.Criteria {
 		checkable = checkable || k.Check != "" || k.Was != ""
+		if unseen(k.Text) || unseen(k.Was) {
+			c.invalid(Field{"criteria", i + 1}, "%s: criterion %d has an invisible character", name(t), i+1)
+		}
 		if len(k.Check) > maxCheck || strings.ContainsFunc(k.Check, hidden) {
 			c.invalid(Field{"criteria", i + 1}, "%s: the check of criterion %d is not one line of at most %d characters", name(t), i+1, maxCheck)
 			continue
@@ -224,6 +239,12 @@ func (c *checker) size(t nexus.Task) {
 
 // hidden reports whether a character has no place in a name.
 func hidden(r rune) bool { return r == '\n' || r == '\t' || legible.Hidden(r) }
+
+// unseen reports whether a text has a character that people do not see, or that
+// their terminal obeys. Its lines may end as on Windows.
+func unseen(text string) bool {
+	return strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), legible.Hidden)
+}
 
 func name(t nexus.Task) string { return cut(string(t.ID), 32) }
 

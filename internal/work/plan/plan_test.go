@@ -107,6 +107,14 @@ func TestLoadNormalises(t *testing.T) {
 	}
 }
 
+// TestLinesAreSeen holds that line ends and tabs may be in a text.
+func TestLinesAreSeen(t *testing.T) {
+	_, err := plan.Load([]byte(`{"version":1,"goal":"a\n\tb\r\nc","tasks":[`+with(`,"brief":"a\n\tb\r\nc \ud83d\udc69\u200d\ud83d\udcbb"`)+`]}`), nexus.Size{})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBadPlansAreRefused(t *testing.T) {
 	many := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 	cases := []struct {
@@ -124,6 +132,13 @@ func TestBadPlansAreRefused(t *testing.T) {
 		{"no title", file(`{"criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "T1 has no title"},
 		{"long title", file(`{"title":"` + strings.Repeat("x", 121) + `","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "more than 120"},
 		{"title with an escape", file(`{"title":"a\u001b[2Jb","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "invisible character"},
+		{"goal with an escape", `{"version":1,"goal":"a\u001b[2Jb","tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "its goal has an invisible character"},
+		{"brief with an escape", file(with(`,"brief":"a\n\tb\r\n\u001b[2Jb"`)), nexus.CodeInvalidPlan, "T1: the text of brief has an invisible character"},
+		{"brief with a carriage return", file(with(`,"brief":"a\rb"`)), nexus.CodeInvalidPlan, "T1: the text of brief has an invisible character"},
+		{"group with an escape", file(with(`,"group":"a\u009b2Jb"`)), nexus.CodeInvalidPlan, "T1: the text of group has an invisible character"},
+		{"tag with an escape", file(with(`,"tags":["a\u202eb"]`)), nexus.CodeInvalidPlan, "T1: the text of tags has an invisible character"},
+		{"model with an escape", file(with(`,"model":"a/\u001bb"`)), nexus.CodeInvalidPlan, "T1: the text of model has an invisible character"},
+		{"criterion with an escape", file(`{"title":"x","criteria":[{"text":"a\u001b[2Jb","check":"test"}]}`), nexus.CodeInvalidPlan, "T1: criterion 1 has an invisible character"},
 		{"no criteria", file(`{"title":"x"}`), nexus.CodeInvalidPlan, "T1 has no criteria"},
 		{"no check", file(`{"title":"x","criteria":[{"text":"nice"}]}`), nexus.CodeInvalidPlan, "can be checked by a machine"},
 		{"check of two lines", file(`{"title":"x","criteria":[{"text":"x","check":"a\nb"}]}`), nexus.CodeInvalidPlan, "not one line"},

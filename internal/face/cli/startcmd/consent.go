@@ -46,11 +46,11 @@ func consent(ctx context.Context, a *console.Console, p *app.Place, o *progress.
 	return talk(ctx, a, p, o)
 }
 
-// talk shows the plan until a person agrees to it or does not: its details, and
-// what it is once it was edited. An edited plan that is not carried out is kept.
+// talk shows the goal and the plan until a person agrees to them or does not: the
+// details, and what they are once they were edited. An edited plan that is not carried out is kept.
 func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
 	in, e := a.Keyboard(), edit{app: a}
-	a.Ask(drawPlan(a.Style(a.Err), *o.Plan, ""))
+	a.Ask(offer(a.Style(a.Err), o))
 	for {
 		answer, err := in.Line(ctx, "Start? [y/N], d for details, e to edit: ")
 		if ctx.Err() != nil {
@@ -58,7 +58,7 @@ func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 		}
 		switch strings.ToLower(answer) {
 		case "d", "details":
-			a.Ask(planDetails(a.Style(a.Err), *o.Plan))
+			a.Ask(planDetails(a.Style(a.Err), o.Goal.Text, *o.Plan))
 		case "e", "edit":
 			changed, err := e.open(o)
 			if err == nil && changed {
@@ -68,7 +68,7 @@ func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 			case err != nil:
 				a.Complain(err)
 			case changed:
-				a.Ask(drawPlan(a.Style(a.Err), *o.Plan, ""))
+				a.Ask(offer(a.Style(a.Err), o))
 			default:
 				a.Say("the plan is as it was")
 			}
@@ -79,6 +79,11 @@ func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 			return e.unstarted("not started: the plan was not approved") // what cannot be read is a no
 		}
 	}
+}
+
+// offer draws what a person is asked to agree to.
+func offer(s view.Style, o *progress.Order) string {
+	return drawGoal(s, o.Goal.Text) + drawPlan(s, *o.Plan, "")
 }
 
 // edited lets a person edit the order's plan until it can be used, or gives up.

@@ -2,6 +2,7 @@ package startcmd
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -17,8 +18,11 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	}
 	texts := []struct{ where, text string }{{"the goal", goal}}
 	if p != nil {
+		texts = append(texts, struct{ where, text string }{"the goal of the plan", p.Goal})
 		for _, t := range p.Tasks {
-			texts = append(texts, struct{ where, text string }{"task " + string(t.ID), t.Title + ".\n" + t.Brief})
+			for _, text := range said(t) {
+				texts = append(texts, struct{ where, text string }{"task " + string(t.ID), text})
+			}
 		}
 	}
 	for _, t := range texts {
@@ -31,4 +35,16 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 		}
 	}
 	return nil
+}
+
+// said returns all that a task says to whoever does it. What stands one after the
+// other in a prompt is one text.
+func said(t nexus.Task) []string {
+	all := []string{string(t.ID), t.Title + ".\n" + t.Brief, t.Group, t.Reason, strings.Join(t.Tags, " "), strings.Join(t.Files, "\n"), strings.Join(t.Keep, "\n")}
+	var criteria []string
+	for _, c := range t.Criteria {
+		criteria = append(criteria, c.Text)
+		all = append(all, c.Check, c.Was)
+	}
+	return append(all, strings.Join(criteria, "\n"))
 }

@@ -133,7 +133,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 			return err
 		}
 		sayRemarks(a, remarks)
-		return a.Print(string(data))
+		return a.Print(shownText(a.Style(a.Out), string(data)))
 	}
 	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err

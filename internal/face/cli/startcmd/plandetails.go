@@ -1,19 +1,48 @@
 package startcmd
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// planDetails draws each task of a plan in full: what its agent is told, when it is
-// done, and what shows that.
-func planDetails(s view.Style, p nexus.Plan) string {
+// maxGoalLines is how many lines of a goal are shown above the table of its plan.
+const maxGoalLines = 12
+
+// drawGoal draws a goal, whose words reach every agent and excuse what it deletes.
+// Of one that is too long it says how much is cut.
+func drawGoal(s view.Style, goal string) string {
+	lines := goalLines(s, goal)
+	if more := len(lines) - maxGoalLines; more > 1 {
+		lines = append(lines[:maxGoalLines], "  ("+view.Count(more, "more line")+" of the goal: d shows all)")
+	}
+	return s.Bold("goal") + "\n" + strings.Join(lines, "\n") + "\n\n"
+}
+
+// goalLines returns a goal in indented lines of the width, without empty ones:
+// of 80 columns where the width is unknown.
+func goalLines(s view.Style, goal string) []string {
+	s.Width = max(cmp.Or(s.Width, 80), 40)
+	var lines []string
+	for line := range strings.Lines(view.CleanText(goal)) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.Split(s.Wrap(view.Clean(line), "  "), "\n")...)
+		}
+	}
+	return lines
+}
+
+// planDetails draws a goal and each task of its plan in full: what its agent is told,
+// when it is done, and what shows that.
+func planDetails(s view.Style, goal string, p nexus.Plan) string {
 	var b strings.Builder
+	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
 	for _, t := range p.Tasks {
-		b.WriteString("\n" + s.Fit(s.Bold(string(t.ID)+"  "+view.Clean(t.Title))) + "\n")
+		b.WriteString("\n" + strings.TrimPrefix(s.Wrap(s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), "  "), "  ") + "\n")
 		if figures := aboutTask(t); len(figures) > 0 {
 			b.WriteString(s.Wrap(s.Dim(s.Join(figures...)), "  ") + "\n")
 		}
@@ -22,8 +51,12 @@ func planDetails(s view.Style, p nexus.Plan) string {
 				b.WriteString(s.Wrap(view.Clean(line), "  ") + "\n")
 			}
 		}
-		if len(t.Files) > 0 {
-			b.WriteString(s.Wrap("files: "+view.Clean(strings.Join(t.Files, " ")), "  ") + "\n")
+		for _, field := range []struct{ name, value string }{
+			{"group", t.Group}, {"tags", strings.Join(t.Tags, " ")}, {"files", strings.Join(t.Files, " ")}, {"left as they are", strings.Join(t.Keep, " ")},
+		} {
+			if field.value != "" {
+				b.WriteString(s.Wrap(field.name+": "+view.Clean(field.value), "  ") + "\n")
+			}
 		}
 		if len(t.Criteria) > 0 {
 			b.WriteString("  done when:\n")
@@ -56,5 +89,9 @@ func aboutTask(t nexus.Task) []string {
 	add("strategy ", string(t.Strategy))
 	add("kind ", string(t.Kind))
 	add("model ", t.Model)
+	add("complexity ", string(t.Complexity))
+	if t.Depth > 0 {
+		add("depth ", strconv.Itoa(t.Depth))
+	}
 	return all
 }

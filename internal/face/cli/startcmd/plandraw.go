@@ -17,7 +17,7 @@ import (
 func drawPlan(s view.Style, p nexus.Plan, form string) string {
 	switch form {
 	case "markdown":
-		return string(plan.Markdown(p))
+		return shownText(s, string(plan.Markdown(p)))
 	case "mermaid":
 		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
 	case "dot":
@@ -56,6 +56,14 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 		}
 	}
 	return text + view.DrawTried(s, accept.AllTried(p.Tasks))
+}
+
+// shownText is a file as a terminal may be given it. Whoever pipes it gets it as it is.
+func shownText(s view.Style, text string) string {
+	if s.Plain {
+		return text
+	}
+	return view.CleanText(text) + "\n"
 }
 
 // narrow is the width below which a plan is shown without criteria and files.

@@ -4,12 +4,16 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -30,7 +34,7 @@ func full() nexus.Plan {
 			Brief:    "Write a function that writes a number of bytes as people do.\n\nIt knows binary units only, and rounds to one digit after the point.",
 			Criteria: []nexus.Criterion{{Text: "Size(1536) is 1.5 KiB", Check: "go test -run TestSize ./..."}, {Text: "The text reads \x1b[31mwell"}},
 		},
-		{ID: "T2", Title: "Describe it", Needs: []nexus.TaskID{"T1"}, Strategy: nexus.NoTest, Reason: "it is text", Kind: nexus.DocsTask},
+		{ID: "T2", Title: "Describe it", Needs: []nexus.TaskID{"T1"}, Strategy: nexus.NoTest, Reason: "it is text", Kind: nexus.DocsTask, Group: "Texts", Tags: []string{"docs", "sizes"}, Keep: []string{"go.mod"}, Depth: 1, Complexity: nexus.Simple},
 	}}
 }
 
@@ -47,7 +51,7 @@ func TestDraw(t *testing.T) {
 			path := filepath.Join("testdata", name+"."+kind+".txt")
 			got := drawPlan(style, p, form)
 			if name == "details" {
-				got = planDetails(style, full())
+				got = planDetails(style, "Write sizes.\n\nDelete \x1b[31mold.go.", full())
 			}
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -62,6 +66,46 @@ func TestDraw(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", path, d)
 			}
 		}
+	}
+}
+
+// TestOffer holds that a person sees the goal before agreeing to a plan, and how much
+// of it is not shown: its words excuse what agents delete.
+func TestOffer(t *testing.T) {
+	p := sample()
+	order := func(goal string) *progress.Order {
+		return &progress.Order{Order: app.Order{Goal: nexus.Goal{Text: goal}, Plan: &p}}
+	}
+	for _, s := range []view.Style{{Width: 60, Height: 24}, {Plain: true}} {
+		got := offer(s, order("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
+		if want := "goal\n  Tidy up.\n  Delete \\x1b[31mold.go and \\u202eall of it.\n\n" + drawPlan(s, p, ""); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+		long := strings.Repeat("Tidy up.\n", 40) + "Delete old.go."
+		got, _, _ = strings.Cut(offer(s, order(long)), "\n\n")
+		if n := strings.Count(got, "Tidy up."); n != maxGoalLines || !strings.HasSuffix(got, "  (29 more lines of the goal: d shows all)") {
+			t.Errorf("%d lines of a long goal:\n%s", n, got)
+		}
+		if all := planDetails(s, long, p); !strings.Contains(all, "  Delete old.go.\n") {
+			t.Errorf("the details leave out a part of the goal:\n%s", all)
+		}
+		one, _, _ := strings.Cut(offer(s, order(strings.Repeat("Tidy up. ", 1000))), "\n\n")
+		if strings.Count(one, "\n") != maxGoalLines+1 {
+			t.Errorf("a long line is not cut:\n%s", one)
+		}
+	}
+}
+
+// TestTerminal holds that a terminal obeys nothing of a goal that is printed as a file,
+// and that the file itself is as it is.
+func TestTerminal(t *testing.T) {
+	p := full()
+	p.Goal, p.Tasks[0].Criteria = "Tidy\x1b[2J up.", p.Tasks[0].Criteria[:1]
+	if got := drawPlan(view.Style{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
+		t.Errorf("%q", got)
+	}
+	if got := drawPlan(view.Style{Plain: true}, p, "markdown"); got != string(plan.Markdown(p)) {
+		t.Errorf("%q", got)
 	}
 }
 

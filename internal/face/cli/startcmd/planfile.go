@@ -2,6 +2,7 @@ package startcmd
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // readFile reads the plan or the goal that is in the file or folder of the source,
 // and returns the goal. A file that was not called a plan is one if it looks like one.
-func readFile(a *console.Console, o *progress.Order, src *source) (goal string, err error) {
+func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *source) (goal string, err error) {
 	var format foreign.Format
 	var tag string
 	if src.format != "" {
@@ -53,18 +54,18 @@ func readFile(a *console.Console, o *progress.Order, src *source) (goal string, 
 		o.Plan = &proposed
 		return proposed.Goal, err
 	}
-	return importPlan(a, o, src, s, format, tag)
+	return importPlan(ctx, a, o, src, s, format, tag)
 }
 
 // importPlan reads a plan of another tool, and says what did not come along.
-func importPlan(a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format,
+func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format,
 	tag string,
 ) (goal string, err error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return "", err
 	}
-	read, err := foreign.Read(s, format, tag, settings.Limits.Size)
+	read, err := foreign.Read(ctx, s, format, tag, settings.Limits.Size)
 	if err != nil {
 		return "", err
 	}

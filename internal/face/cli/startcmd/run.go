@@ -141,7 +141,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	case src.file != "" && text != "":
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
 	case src.plan != "" || src.file != "":
-		said, err := readFile(a, o, src)
+		said, err := readFile(ctx, a, o, src)
 		if err != nil {
 			return err
 		}

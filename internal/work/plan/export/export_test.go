@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("%+v", r)
 				}
 			}
-			read, err := foreign.Read(file(f, data), f, "", nexus.Size{})
+			read, err := foreign.Read(t.Context(), file(f, data), f, "", nexus.Size{})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, data)
 			}
@@ -181,7 +181,7 @@ func TestWriteAny(t *testing.T) {
 					t.Errorf("the tier is lost unsaid: %v", remarks)
 				}
 			}
-			read, err := foreign.Read(file(f, data), f, "", nexus.Size{})
+			read, err := foreign.Read(t.Context(), file(f, data), f, "", nexus.Size{})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, data)
 			}

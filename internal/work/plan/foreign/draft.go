@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -76,6 +77,51 @@ type draft struct {
 	titles   map[string]*item // by their folded titles; made once all are there
 	remarks  []Remark
 	problems []problem
+	needs    int  // that were made
+	full     bool // more tasks or needs were met than a plan has
+}
+
+// maxNeeds is the most needs of a plan, and maxBefore of how many tasks each of a group waits for
+// where one group waits for another.
+const (
+	maxNeeds  = 500_000
+	maxBefore = 50
+)
+
+// fits reports whether there is room for more tasks and needs. Where there is none, the plan is refused.
+func (d *draft) fits(at place, tasks, needs int) bool {
+	d.needs += needs
+	if d.full || len(d.items)+tasks <= plan.MaxTasks && d.needs <= maxNeeds {
+		return !d.full
+	}
+	d.full = true
+	d.wrong(at, "there are more than %d tasks, or more than %d needs among them; make several plans of it", plan.MaxTasks, maxNeeds)
+	return false
+}
+
+// after makes each task of a group wait for all of another. In a large group the last one waits for the
+// others of its group, and stands for them: there is no need from each to each.
+func (d *draft) after(before, group []*item) {
+	if n := len(before) - 1; n >= maxBefore && len(group) > 1 {
+		last := before[n]
+		d.after(before[:n], []*item{last})
+		d.remark(Changed, last.place, last.name, fmt.Sprintf("it waits for the %d tasks that may run beside it", n), "what follows waits for it alone")
+		before = []*item{last}
+	}
+	for _, it := range group {
+		if !d.fits(it.place, 0, len(before)) {
+			return
+		}
+		known := make(map[string]bool, len(it.needs))
+		for _, r := range it.needs {
+			known[r.name] = true
+		}
+		for _, o := range before {
+			if !known[o.name] {
+				it.needs = append(it.needs, ref{place: it.place, name: o.name})
+			}
+		}
+	}
 }
 
 // wrong notes a mistake in a file: what it is and what to do.
@@ -89,6 +135,9 @@ func (d *draft) remark(kind Kind, at place, item, what, why string) {
 
 // add takes over an item.
 func (d *draft) add(it *item) {
+	if !d.fits(it.place, 1, len(it.needs)) {
+		return
+	}
 	if o := d.names[folded(it.name)]; o != nil {
 		d.wrong(it.place, "the id %q is used twice, first at %s; give one of them another id", it.name, o.place)
 		return
@@ -114,15 +163,21 @@ func (d *draft) open() []*item {
 }
 
 // finish makes the plan of what was read.
-func (d *draft) finish() (Import, error) {
+func (d *draft) finish(ctx context.Context) (Import, error) {
 	i := Import{Format: d.format, File: d.source.name, places: map[nexus.TaskID]place{}}
 	if len(d.items) == 0 && len(d.problems) == 0 {
 		d.wrong(place{file: d.source.name}, "no task was found that is written as %s writes it; docs/plan.md shows how", d.format)
+	}
+	if d.full {
+		return Import{}, d.refuse()
 	}
 	d.sort()
 	ids := d.identify()
 	freed := map[*item][]string{}
 	for _, it := range d.open() {
+		if err := context.Cause(ctx); err != nil {
+			return Import{}, err
+		}
 		t := it.task
 		t.ID = ids[it]
 		t.Needs = d.resolve(it, ids, freed)

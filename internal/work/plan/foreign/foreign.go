@@ -4,6 +4,8 @@ package foreign
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -146,13 +149,15 @@ const (
 	maxFiles = 5_000
 )
 
-// Source is a file or a folder that a plan may be in.
+// Source is a file or a folder that a plan may be in. Nothing outside of the folder
+// is read, also through links.
 type Source struct {
 	name string // as the person wrote it
 	dir  string // where the files are, as the person would write it
 	data []byte // of the file; nil for a folder
 	file string // its name in the folder; empty for a folder
-	fsys fs.FS  // what is in the folder; nil for what came from standard input
+	root string // the folder that is read; empty for what came from standard input
+	sub  string // where in it the files are; empty: in itself
 }
 
 // File is the file of that name, whose content was read.
@@ -165,12 +170,12 @@ func File(name string, data []byte) Source {
 		s.name = "standard input"
 		return s
 	}
-	s.fsys = os.DirFS(s.dir)
+	s.root = s.dir
 	return s
 }
 
 // Dir is the folder of that name.
-func Dir(name string) Source { return Source{name: name, dir: name, fsys: os.DirFS(name)} }
+func Dir(name string) Source { return Source{name: name, dir: name, root: name} }
 
 func (s Source) isDir() bool { return s.data == nil }
 
@@ -183,29 +188,40 @@ func (s Source) shown(name string) string {
 }
 
 // read returns a file next to the source's own, or in its folder. A missing one
-// is no error.
+// is no error. One that is there and cannot be read is.
 func (s Source) read(name string) (text string, ok bool, err error) {
 	if !s.isDir() && name == s.file {
 		return string(s.data), true, nil
 	}
-	if s.fsys == nil || !fs.ValidPath(name) {
+	if s.root == "" {
 		return "", false, nil
 	}
-	f, err := s.fsys.Open(name)
+	root, err := os.OpenRoot(s.root)
 	if err != nil {
-		return "", false, nil // it is not there for whoever asks
+		return "", false, s.unreadable("", err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	at := path.Join(s.sub, name)
+	switch info, err := root.Stat(at); {
+	case absent(err):
+		if _, err := root.Lstat(at); err == nil {
+			return "", false, s.unreadable(name, errors.New("it is a link to what does not exist"))
+		}
+		return "", false, nil
+	case err != nil:
+		return "", false, s.unreadable(name, err)
+	case !info.Mode().IsRegular(): // to open a pipe would wait for whoever writes to it
+		return "", false, s.unreadable(name, errors.New("it is not a regular file"))
+	}
+	f, err := root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", false, s.unreadable(name, err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return "", false, nil // it is no file
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return "", false, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err,
-			Hint: "Give readable files.",
-		}
+		return "", false, s.unreadable(name, err)
 	case len(data) > maxFile:
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidPlan,
@@ -216,45 +232,125 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 	return string(data), true, nil
 }
 
-// has reports whether a file or folder is there.
+// unreadable is the error of a file or folder that is there and is not read: without
+// it, a part of the plan would be missing.
+func (s Source) unreadable(name string, err error) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err,
+		Hint: "Give a plan whose files are readable and regular files in its folder, not links to files outside of it.",
+	}
+}
+
+// absent reports whether an error says that there is no such file.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
+// has reports whether a file or folder is there. What cannot be looked at is, so
+// that whoever reads it says why.
 func (s Source) has(name string) bool {
 	if !s.isDir() && name == s.file {
 		return true
 	}
-	if s.fsys == nil || !fs.ValidPath(name) {
+	if s.root == "" {
 		return false
 	}
-	_, err := fs.Stat(s.fsys, name)
-	return err == nil
+	root, err := os.OpenRoot(s.root)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = root.Close() }() // only read
+	_, err = root.Lstat(path.Join(s.sub, name))
+	return !absent(err)
 }
 
-// below returns the same source with its root in a folder of it.
+// below returns the same source with its files in a folder of it.
 func (s Source) below(name string) Source {
-	sub, err := fs.Sub(s.fsys, name)
-	if err != nil {
-		return s
-	}
 	dir := filepath.Join(s.dir, filepath.FromSlash(name))
-	return Source{name: dir, dir: dir, fsys: sub}
+	return Source{name: dir, dir: dir, root: s.root, sub: path.Join(s.sub, name)}
 }
 
 // list returns the files of the source whose path fits a pattern of [path.Match].
-func (s Source) list(pattern string) []string {
-	if s.fsys == nil {
-		return nil
+// Unlike [fs.Glob] it does not leave out what it cannot read.
+func (s Source) list(pattern string) ([]string, error) {
+	if s.root == "" {
+		return nil, nil
 	}
-	found, err := fs.Glob(s.fsys, pattern)
+	root, err := os.OpenRoot(s.root)
 	if err != nil {
-		return nil // the patterns are ours
+		return nil, s.unreadable("", err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	found := []string{""}
+	for part := range strings.SplitSeq(pattern, "/") {
+		var next []string
+		for _, dir := range found {
+			names, err := s.entries(root, dir, part)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				next = append(next, path.Join(dir, name))
+			}
+			if len(next) > maxFiles {
+				return nil, &nexus.Error{
+					Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("%s has more than %d files such as %s", s.shown(dir), maxFiles, pattern),
+					Hint: "A plan has fewer; give the folder or the file of the plan.",
+				}
+			}
+		}
+		found = next
 	}
 	slices.Sort(found)
-	return found[:min(len(found), maxFiles)]
+	return found, nil
+}
+
+// lists returns the files that fit one of several patterns, in their order.
+func (s Source) lists(patterns ...string) ([]string, error) {
+	var all []string
+	for _, pattern := range patterns {
+		found, err := s.list(pattern)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// entries returns the names in a folder that fit one part of a pattern.
+func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
+	at := path.Join(".", s.sub, dir)
+	if !strings.ContainsAny(part, "*?[") {
+		switch _, err := root.Lstat(path.Join(at, part)); {
+		case absent(err):
+			return nil, nil
+		case err != nil:
+			return nil, s.unreadable(path.Join(dir, part), err)
+		}
+		return []string{part}, nil
+	}
+	switch info, err := root.Stat(at); {
+	case absent(err) || err == nil && !info.IsDir():
+		return nil, nil
+	case err != nil:
+		return nil, s.unreadable(dir, err)
+	}
+	all, err := fs.ReadDir(root.FS(), at)
+	if err != nil {
+		return nil, s.unreadable(dir, err)
+	}
+	var names []string
+	for _, e := range all {
+		if fits, _ := path.Match(part, e.Name()); fits { // the patterns are ours
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // Read reads a plan. Most is how large a task may be: it says whether there is
 // room for another criterion. What is wrong with the file itself is the error;
 // [Import.Check] says what is wrong with the plan.
-func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
+func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	d := &draft{format: f, source: s, most: prompt.Most(most)}
 	if !s.isDir() && len(s.data) > maxFile {
 		return Import{}, &nexus.Error{
@@ -269,13 +365,13 @@ func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	case TaskMaster:
 		err = d.readTaskMaster(tag)
 	case Polka:
-		err = d.readPolka()
+		err = d.readPolka(ctx)
 	case SpecKit:
 		err = d.readSpecKit()
 	case OpenSpec:
-		err = d.readOpenSpec()
+		err = d.readOpenSpec(ctx)
 	case GSD:
-		err = d.readGSD()
+		err = d.readGSD(ctx)
 	case Stories:
 		err = d.readStories()
 	default:
@@ -287,7 +383,7 @@ func Read(s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	if err != nil {
 		return Import{}, err
 	}
-	return d.finish()
+	return d.finish(ctx)
 }
 
 // main returns the text of the source's file, or of the first of these files

@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			have := strings.ReplaceAll(tell(dir, strings.Fields(string(a.Comment))), dir+"/", "")
+			have := strings.ReplaceAll(tell(t, dir, strings.Fields(string(a.Comment))), dir+"/", "")
 			have = strings.ReplaceAll(have, dir, ".")
 			i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == "want" })
 			if *update {
@@ -65,7 +65,8 @@ func TestRead(t *testing.T) {
 
 // tell reads what the words say: a file below dir, or dir itself for a dot,
 // and maybe a format.
-func tell(dir string, words []string) string {
+func tell(t *testing.T, dir string, words []string) string {
+	t.Helper()
 	path := filepath.Join(dir, words[0])
 	s := foreign.Dir(path)
 	if data, err := os.ReadFile(path); err == nil {
@@ -82,7 +83,7 @@ func tell(dir string, words []string) string {
 	if f == "" || f == foreign.Nexus {
 		return fmt.Sprintf("format %q\n", f)
 	}
-	read, err := foreign.Read(s, f, tag, nexus.Size{})
+	read, err := foreign.Read(t.Context(), s, f, tag, nexus.Size{})
 	if err != nil {
 		return fmt.Sprintf("format %s\n", f) + told(err)
 	}

@@ -43,7 +43,7 @@ func reads(t *testing.T, name string, data []byte, formats ...foreign.Format) {
 		t.Fatal(err)
 	}
 	for _, f := range formats {
-		read, err := foreign.Read(s, f, "", nexus.Size{})
+		read, err := foreign.Read(t.Context(), s, f, "", nexus.Size{})
 		if err != nil {
 			if e, ok := errors.AsType[*nexus.Error](err); !ok || !strings.Contains(e.Message, name) || e.Hint == "" {
 				t.Errorf("%s: %v", f, err)

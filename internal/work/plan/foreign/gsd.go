@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"html"
 	"path"
@@ -66,7 +67,7 @@ type gsdFolder struct {
 
 // readGSD reads a .planning folder: the roadmap and the plans of its phases, or
 // one plan alone.
-func (d *draft) readGSD() error {
+func (d *draft) readGSD(ctx context.Context) error {
 	g := &gsdFolder{d: d, ticked: map[string]bool{}}
 	if !d.source.isDir() {
 		g.alone = true
@@ -77,7 +78,10 @@ func (d *draft) readGSD() error {
 	if d.source.has(".planning") {
 		d.source = d.source.below(".planning")
 	}
-	found := slices.Concat(d.source.list("phases/*/*-PLAN.md"), d.source.list("phases/*/PLAN.md"))
+	found, err := d.source.lists("phases/*/*-PLAN.md", "phases/*/PLAN.md")
+	if err != nil {
+		return err
+	}
 	slices.SortStableFunc(found, func(a, b string) int { return compareNumbers(gsdNumber(a), gsdNumber(b)) })
 	if len(found) == 0 {
 		return &nexus.Error{
@@ -89,6 +93,9 @@ func (d *draft) readGSD() error {
 		return err
 	}
 	for _, name := range found {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		text, ok, err := d.source.read(name)
 		if err != nil {
 			return err

@@ -104,13 +104,16 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 		o := d.find(r.name)
 		switch {
 		case o == nil:
-			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.called(), legible.Cut(r.name, 100),
-				d.meant(r.name))
+			hint := ""
+			if len(d.problems) < maxProblems { // to compare with all names takes long
+				hint = d.meant(r.name)
+			}
+			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.called(), legible.Cut(r.name, 100), hint)
 			return
 		case o == it:
 			d.wrong(r.place, "%s needs itself; remove that need", it.called())
 			return
-		case seen[o] || slices.Contains(o.parts, it.name):
+		case seen[o] || !d.fits(r.place, 0, len(o.parts)) || slices.Contains(o.parts, it.name):
 			return
 		}
 		seen[o] = true

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"regexp"
@@ -13,7 +14,7 @@ var openNumber = regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*
 
 // readOpenSpec reads a change: its tasks.md, one task after another, and why
 // it is proposed.
-func (d *draft) readOpenSpec() error {
+func (d *draft) readOpenSpec(ctx context.Context) error {
 	text, name, err := d.main("tasks.md")
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func (d *draft) readOpenSpec() error {
 			d.goal += "\n\n" + reason
 		}
 	}
-	return d.openRest()
+	return d.openRest(ctx)
 }
 
 // part returns the text below the heading of that title.
@@ -94,26 +95,31 @@ func (d *draft) openTasks(text, file string) {
 }
 
 // openRest says what else a change has.
-func (d *draft) openRest() error {
-	for _, pattern := range []string{"specs/*/spec.md", "specs/*/*/spec.md"} {
-		for _, name := range d.source.list(pattern) {
-			text, ok, err := d.source.read(name)
-			if err != nil || !ok {
-				return err
-			}
-			requirements, scenarios := 0, 0
-			for _, l := range scan(text) {
-				switch _, title, _ := l.heading(); {
-				case strings.HasPrefix(title, "Requirement:"):
-					requirements++
-				case strings.HasPrefix(title, "Scenario:"):
-					scenarios++
-				}
-			}
-			d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)),
-				count(requirements, "requirement")+" with "+count(scenarios,
-					"scenario"), "they are not linked to tasks; agents can read the file")
+func (d *draft) openRest(ctx context.Context) error {
+	specs, err := d.source.lists("specs/*/spec.md", "specs/*/*/spec.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range specs {
+		if err := context.Cause(ctx); err != nil {
+			return err
 		}
+		text, _, err := d.source.read(name)
+		if err != nil {
+			return err
+		}
+		requirements, scenarios := 0, 0
+		for _, l := range scan(text) {
+			switch _, title, _ := l.heading(); {
+			case strings.HasPrefix(title, "Requirement:"):
+				requirements++
+			case strings.HasPrefix(title, "Scenario:"):
+				scenarios++
+			}
+		}
+		d.remark(Lost, place{file: d.source.shown(name)}, path.Base(path.Dir(name)),
+			count(requirements, "requirement")+" with "+count(scenarios,
+				"scenario"), "they are not linked to tasks; agents can read the file")
 	}
 	text, ok, err := d.source.read(".openspec.yaml")
 	if err != nil || !ok {

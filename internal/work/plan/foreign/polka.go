@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -14,9 +15,9 @@ import (
 
 // readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or
 // the folder with the tasks that are pending and completed.
-func (d *draft) readPolka() error {
+func (d *draft) readPolka(ctx context.Context) error {
 	if d.source.isDir() {
-		return d.polkaFolder()
+		return d.polkaFolder(ctx)
 	}
 	text, name, err := d.main()
 	if err != nil {
@@ -147,13 +148,19 @@ func (d *draft) polkaStatus(it *item, at place, status string) {
 }
 
 // polkaFolder reads a working space: tasks/pending and tasks/completed.
-func (d *draft) polkaFolder() error {
-	found := slices.Concat(d.source.list("tasks/pending/*.md"), d.source.list("tasks/completed/*.md"))
+func (d *draft) polkaFolder(ctx context.Context) error {
+	found, err := d.source.lists("tasks/pending/*.md", "tasks/completed/*.md")
+	if err != nil {
+		return err
+	}
 	if len(found) == 0 {
 		_, _, err := d.main("tasks/pending/*.md")
 		return err
 	}
 	for _, name := range found {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		text, ok, err := d.source.read(name)
 		if err != nil {
 			return err
@@ -162,10 +169,11 @@ func (d *draft) polkaFolder() error {
 			d.polkaMarkdown(text, d.source.shown(name), strings.TrimSuffix(path.Base(name), ".md"))
 		}
 	}
-	for _, name := range d.source.list("plans/*.md") {
+	plans, err := d.source.list("plans/*.md")
+	for _, name := range plans {
 		d.remark(Lost, place{file: d.source.shown(name)}, "", "the plan's text", "the tasks say what to do")
 	}
-	return nil
+	return err
 }
 
 // polkaMarkdown reads one task: a heading, lines of the form **Field:** value,

@@ -222,11 +222,7 @@ func (d *draft) follow(stories *jsonlines.Node) {
 	}
 	slices.Sort(ranks)
 	for i, rank := range ranks[min(1, len(ranks)):] {
-		for _, it := range levels[rank] {
-			for _, before := range levels[ranks[i]] {
-				it.needs = append(it.needs, ref{place: it.place, name: before.name})
-			}
-		}
+		d.after(levels[ranks[i]], levels[rank])
 	}
 	if len(ranks) > 1 {
 		d.remark(Changed, place{open[0].file, stories.Line}, "", "the order of the stories became needs",

@@ -54,17 +54,21 @@ func Recognise(s Source) (Format, Source, error) {
 	if s.has("tasks/pending") {
 		add(Polka, ".")
 	}
-	if text, ok, err := s.read("prd.json"); err == nil && ok {
+	if text, ok, err := s.read("prd.json"); err != nil {
+		return "", s, err
+	} else if ok {
 		f := recogniseFile(Source{file: "prd.json", data: []byte(text)})
 		if f != Nax {
 			f = Ralph
 		}
 		add(f, ".")
 	}
-	for _, pattern := range []string{"specs/*/tasks.md", "openspec/changes/*/tasks.md", "changes/*/tasks.md"} {
-		for _, name := range s.list(pattern) {
-			folder(path.Dir(name))
-		}
+	changes, err := s.lists("specs/*/tasks.md", "openspec/changes/*/tasks.md", "changes/*/tasks.md")
+	if err != nil {
+		return "", s, err
+	}
+	for _, name := range changes {
+		folder(path.Dir(name))
 	}
 	switch len(found) {
 	case 1:

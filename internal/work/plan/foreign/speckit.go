@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -185,13 +184,7 @@ func (c *checklist) more(l mdLine) {
 // for each other, and so do tasks without the mark [P].
 func (c *checklist) barriers() {
 	for i, group := range c.groups[min(1, len(c.groups)):] {
-		for _, it := range group {
-			for _, before := range c.groups[i] {
-				if !slices.ContainsFunc(it.needs, func(r ref) bool { return r.name == before.name }) {
-					it.needs = append(it.needs, ref{place: it.place, name: before.name})
-				}
-			}
-		}
+		c.d.after(c.groups[i], group)
 	}
 	if len(c.groups) > 1 {
 		c.d.remark(Changed, place{c.file, 1}, "", "the order of the tasks became needs",

@@ -96,10 +96,13 @@ func (d *draft) tag(whole *object, tag string) (*object, bool) {
 func (d *draft) currentTag() string {
 	for _, name := range []string{".taskmaster/state.json", "state.json"} {
 		text, ok, err := d.source.read(name)
+		if err != nil {
+			d.wrong(place{file: d.source.shown(name)}, "it says which tag is current, and cannot be read: %v", err)
+		}
 		var state struct {
 			CurrentTag string `json:"currentTag"`
 		}
-		if err == nil && ok && json.Unmarshal([]byte(text), &state) == nil && state.CurrentTag != "" {
+		if ok && json.Unmarshal([]byte(text), &state) == nil && state.CurrentTag != "" {
 			return state.CurrentTag
 		}
 	}
@@ -178,6 +181,9 @@ func (d *draft) standIn(it *item, parts []*item) {
 		it.parts = append(it.parts, p.name)
 	}
 	for _, p := range open {
+		if !d.fits(p.place, 0, len(it.needs)) {
+			return
+		}
 		p.needs = slices.Concat(p.needs, it.needs)
 		p.task.Group = it.task.Title
 		p.rank = it.rank

@@ -1,0 +1,87 @@
+package foreign_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
+)
+
+const gsdTask = "---\nphase: 01\nplan: 01\n---\n<objective>Do it</objective>\n<task type=\"auto\"><name>Do it</name><action>Do it.</action></task>\n"
+
+// TestNothingVanishes holds that a part of a folder that is there and cannot be read
+// is an error: what is left of the plan would be taken for all of it.
+func TestNothingVanishes(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := errors.Join(os.MkdirAll(filepath.Join(outside, "02-b"), 0o755), os.WriteFile(filepath.Join(outside, "02-b", "02-01-PLAN.md"), []byte(gsdTask), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	second := filepath.Join("phases", "01-a", "01-02-PLAN.md")
+	for name, c := range map[string]struct {
+		spoil func(dir string) error
+		want  string
+	}{
+		"whole": {func(string) error { return nil }, ""},
+		"link to a file outside": {func(dir string) error {
+			return os.Symlink(filepath.Join(outside, "02-b", "02-01-PLAN.md"), filepath.Join(dir, second))
+		}, "01-02-PLAN.md"},
+		"link to a folder outside": {func(dir string) error {
+			return os.Symlink(filepath.Join(outside, "02-b"), filepath.Join(dir, "phases", "02-b"))
+		}, "02-b"},
+		"link to nothing": {func(dir string) error { return os.Symlink("nothing", filepath.Join(dir, second)) }, "01-02-PLAN.md"},
+		"folder":          {func(dir string) error { return os.Mkdir(filepath.Join(dir, second), 0o755) }, "01-02-PLAN.md"},
+		"pipe":            {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, second), 0o600) }, "01-02-PLAN.md"},
+		"pipe for the roadmap": {func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "ROADMAP.md")), syscall.Mkfifo(filepath.Join(dir, "ROADMAP.md"), 0o600))
+		}, "ROADMAP.md"},
+		"too many": {func(dir string) error {
+			var err error
+			for i := range 5001 {
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, "phases", "01-a", fmt.Sprintf("01-%d-PLAN.md", i+2)), nil, 0o600))
+			}
+			return err
+		}, "5000 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := errors.Join(
+				os.MkdirAll(filepath.Join(dir, "phases", "01-a"), 0o755),
+				os.WriteFile(filepath.Join(dir, "ROADMAP.md"), []byte("# Roadmap: Texts\n"), 0o600),
+				os.WriteFile(filepath.Join(dir, "phases", "01-a", "01-01-PLAN.md"), []byte(gsdTask), 0o600),
+				c.spoil(dir)); err != nil {
+				t.Fatal(err)
+			}
+			_, s, err := foreign.Recognise(foreign.Dir(dir))
+			if err == nil {
+				_, err = foreign.Read(t.Context(), s, foreign.GSD, "", nexus.Size{})
+			}
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestLinksInside holds that links within the folder are read.
+func TestLinksInside(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(dir, "specs", "001-a"), 0o755),
+		os.WriteFile(filepath.Join(dir, "tasks-of-a.md"), []byte("# Tasks: A\n\n## Phase 1\n\n- [ ] T001 Do a thing in a.go\n"), 0o600),
+		os.Symlink("../../tasks-of-a.md", filepath.Join(dir, "specs", "001-a", "tasks.md"))); err != nil {
+		t.Fatal(err)
+	}
+	f, s, err := foreign.Recognise(foreign.Dir(dir))
+	if err != nil || f != foreign.SpecKit {
+		t.Fatal(f, err)
+	}
+	if i, err := foreign.Read(t.Context(), s, f, "", nexus.Size{}); err != nil || len(i.Plan.Tasks) != 1 {
+		t.Error(i, err)
+	}
+}
