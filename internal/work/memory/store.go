@@ -215,7 +215,7 @@ func (s Store) hides(paths ...string) bool {
 		return true // nobody can tell
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	return slices.ContainsFunc(paths, func(p string) bool { return files.Ignored(root, p) })
+	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
 }
 
 // Approve makes an episode one that agents are told of: its file is in the

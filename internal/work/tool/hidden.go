@@ -61,7 +61,7 @@ func (l *hiddenPaths) why(name string) string {
 	if why := l.rules.Name(name); why != "" {
 		return why
 	}
-	if l.env.Root != nil && files.Ignored(l.env.Root, name) { // also one that is there no more
+	if l.env.Root != nil && l.rules.Ignored(l.env.Root, name) { // also one that is there no more
 		return files.WhyIgnored
 	}
 	l.paths()

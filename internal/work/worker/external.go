@@ -297,15 +297,12 @@ func (s *Sessions) tidyTree(t Talk, e tool.Env, p agentcli.Program, u *tool.Undo
 	}
 	keeper := tool.WriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Now: s.Site.Now, Base: func() string { return base },
-		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root)), steers(p)),
+		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden)), steers(p)),
 		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
 	}
 	modules := s.Judge.Kit.Modules(t.Tree.Dir)
 	return func(ctx context.Context) error {
-		var err error
-		if keeper.Rule != nil {
-			err = keeper.Undo(ctx)
-		}
+		err := keeper.Undo(ctx)
 		if modules != nil {
 			_, back := modules.TakeBack(ctx)
 			err = errors.Join(err, back)

@@ -105,6 +105,9 @@ func New(texts map[string]string) Set {
 // Empty reports whether nothing is left out.
 func (s Set) Empty() bool { return len(s.rules) == 0 }
 
+// In returns the rules of the file in a directory, "." for the root.
+func (s Set) In(dir string) []Rule { return s.rules[dir] }
+
 // Hides reports whether a file is left out: it itself, or a directory that it
 // is in.
 func (s Set) Hides(file string) bool {

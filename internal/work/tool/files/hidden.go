@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
@@ -26,6 +27,7 @@ const (
 // HiddenRules say what is hidden. The zero value hides what the package says.
 type HiddenRules struct {
 	Show   []string       // patterns of paths that people let agents see
+	Kept   *ignore.Set    // what .nexusignore says, where agents cannot change it; nil: what it says in the tree now
 	masker *secret.Masker // nil: one is made for each look
 }
 
@@ -139,7 +141,7 @@ type HiddenFound struct {
 func (r HiddenRules) Look(root *os.Root) HiddenFound {
 	var all HiddenFound
 	m, looked, walked := r.shapes(), int64(0), 0
-	walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		walked++
 		more = walked < maxWalk
 		switch {

@@ -18,11 +18,14 @@ const IgnoreFile = ignore.File
 
 // ignoreRules are those that hold in a directory. What one of the two lists leaves
 // out, the other does not bring back.
-type ignoreRules struct{ git, own []ignore.Rule }
+type ignoreRules struct {
+	git, own []ignore.Rule
+	hidden   HiddenRules
+}
 
 // with returns the rules with those that are in a directory.
 func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
-	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), loadIgnore(root, dir, IgnoreFile)...)}
+	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.own(root, dir)...), r.hidden}
 }
 
 func (r ignoreRules) skip(name string, dir bool) bool {
@@ -43,9 +46,17 @@ func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
 	return ignore.Parse(dir, io.LimitReader(f, 1<<20))
 }
 
+// own returns the rules of a directory's .nexusignore.
+func (r HiddenRules) own(root *os.Root, dir string) []ignore.Rule {
+	if r.Kept != nil {
+		return r.Kept.In(dir)
+	}
+	return loadIgnore(root, dir, IgnoreFile)
+}
+
 // Ignored reports whether .nexusignore keeps agents from a path.
-func Ignored(root *os.Root, name string) bool {
-	all := loadIgnore(root, ".", IgnoreFile)
+func (r HiddenRules) Ignored(root *os.Root, name string) bool {
+	all := r.own(root, ".")
 	for at := range parents(name) {
 		if len(all) > 0 {
 			info, err := root.Lstat(at)
@@ -54,7 +65,7 @@ func Ignored(root *os.Root, name string) bool {
 			}
 		}
 		if at != name {
-			all = append(all, loadIgnore(root, at, IgnoreFile)...)
+			all = append(all, r.own(root, at)...)
 		}
 	}
 	return false
@@ -62,8 +73,8 @@ func Ignored(root *os.Root, name string) bool {
 
 // Walk calls visit for what is below a directory and not ignored, in the
 // order of names, and stops when visit says false.
-func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
-	all := ignoreRules{}.with(root, ".")
+func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
+	all := ignoreRules{hidden: r}.with(root, ".")
 	for at := range parents(dir) {
 		all = all.with(root, at)
 	}
@@ -74,11 +85,11 @@ func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool
 // walkAll calls visit for all that is in a tree but .git, whatever git ignores,
 // and says what .nexusignore keeps from agents. It continues below a directory,
 // and on at all, as visit says.
-func walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
-	walkEach(root, ".", loadIgnore(root, ".", IgnoreFile), visit)
+func (r HiddenRules) walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
+	r.walkEach(root, ".", r.own(root, "."), visit)
 }
 
-func walkEach(root *os.Root, dir string, r []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return true // what cannot be read is nothing to say about
@@ -91,12 +102,12 @@ func walkEach(root *os.Root, dir string, r []ignore.Rule, visit func(string, fs.
 			continue
 		}
 		name := path.Join(dir, entry.Name())
-		enter, more := visit(name, entry, ignore.Left(r, name, entry.IsDir()))
+		enter, more := visit(name, entry, ignore.Left(rules, name, entry.IsDir()))
 		if !more {
 			return false
 		}
 		if enter && entry.IsDir() {
-			if !walkEach(root, name, append(slices.Clip(r), loadIgnore(root, name, IgnoreFile)...), visit) {
+			if !r.walkEach(root, name, append(slices.Clip(rules), r.own(root, name)...), visit) {
 				return false
 			}
 		}

@@ -22,12 +22,12 @@ const (
 // .nexusignore keeps from agents: their parts of a diff, and their lines where the
 // text names them, as gates do that show what they complain about. What an
 // agent is shown of other files stays as it is.
-func Veil(root *os.Root, text string) string {
-	kept := keptFiles(root)
+func (r HiddenRules) Veil(root *os.Root, text string) string {
+	kept := r.keptFiles(root)
 	if kept == nil {
 		return text
 	}
-	text = veilDiff(text, func(name string) bool { return Ignored(root, name) })
+	text = veilDiff(text, func(name string) bool { return r.Ignored(root, name) })
 	read := 0
 	var named []string
 	for _, name := range kept {
@@ -48,10 +48,10 @@ func Veil(root *os.Root, text string) string {
 
 // keptFiles returns the files that .nexusignore keeps from agents, nil where there
 // are none.
-func keptFiles(root *os.Root) []string {
+func (r HiddenRules) keptFiles(root *os.Root) []string {
 	var all []string
 	within := ""
-	walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		if within != "" && !strings.HasPrefix(name, within+"/") {
 			within = ""
 		}

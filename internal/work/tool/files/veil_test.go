@@ -45,7 +45,7 @@ func TestVeil(t *testing.T) {
 			"own.txt\n```diff\ndiff --git a/x b/x\n+a canary of its own\n```\n", "own.txt\n```diff\ndiff --git a/x b/x\n+a canary of its own\n```\n",
 		},
 	} {
-		if got := Veil(root, c.text); got != c.want {
+		if got := (HiddenRules{}).Veil(root, c.text); got != c.want {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
@@ -53,7 +53,7 @@ func TestVeil(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "hidden/deep/a.go: \"canary one\"\n"
-	if got := Veil(root, text); got != text || strings.Contains(got, "hides") {
+	if got := (HiddenRules{}).Veil(root, text); got != text || strings.Contains(got, "hides") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -75,7 +75,7 @@ func FuzzVeil(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		got := Veil(root, "a.txt\n"+before+line+after)
+		got := (HiddenRules{}).Veil(root, "a.txt\n"+before+line+after)
 		if strings.Contains(got, line) && !strings.Contains(before+line+after, "diff") && !strings.Contains("a line of hidden/a.txt, which .nexusignore hides from agents", line) && !strings.Contains(before+after, line) {
 			t.Errorf("%q shows %q", got, line)
 		}
