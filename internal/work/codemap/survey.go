@@ -122,7 +122,11 @@ func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 		}
 	}
 	s.files = append(s.files, fresh...)
-	return len(s.files) <= maxShown, nil
+	if len(s.files) > maxShown {
+		s.files = nil // all are listed instead
+		return false, nil
+	}
+	return true, nil
 }
 
 // sizes returns how many bytes the objects of changed files have.

@@ -53,8 +53,8 @@ type Talk struct {
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
 	kept   *ignore.Set // what .nexusignore said where the work began; nil: it was not read yet
-	given  int    // bytes that were shown at its request before
-	scouts *party // that it sends; nil for none
+	given  int         // bytes that were shown at its request before
+	scouts *party      // that it sends; nil for none
 }
 
 // Converse has a stretch of a conversation, new or begun by another process,
