@@ -31,5 +31,5 @@ func Hidden(ctx context.Context, repo git.Repo, commit string) (ignore.Set, erro
 		}
 		texts[name] = *text
 	}
-	return ignore.New(texts), nil
+	return ignore.New(texts)
 }

@@ -1,6 +1,8 @@
 package files
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -32,18 +34,36 @@ func (r ignoreRules) skip(name string, dir bool) bool {
 	return ignore.Left(r.git, name, dir) || ignore.Left(r.own, name, dir)
 }
 
-// loadIgnore returns the rules of a directory's file. A pipe or a device of that
-// name is not read.
+// loadIgnore returns the rules of a directory's file, none where there is none. All
+// in the directory is hidden where its .nexusignore cannot be read, or is no file. A
+// pipe or a device of that name is not read.
 func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
-	f, err := root.OpenFile(path.Join(dir, file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	text, err := ignoreText(root, path.Join(dir, file))
+	var rules []ignore.Rule
+	if err == nil {
+		rules, err = ignore.Parse(dir, text)
+	}
+	if err != nil && file == IgnoreFile && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		rules = append(rules, ignore.Everything(dir))
+	}
+	return rules
+}
+
+func ignoreText(root *os.Root, name string) (string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil
+		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxInspected) {
+		err = fmt.Errorf("%s is no file of at most %d bytes", name, maxInspected)
 	}
-	return ignore.Parse(dir, io.LimitReader(f, 1<<20))
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(f)
+	return string(text), err
 }
 
 // own returns the rules of a directory's .nexusignore.

@@ -196,7 +196,10 @@ func TestKeptOfACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	kept := ignore.New(map[string]string{"sub/.nexusignore": "own.txt\n"})
+	kept, err := ignore.New(map[string]string{"sub/.nexusignore": "own.txt\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := HiddenRules{Kept: &kept}
 	if r.Ignored(root, "new.txt") || !r.Ignored(root, "sub/own.txt") {
 		t.Error("the tree's own files were asked")
