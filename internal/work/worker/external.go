@@ -178,10 +178,15 @@ func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (external.Agent, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	hidden, err := set.Hidden()
+	if err != nil {
+		set.Close()
+		return nil, nil, nil, err
+	}
 	c := sandbox.Command{
 		Dir: e.Dir, Env: append(slices.Clone(e.Vars), "HOME="+home),
 		Readable: slices.Concat(e.Readable, h.Seen), Writable: append(slices.Clone(e.Writable), home),
-		Hidden: set.Hidden(), Tmp: e.Tmp, Mark: e.Mark,
+		Hidden: hidden, Tmp: e.Tmp, Mark: e.Mark,
 	}
 	if !e.Writes {
 		c.Readable = append([]string{e.Dir}, c.Readable...)

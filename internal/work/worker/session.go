@@ -345,7 +345,8 @@ func (s *Sessions) tools(
 		free()
 		return nil, nil, err
 	}
-	s.spare(ctx, t, e, set.Hidden())
+	hidden, _ := set.Hidden() // where that is an error, no command runs
+	s.spare(ctx, t, e, hidden)
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	hush := s.Code.Join(ctx, set, e)
 	return set, func() {

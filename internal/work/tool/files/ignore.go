@@ -35,8 +35,8 @@ func (r ignoreRules) skip(name string, dir bool) bool {
 }
 
 // loadIgnore returns the rules of a directory's file, none where there is none. All
-// in the directory is hidden where its .nexusignore cannot be read, or is no file. A
-// pipe or a device of that name is not read.
+// in the directory is hidden where its .nexusignore cannot be read. A pipe or a
+// device of that name is no such file, and is not read.
 func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
 	text, err := ignoreText(root, path.Join(dir, file))
 	var rules []ignore.Rule
@@ -56,11 +56,13 @@ func ignoreText(root *os.Root, name string) (string, error) {
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxInspected) {
-		err = fmt.Errorf("%s is no file of at most %d bytes", name, maxInspected)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case !info.Mode().IsRegular():
+		return "", fs.ErrNotExist
+	case info.Size() > maxInspected:
+		return "", fmt.Errorf("%s has more than %d bytes", name, maxInspected)
 	}
 	text, err := io.ReadAll(f)
 	return string(text), err

@@ -219,3 +219,42 @@ func TestKeptOfACommit(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestIgnoreFileThatCannotBeRead hides all in the directory of one.
+func TestIgnoreFileThatCannotBeRead(t *testing.T) {
+	for name, text := range map[string]string{"a line": "[x\n", "its size": strings.Repeat("#\n", 1<<20)} {
+		dir := t.TempDir()
+		plant(t, dir, map[string]string{"sub/.nexusignore": text, "sub/a": "", "b": ""})
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := (HiddenRules{}); !r.Ignored(root, "sub/a") || r.Ignored(root, "b") {
+			t.Errorf("%s: the wrong files are hidden", name)
+		}
+		_ = root.Close()
+	}
+}
+
+// TestCover names whole directories where all in them is hidden, and no other.
+func TestCover(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{
+		".nexusignore": "*.x\n", "all/a.x": "", "all/deep/b.x": "", "all/deep/c.x": "", "some/a.x": "", "some/b": "", "some/deep/a.x": "", "top.x": "", "link/a.x": "",
+	})
+	if err := os.Symlink("a.x", filepath.Join(dir, "link", "b")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	var got []string
+	for _, f := range (HiddenRules{}).Look(root).Cover() {
+		got = append(got, f.Name)
+	}
+	if d := cmp.Diff([]string{"all", "link/a.x", "some/a.x", "some/deep", "top.x"}, got); d != "" {
+		t.Error(d)
+	}
+}
