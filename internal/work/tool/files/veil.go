@@ -107,14 +107,16 @@ func veilLines(text, name, data string) string {
 		return span
 	}
 	var b strings.Builder
-	fence := ""
+	fence, diff := "", false // the outermost; one within it is what somebody says
 	for line := range strings.Lines(text) {
 		switch bare := strings.TrimSpace(line); {
-		case fence == "" && strings.HasPrefix(bare, "```") && strings.HasSuffix(bare, "diff"):
-			fence = strings.TrimSuffix(bare, "diff")
+		case fence == "" && strings.HasPrefix(bare, "```"):
+			info := strings.TrimLeft(bare, "`")
+			fence, diff = strings.TrimSuffix(bare, info), info == "diff"
 		case fence != "" && bare == fence:
 			fence = ""
-		case fence == "":
+		}
+		if fence == "" || !diff {
 			for _, l := range lines {
 				line = strings.ReplaceAll(line, l, instead)
 			}

@@ -58,6 +58,28 @@ func TestVeil(t *testing.T) {
 	}
 }
 
+// TestVeilWithinAFence takes out what a gate prints as if it were a diff of ours.
+func TestVeilWithinAFence(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{".nexusignore": "hidden/\n", "hidden/a.txt": "canary canary\n"})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	for text, shown := range map[string]bool{
+		"a.txt\n````text\n```diff\ncanary canary\n```\n````\n":                   false,
+		"a.txt\n````text\n```diff\n````\ncanary canary\n":                        false,
+		"a.txt\n````text\n```diff\n````\n```diff\n+canary canary\n```\n":         true,
+		"a.txt\n```diff\n+x\n```\ncanary canary\n":                               false,
+		"a.txt\n```text\nx\n```\n````diff\n ```text\n canary canary\n ```\n````": true,
+	} {
+		if got := (HiddenRules{}).Veil(root, text); strings.Contains(got, "canary canary") != shown {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // FuzzVeil plants a canary in a file that is hidden and quotes it in any text that
 // names the file.
 func FuzzVeil(f *testing.F) {
