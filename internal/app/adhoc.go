@@ -191,7 +191,7 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 	}
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
-		System: s.app.Mask.Text(system), Next: files.Veil(tools.Tree().Root, t.Text), Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
+		System: s.app.Mask.Text(system), Next: env.Hidden.Veil(tools.Tree().Root, t.Text), Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
 		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now, Jitter: rand.Float64, Asked: maxAsked},
 	}, s.till, &forgetful{mask: s.app.Mask}, nil)
 	if err == nil {

@@ -199,5 +199,8 @@ func Rules(c config.Config, role nexus.Role) policy.Rules {
 
 // Hiding returns what agents' own git does not show them.
 func Hiding() worktree.Hiding {
-	return worktree.Hiding{File: ignore.File, Rules: func(texts map[string]string) func(string) bool { return ignore.New(texts).Hides }}
+	return worktree.Hiding{File: ignore.File, Rules: func(texts map[string]string) (func(string) bool, error) {
+		s, err := ignore.New(texts)
+		return s.Hides, err
+	}}
 }

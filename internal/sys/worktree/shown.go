@@ -22,7 +22,7 @@ import (
 // tree, by path, with their texts. The zero Hiding hides nothing.
 type Hiding struct {
 	File  string
-	Rules func(texts map[string]string) (hides func(path string) bool)
+	Rules func(texts map[string]string) (hides func(path string) bool, err error)
 }
 
 // HiddenText is what an agent's git says in the place of a file that is kept from
@@ -72,8 +72,12 @@ func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		_, _ = fmt.Fprintf(sum, "%d %s %d %s", len(name), name, len(texts[name]), texts[name])
 	}
+	hides, err := s.Hides.Rules(texts)
+	if err != nil {
+		return veil{}, err
+	}
 	v := veiling{
-		git: s.git, hides: s.Hides.Rules(texts), files: files, commit: commit,
+		git: s.git, hides: hides, files: files, commit: commit,
 		home: filepath.Join(s.dir, "shown", hex.EncodeToString(sum.Sum(nil))[:32]),
 	}
 	if v.blank, err = s.objects.Write("blob", []byte(HiddenText)); err != nil {

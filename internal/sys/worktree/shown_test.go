@@ -14,8 +14,8 @@ import (
 
 // hides keeps what is below a directory hidden from agents, where a file says so.
 func hides() worktree.Hiding {
-	return worktree.Hiding{File: ".nexusignore", Rules: func(map[string]string) func(string) bool {
-		return func(path string) bool { return strings.HasPrefix(path, "hidden/") }
+	return worktree.Hiding{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) {
+		return func(path string) bool { return strings.HasPrefix(path, "hidden/") }, nil
 	}}
 }
 

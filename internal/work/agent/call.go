@@ -59,7 +59,7 @@ func (c *conversation) leave(ctx context.Context, request func() llm.Request) (l
 			err = c.record(ctx)
 		}
 		r := request()
-		if err != nil || c.worst(r) <= reserved.Money {
+		if err != nil || c.worst(r) <= reserved.Money && c.tokens(r) <= reserved.Tokens {
 			return r, reserved.ID, err
 		}
 		c.facts = append(c.facts, nexus.BudgetSpent{ID: reserved.ID})
@@ -74,15 +74,20 @@ func (c *conversation) worst(r llm.Request) nexus.Money {
 	return c.Worst(r)
 }
 
+// tokens returns how many tokens a call may take; 0 where nobody counts.
+func (c *conversation) tokens(r llm.Request) int64 {
+	if c.Tokens == nil {
+		return 0
+	}
+	return c.Tokens(r)
+}
+
 // reserve asks once for permission for a call, and reports whether something was
 // said. The ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
 	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
 	reserved = nexus.BudgetReserved{
-		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.worst(r),
-	}
-	if c.Tokens != nil {
-		reserved.Tokens = c.Tokens(r)
+		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.worst(r), Tokens: c.tokens(r),
 	}
 	done := c.facts
 	c.facts = nil

@@ -84,19 +84,25 @@ func TestNoMoneyInLine(t *testing.T) {
 // during the wait, or a person said something that makes the request longer.
 func TestDearerMeanwhile(t *testing.T) {
 	for name, c := range map[string]struct {
-		rise nexus.Money
-		say  string
-		want int // reservations
+		rise     nexus.Money
+		say      string
+		unpriced bool // tokens are set aside instead
+		want     int  // reservations
 	}{
 		"the same":         {want: 1},
 		"cheaper":          {rise: -1, want: 1},
 		"the price rose":   {rise: 1, want: 2},
 		"a longer request": {say: "Mind the gap.", want: 2},
+		"more tokens":      {say: "Mind the gap.", unpriced: true, want: 2},
+		"the same tokens":  {unpriced: true, want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nexus.Coder, script(done()))
 			price := nexus.Money(2)
 			b.brief.Worst = func(r llm.Request) nexus.Money { return price * nexus.Money(llm.Estimate(r)) }
+			if c.unpriced {
+				b.brief.Worst, b.brief.Tokens = nil, llm.Estimate
+			}
 			b.desk.Leave = func(n int) error {
 				if n == 1 {
 					price += c.rise
@@ -123,8 +129,8 @@ func TestDearerMeanwhile(t *testing.T) {
 			if len(reserved) != c.want || len(b.server.Requests()) != 1 {
 				t.Fatalf("%d reservations, %d requests", len(reserved), len(b.server.Requests()))
 			}
-			if last := reserved[len(reserved)-1].Money; c.want > 1 && last <= reserved[0].Money {
-				t.Errorf("set aside %d, then %d", reserved[0].Money, last)
+			if first, last := reserved[0], reserved[len(reserved)-1]; c.want > 1 && last.Money+nexus.Money(last.Tokens) <= first.Money+nexus.Money(first.Tokens) {
+				t.Errorf("set aside %+v, then %+v", first, last)
 			}
 		})
 	}

@@ -145,7 +145,7 @@ const (
 // places returns what stands around the worst findings, in the tree that they
 // are of.
 func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place {
-	hidden, err := change.Hidden(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit)
+	hidden, err := change.Hidden(ctx, w.Worker.Trees.Git(), w.a.Base)
 	if err != nil {
 		return nil // nothing of it is shown
 	}

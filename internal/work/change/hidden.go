@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"strings"
 
@@ -11,15 +12,24 @@ import (
 
 // Hidden returns what the ignore files of a commit keep from agents.
 func Hidden(ctx context.Context, repo git.Repo, commit string) (ignore.Set, error) {
-	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return ignore.Set{}, err
 	}
 	texts := map[string]string{}
-	for name := range strings.SplitSeq(listed, "\x00") {
-		if path.Base(name) == ignore.File {
-			texts[name] = textOf(ctx, repo, commit, name)
+	for line := range strings.SplitSeq(listed, "\x00") {
+		head, name, _ := strings.Cut(line, "\t")
+		if path.Base(name) != ignore.File {
+			continue
 		}
+		if strings.HasPrefix(head, "120000 ") {
+			return ignore.Set{}, fmt.Errorf("%s of %.12s is a link, and not the file itself", name, commit)
+		}
+		text, err := TextAt(ctx, repo, commit, name)
+		if err != nil {
+			return ignore.Set{}, fmt.Errorf("read %s of %.12s: %w", name, commit, err)
+		}
+		texts[name] = *text
 	}
-	return ignore.New(texts), nil
+	return ignore.New(texts)
 }

@@ -27,7 +27,8 @@ func (p place) has(names ...string) string {
 
 // hidden returns what is kept from agents at the root.
 func (p place) hidden() ignore.Set {
-	return ignore.New(map[string]string{ignore.File: p.text(ignore.File)})
+	s, _ := ignore.New(map[string]string{ignore.File: p.text(ignore.File)}) // what cannot be read hides all
+	return s
 }
 
 // text returns what is in a file of a sensible size.

@@ -1,5 +1,11 @@
 package codemap
 
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
 // Sketch draws one file as a map does.
 func Sketch(name, text string) string {
 	f := file{path: name}
@@ -18,4 +24,15 @@ func Sketch(name, text string) string {
 		all = append(all, shown{declared: d})
 	}
 	return f.draw(all, maxDeclared)
+}
+
+// MaxShown is how many files of a tree a survey has.
+const MaxShown = maxShown
+
+// Follow follows a survey of n files to another commit, and returns how many
+// files are left of it.
+func Follow(ctx context.Context, repo git.Repo, from, to string, n int) (files int, known bool, err error) {
+	s := &Survey{commit: to, repo: repo, langs: languages()}
+	known, err = s.follow(ctx, &Survey{commit: from, files: make([]file, n)})
+	return len(s.files), known, err
 }

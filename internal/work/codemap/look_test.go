@@ -294,6 +294,26 @@ func TestFollowedIsTheSame(t *testing.T) {
 	}
 }
 
+// TestFollowTooMuch checks that what outgrew a survey is listed once, and not behind
+// what was followed.
+func TestFollowTooMuch(t *testing.T) {
+	repo, first := commit(t, map[string]string{"a.go": "package a\n"})
+	in := strings.NewReader("commit refs/heads/next\ncommitter U <u@example.org> 2 +0000\ndata 1\nx\nfrom " + first + "\nM 100644 inline b.go\ndata 10\npackage a\n\n")
+	if _, err := repo.RunIn(t.Context(), in, "fast-import", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	next, err := repo.Resolve(t.Context(), "refs/heads/next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, known, err := codemap.Follow(t.Context(), repo, first, next, 1); err != nil || !known || files != 2 {
+		t.Errorf("%d files, followed %v: %v", files, known, err)
+	}
+	if files, known, err := codemap.Follow(t.Context(), repo, first, next, codemap.MaxShown); err != nil || known || files != 0 {
+		t.Errorf("%d files, followed %v: %v", files, known, err)
+	}
+}
+
 func TestMapOfNothing(t *testing.T) {
 	if text := draw(t, look(t, map[string]string{"a.link": "b"}), codemap.About{}, 500); !strings.Contains(text, "0 files") {
 		t.Errorf("%q", text)

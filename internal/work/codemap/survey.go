@@ -122,7 +122,11 @@ func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 		}
 	}
 	s.files = append(s.files, fresh...)
-	return len(s.files) <= maxShown, nil
+	if len(s.files) > maxShown {
+		s.files = nil // all are listed instead
+		return false, nil
+	}
+	return true, nil
 }
 
 // sizes returns how many bytes the objects of changed files have.
@@ -162,10 +166,11 @@ func (s *Survey) hide(ctx context.Context) error {
 	if err := s.texts(ctx, s.repo, says, func(i int, text string) { texts[s.files[i].path] = text }); err != nil {
 		return err
 	}
-	if s.hidden = ignore.New(texts); !s.hidden.Empty() {
+	var err error
+	if s.hidden, err = ignore.New(texts); !s.hidden.Empty() {
 		s.files = slices.DeleteFunc(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
 	}
-	return nil
+	return err
 }
 
 // entry reads a line of git ls-tree -l: mode, kind, id, size, tab, path.

@@ -225,7 +225,7 @@ func (s Store) hides(paths ...string) bool {
 		return true // nobody can tell
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	return slices.ContainsFunc(paths, func(p string) bool { return files.Ignored(root, p) })
+	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
 }
 
 // alone runs do while no other process changes the memory, with what is there:

@@ -71,7 +71,7 @@ func (p place) hidden(name string, data []byte) string {
 	}
 	if root, err := os.OpenRoot(p.dir); err == nil {
 		defer func() { _ = root.Close() }()
-		if files.Ignored(root, name) {
+		if p.hides.Ignored(root, name) {
 			return files.IgnoreFile + " hides it from agents"
 		}
 	}

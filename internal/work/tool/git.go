@@ -36,6 +36,9 @@ func gitTool(e Env) Tool {
 			if e.Git == nil {
 				return Output{}, errors.New("there is no git here")
 			}
+			if why := e.lids.beyond(); why != "" {
+				return Output{}, &files.RefusedError{Rule: "path.hidden", Text: "refused (path.hidden): " + why}
+			}
 			text, err := e.Git(ctx, args, e.lids.paths())
 			if err != nil {
 				return Output{}, err

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // jobsSuffix names the directory that jobs in the background write to instead of to
@@ -41,6 +45,28 @@ func (k WriteGuard) Over(ctx context.Context) (dir string, undo func(context.Con
 		k.Undone(files)
 		return files, err
 	}, err
+}
+
+// UndoIgnoreFiles takes back each .nexusignore of a tree that is to have none, and
+// costs little where it has none.
+func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
+	root, err := os.OpenRoot(k.Tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	found := false
+	none := files.HiddenRules{Kept: &ignore.Set{}} // they hide nothing from this look
+	err = none.Walk(root, ".", func(name string, _ fs.DirEntry) bool {
+		found = path.Base(name) == files.IgnoreFile
+		return !found
+	})
+	if err == nil && !found {
+		return nil, nil
+	}
+	undone, err := k.undoAll(ctx)
+	k.Undone(undone)
+	return undone, err
 }
 
 // Undo takes back what was written to the tree itself against the rule.

@@ -12,14 +12,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// IgnoreRule says what may be written in a tree where .nexusignore keeps files from
-// agents: a command would not ask. It is nil where no such file is.
-func IgnoreRule(root *os.Root) func(name string) error {
-	if _, err := root.Lstat(files.IgnoreFile); err != nil {
-		return nil
-	}
+// IgnoreRule says what agents may write of a tree: nothing that .nexusignore keeps
+// from them, and no file of that name, in any directory, whether there is one or
+// not. A command would not ask.
+func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error {
 	return func(name string) error {
-		if path.Base(name) == files.IgnoreFile || files.Ignored(root, name) {
+		if path.Base(name) == files.IgnoreFile {
+			return fmt.Errorf("%s is refused (path.config): it says what is hidden from agents, so only people may edit it", name)
+		}
+		if hidden.Ignored(root, name) {
 			return fmt.Errorf("%s is refused (path.ignored): .nexusignore hides it from agents", name)
 		}
 		return nil

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +63,7 @@ func (l *hiddenPaths) why(name string) string {
 	if why := l.rules.Name(name); why != "" {
 		return why
 	}
-	if l.env.Root != nil && files.Ignored(l.env.Root, name) { // also one that is there no more
+	if l.env.Root != nil && l.rules.Ignored(l.env.Root, name) { // also one that is there no more
 		return files.WhyIgnored
 	}
 	l.paths()
@@ -88,7 +90,9 @@ func (l *hiddenPaths) moved() bool {
 
 func (l *hiddenPaths) look() {
 	l.found, l.done = l.rules.Look(l.env.Root), true
-	l.found.Files = l.found.Files[:min(len(l.found.Files), maxHiddenPaths)]
+	if len(l.found.Files) > maxHiddenPaths {
+		l.found.Files = l.found.Cover()
+	}
 	l.was = nil
 	for _, f := range l.found.Files {
 		info, _ := l.env.Root.Lstat(f.Name) // one that is gone is looked for again
@@ -119,8 +123,34 @@ func (l *hiddenPaths) explain(output string) string {
 	return text
 }
 
-// Hidden returns what no program of an agent is to open.
-func (s *Set) Hidden() []string { return s.env.lids.paths() }
+// beyond says why no command may run, nothing where one may: it could open what is
+// to be hidden from it.
+func (l *hiddenPaths) beyond() string {
+	if l == nil || l.env.Root == nil || !l.env.Box.Hides() {
+		return "" // nothing is hidden from commands there
+	}
+	l.paths()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch n := len(l.found.Files); {
+	case n > maxHiddenPaths:
+		return fmt.Sprintf("%d files and directories are to be hidden from commands here, and %d is the maximum", n, maxHiddenPaths)
+	case l.found.Cut:
+		return "the tree has too many files to find those that are to be hidden from commands"
+	}
+	return ""
+}
+
+// Hidden returns what no program of an agent is to open. It is an error where that
+// cannot be had, so that none may run.
+func (s *Set) Hidden() ([]string, error) {
+	if why := s.env.lids.beyond(); why != "" {
+		return nil, errors.New(why + "; " + wayBeyond)
+	}
+	return s.env.lids.paths(), nil
+}
+
+const wayBeyond = "people can name whole directories in .nexusignore, or move them out of the repository"
 
 // Secrets returns those of the hidden files that hold secrets: what only
 // .nexusignore keeps from agents is still code, which has to be understood to

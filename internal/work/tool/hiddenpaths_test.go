@@ -1,11 +1,14 @@
 package tool
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -75,5 +78,26 @@ func TestMovedFilesStayHidden(t *testing.T) {
 	}
 	if got := l.paths(); len(got) != 1 || got[0] != filepath.Join(dir, "other", "credentials.json") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestTooMuchToHide runs no command where some of what is to be hidden could be
+// opened, and covers directories before it comes to that.
+func TestTooMuchToHide(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		b := newBench(t, func(e *Env) { e.Box = box(t) })
+		if !b.env.Box.Hides() {
+			testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
+		}
+		b.write(t, ".nexusignore", "*.x\n")
+		for i := range maxHiddenPaths + 1 {
+			b.write(t, fmt.Sprintf("all/%d.x", i), "")
+		}
+		if all {
+			b.good(t, "shell", m{"command": "echo works"})
+			continue
+		}
+		b.write(t, "all/shown", "")
+		b.bad(t, "shell", m{"command": "echo works"}, "(path.hidden)")
 	}
 }

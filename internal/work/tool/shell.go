@@ -217,6 +217,9 @@ func Bash() string {
 
 // leave says why a command is not run, nil where it may be.
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
+	if why := e.lids.beyond(); why != "" {
+		return e.Leave(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
+	}
 	rules := e.Rules
 	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.Reaches, e.Hidden.Show, e.Caches
 	if e.Git != nil {

@@ -183,10 +183,15 @@ func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAge
 			s.Site.Learn(secret)
 		}
 	}
+	hidden, err := set.Hidden()
+	if err != nil {
+		set.Close()
+		return nil, nil, nil, err
+	}
 	c := sandbox.Command{
 		Dir: e.Dir, Env: append(slices.Clone(e.Vars), "HOME="+home),
 		Readable: slices.Concat(e.Readable, h.Seen), Writable: append(slices.Clone(e.Writable), home),
-		Hidden: set.Hidden(), Tmp: e.Tmp, Mark: e.Mark,
+		Hidden: hidden, Tmp: e.Tmp, Mark: e.Mark,
 	}
 	if !e.Writes {
 		c.Readable = append([]string{e.Dir}, c.Readable...)
@@ -256,10 +261,14 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 			return err
 		}
 	}
+	hidden, err := set.Hidden()
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
 		info, err := e.Root.Lstat(name)
 		none := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) // any other error may be of a link that leads out
-		if none || s.Site.Box.Hides() && covered(set.Hidden(), filepath.Join(e.Dir, name)) {
+		if none || s.Site.Box.Hides() && covered(hidden, filepath.Join(e.Dir, name)) {
 			continue
 		}
 		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
@@ -308,15 +317,12 @@ func (s *Sessions) tidyTree(t Talk, e tool.Env, p agentcli.Program, u *tool.Undo
 	}
 	keeper := tool.WriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Now: s.Site.Now, Base: func() string { return base },
-		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root)), steers(p)),
+		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden)), steers(p)),
 		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
 	}
 	modules := s.Judge.Kit.Modules(t.Tree.Dir)
 	return func(ctx context.Context) error {
-		var err error
-		if keeper.Rule != nil {
-			err = keeper.Undo(ctx)
-		}
+		err := keeper.Undo(ctx)
 		if modules != nil {
 			_, back := modules.TakeBack(ctx)
 			err = errors.Join(err, back)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -50,8 +52,9 @@ type Talk struct {
 	Record  func(ctx context.Context, facts ...nexus.Fact) error
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
-	given  int    // bytes that were shown at its request before
-	scouts *party // that it sends; nil for none
+	kept   *ignore.Set // what .nexusignore said where the work began; nil: it was not read yet
+	given  int         // bytes that were shown at its request before
+	scouts *party      // that it sends; nil for none
 }
 
 // Converse has a stretch of a conversation, new or begun by another process,
@@ -63,6 +66,9 @@ func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome,
 	}
 	tier := t.tier(role)
 	var err error
+	if t.kept, err = s.kept(ctx, t); err != nil {
+		return agent.Outcome{}, err
+	}
 	if t.Next, err = t.veiled(t.Next); err != nil {
 		return agent.Outcome{}, err
 	}
@@ -90,7 +96,18 @@ func (t Talk) veiled(text string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
-	return files.Veil(root, text), nil
+	return files.HiddenRules{Kept: t.kept}.Veil(root, text), nil
+}
+
+// kept returns what .nexusignore says in the commit that the work of a session
+// began with. What it says in the tree may be the agent's own word.
+func (s *Sessions) kept(ctx context.Context, t Talk) (*ignore.Set, error) {
+	commit := cmp.Or(t.Attempt.Base, t.Base)
+	if t.kept != nil || commit == "" { // who makes no change has no commit
+		return t.kept, nil
+	}
+	set, err := change.Hidden(ctx, s.Trees.Git(), commit)
+	return &set, err
 }
 
 // runOwn has a stretch of a conversation in our own loop: it adds the system prompt
@@ -249,7 +266,7 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 		Writes: t.Snap != nil && role.Writes != agent.WriteNothing,
 		Rule:   tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)),
 		Mark:   s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
-		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show}, Learn: s.Site.Learn,
+		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
@@ -305,15 +322,16 @@ func (s *Sessions) tools(
 	}
 	own := e.Rule // what else is taken back is no breach of the role
 	if e.Writes {
-		e.Rule = tool.BothRules(own, tool.IgnoreRule(e.Root))
-	}
-	if e.Writes && e.Rule != nil {
+		e.Rule = tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden))
 		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
 				u.Add(tool.Breaches(files, own))
 			}
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
-		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
+		if own == nil && t.kept != nil && t.kept.Empty() {
+			keeper.Base = func() string { return cmp.Or(t.Attempt.Base, t.Base) } // it has none, whatever was pinned
+			e.Undo = keeper.UndoIgnoreFiles
+		} else if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, err
 		}
@@ -327,7 +345,8 @@ func (s *Sessions) tools(
 		free()
 		return nil, nil, err
 	}
-	s.spare(ctx, t, e, set.Hidden())
+	hidden, _ := set.Hidden() // where that is an error, no command runs
+	s.spare(ctx, t, e, hidden)
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	hush := s.Code.Join(ctx, set, e)
 	return set, func() {

@@ -3,13 +3,16 @@
 package ignore
 
 import (
-	"bufio"
-	"io"
+	"errors"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // File is the name of the files that keep agents from what they name.
@@ -23,21 +26,25 @@ type Rule struct {
 	keep    bool // "!": what it matches is not ignored after all
 }
 
-// Parse returns the rules of an ignore file in a directory, "" or "." for the root.
-func Parse(base string, r io.Reader) []Rule {
+// Parse returns the rules of an ignore file in a directory, "" or "." for the root,
+// and says which lines cannot be read.
+func Parse(base, text string) ([]Rule, error) {
 	if base == "." {
 		base = ""
 	}
 	var rules []Rule
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		p := strings.TrimSuffix(lines.Text(), "\r")
+	var wrong []error
+	n := 0
+	for p := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		p = strings.TrimSuffix(strings.TrimSuffix(p, "\n"), "\r")
 		if !strings.HasSuffix(p, `\ `) {
 			p = strings.TrimRight(p, " ")
 		}
 		if p == "" || p[0] == '#' {
 			continue
 		}
+		line := p
 		ru := Rule{base: base}
 		p, ru.keep = strings.CutPrefix(p, "!")
 		p, ru.dirs = strings.CutSuffix(p, "/")
@@ -49,15 +56,26 @@ func Parse(base string, r io.Reader) []Rule {
 		if !anchored {
 			p = "**/" + p
 		}
-		ru.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, "[!", "[^").Replace(p) // git knows no alternatives
+		var err error
+		if ru.pattern, err = translate(p); err != nil {
+			wrong = append(wrong, fmt.Errorf("line %d, %.80q: %w", n, line, err))
+			continue
+		}
 		if strings.HasSuffix(ru.pattern, "/**") {
 			ru.pattern += "/*" // what is in it, but not itself
 		}
-		if doublestar.ValidatePattern(ru.pattern) {
-			rules = append(rules, ru)
-		}
+		rules = append(rules, ru)
 	}
-	return rules
+	return rules, errors.Join(wrong...)
+}
+
+// Everything returns the rule that leaves out all that is in a directory, for one
+// whose file cannot be read.
+func Everything(base string) Rule {
+	if base == "." {
+		base = ""
+	}
+	return Rule{base: base, pattern: "**"}
 }
 
 // matches reports whether the rule is about a path.
@@ -90,20 +108,36 @@ func Left(rules []Rule, name string, dir bool) bool {
 // Set is what the ignore files of a tree say. The zero Set leaves nothing out.
 type Set struct{ rules map[string][]Rule }
 
-// New returns what ignore files say, given by their paths.
-func New(texts map[string]string) Set {
+// New returns what ignore files say, given by their paths. Where a line cannot be
+// read it is an error, and all in the file's directory is left out.
+func New(texts map[string]string) (Set, error) {
 	s := Set{rules: map[string][]Rule{}}
-	for name, text := range texts {
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		dir := path.Dir(name)
-		if rules := Parse(dir, strings.NewReader(text)); len(rules) > 0 {
+		rules, err := Parse(dir, texts[name])
+		if err != nil {
+			rules = append(rules, Everything(dir))
+			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+		}
+		if len(rules) > 0 {
 			s.rules[dir] = rules
 		}
 	}
-	return s
+	if len(wrong) == 0 {
+		return s, nil
+	}
+	return s, &nexus.Error{
+		Code: nexus.CodeInvalidConfig, Message: "read what is hidden from agents", Cause: errors.Join(wrong...),
+		Hint: "Correct the lines and commit them. A line is a pattern as in a .gitignore.",
+	}
 }
 
 // Empty reports whether nothing is left out.
 func (s Set) Empty() bool { return len(s.rules) == 0 }
+
+// In returns the rules of the file in a directory, "." for the root.
+func (s Set) In(dir string) []Rule { return s.rules[dir] }
 
 // Hides reports whether a file is left out: it itself, or a directory that it
 // is in.

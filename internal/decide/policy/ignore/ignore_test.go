@@ -8,11 +8,14 @@ import (
 )
 
 func TestHides(t *testing.T) {
-	s := ignore.New(map[string]string{
+	s, err := ignore.New(map[string]string{
 		".nexusignore":        "fixtures/\n*.pem\n!public.pem\n/docs/*.md\nall\n",
 		"sub/.nexusignore":    "/own\n!key.pem\n",
 		"deep/a/.nexusignore": "x\n",
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"fixtures/a", "x/fixtures/b/c", "key.pem", "docs/a.md", "sub/own", "sub/own/below", "all", "all/x", "sub/all/y/z", "deep/a/b/x", "./key.pem"} {
 		if !s.Hides(name) {
 			t.Errorf("%s is shown", name)
@@ -26,17 +29,64 @@ func TestHides(t *testing.T) {
 	if none := (ignore.Set{}); !none.Empty() || none.Hides("a") {
 		t.Error("the zero set hides something")
 	}
-	if none := ignore.New(map[string]string{"a/.nexusignore": "# nothing\n"}); !none.Empty() {
+	if none, err := ignore.New(map[string]string{"a/.nexusignore": "# nothing\n"}); err != nil || !none.Empty() {
 		t.Error("a comment hides something")
+	}
+}
+
+// TestLinesOfGit has lines that git understands, and each must hide what git
+// would leave out, and nothing else.
+func TestLinesOfGit(t *testing.T) {
+	for _, c := range []struct{ text, hides, shows string }{
+		{"[[:digit:]]*.key\n", "1.key 2a.key", "a.key"},
+		{"[![:alpha:]]x\n", "1x -x", "ax"},
+		{"[[:upper:]_]x\n", "Ax _x", "ax"},
+		{"[]x]\n", "] x", "y []x]"},
+		{"[^]x]\n", "y", "] x"},
+		{"[a-]b\n", "ab -b", "bb"},
+		{"[!a]b\n", "bb", "ab"},
+		{"[a\\]b]c\n", "]c bc ac", "\\c"},
+		{"[{}]x{a,b}\n", "{x{a,b} }x{a,b}", "{xa"},
+		{"\ufeffown\n", "own", "other"},
+		{"#" + strings.Repeat("-", 70_000) + "\nown\r\n", "own", "other"},
+	} {
+		s, err := ignore.New(map[string]string{".nexusignore": c.text})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, name := range strings.Fields(c.hides) {
+			if !s.Hides(name) {
+				t.Errorf("%.20q shows %s", c.text, name)
+			}
+		}
+		for _, name := range strings.Fields(c.shows) {
+			if s.Hides(name) {
+				t.Errorf("%.20q hides %s", c.text, name)
+			}
+		}
+	}
+}
+
+// TestLinesThatCannotBeRead says which they are, and hides all in the meantime.
+func TestLinesThatCannotBeRead(t *testing.T) {
+	for _, line := range []string{"[a", "[[:vowel:]]x", `a\`, "[z-"} {
+		s, err := ignore.New(map[string]string{"sub/.nexusignore": "a\n" + line + "\n"})
+		if err == nil || !strings.Contains(err.Error(), "sub/.nexusignore: line 2") {
+			t.Errorf("%q: %v", line, err)
+		}
+		if !s.Hides("sub/b/c") || s.Hides("b") {
+			t.Errorf("%q hides the wrong", line)
+		}
 	}
 }
 
 func FuzzParse(f *testing.F) {
 	f.Add("*.log\n!a\n/b/\n**/c\n[x\n", "a/b")
 	f.Fuzz(func(_ *testing.T, text, name string) {
-		rules := ignore.Parse("sub", strings.NewReader(text))
+		rules, _ := ignore.Parse("sub", text)
 		ignore.Left(rules, name, true)
 		ignore.Left(rules, "sub/"+name, false)
-		ignore.New(map[string]string{"sub/" + ignore.File: text}).Hides(name)
+		s, _ := ignore.New(map[string]string{"sub/" + ignore.File: text})
+		s.Hides(name)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // checkCode says whom agents can ask what the code in a repository means. That
@@ -19,7 +20,7 @@ func checkCode(dir string, own map[string]config.Language) Check {
 		return checked("code", "", err)
 	}
 	defer func() { _ = root.Close() }() // only read
-	vars, ends := sandbox.Env(), code.Ends(root)
+	vars, ends := sandbox.Env(), code.Ends(root, files.HiddenRules{})
 	var there, missing []string
 	for _, s := range code.Servers(own) {
 		is := slices.DeleteFunc(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })

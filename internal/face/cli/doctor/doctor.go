@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
 // Question says what to look at.
@@ -133,6 +134,9 @@ func (l *look) halted() []Check {
 func (l *look) checkout(ctx context.Context) {
 	repo := l.place.Repo
 	l.add(Check{Name: "repository", State: Fine, Detail: repo.Work})
+	if _, err := change.Hidden(ctx, repo, "HEAD"); err != nil {
+		l.add(checked("nexusignore", "", err))
+	}
 	_, branch, err := repo.Head(ctx)
 	switch {
 	case err != nil:

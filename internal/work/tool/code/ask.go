@@ -201,7 +201,7 @@ func (l *link) known(ctx context.Context, name string) ([]lsp.Symbol, error) {
 func (l *link) any(ctx context.Context) error {
 	tree := l.desk.set.Tree()
 	var name string
-	_ = files.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool { // without one nothing is found
+	_ = tree.Hidden.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool { // without one nothing is found
 		if !d.IsDir() && l.server.knows(n) {
 			if _, err := tree.Clean(n, false); err == nil {
 				name = n

@@ -60,7 +60,7 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 		servers = knownServers()
 	}
 	d := &desk{env: e, set: set}
-	ends := Ends(set.Tree().Root)
+	ends := Ends(set.Tree().Root, set.Tree().Hidden)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, s := range servers {
 		if !slices.ContainsFunc(s.Ends, func(end string) bool { return ends[end] > 0 }) {

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 const (
@@ -132,7 +131,7 @@ func (l *link) start(life context.Context) (io.ReadWriteCloser, error) {
 func (l *link) sync(ctx context.Context) error {
 	tree := l.desk.set.Tree()
 	now := map[string]stamp{}
-	err := files.Walk(tree.Root, ".", func(name string, d fs.DirEntry) bool {
+	err := tree.Hidden.Walk(tree.Root, ".", func(name string, d fs.DirEntry) bool {
 		if d.Type().IsRegular() && l.server.watches(name) {
 			if info, err := d.Info(); err == nil { // it is gone otherwise
 				now[name] = stamp{info.Size(), info.ModTime()}

@@ -138,9 +138,9 @@ const maxLooked = 5_000 // files that are looked at to see what a tree is made o
 
 // Ends returns how many files of a tree end in what, of those that are looked
 // at.
-func Ends(root *os.Root) map[string]int {
+func Ends(root *os.Root, hidden files.HiddenRules) map[string]int {
 	ends, n := map[string]int{}, 0
-	_ = files.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
+	_ = hidden.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
 		if !d.IsDir() {
 			n++
 			ends[path.Ext(name)]++

@@ -49,7 +49,7 @@ func (d *desk) shape(ctx context.Context, o order) (tool.Output, error) {
 		return tool.Output{}, tree.Explain(o.Path, err)
 	} else if !info.IsDir() {
 		golang, others = split(golang, others, o.Path)
-	} else if err := files.Walk(tree.Root, o.Path, func(name string, e fs.DirEntry) bool {
+	} else if err := tree.Hidden.Walk(tree.Root, o.Path, func(name string, e fs.DirEntry) bool {
 		if _, err := tree.Clean(name, false); err == nil && e.Type().IsRegular() {
 			golang, others = split(golang, others, name)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
@@ -26,6 +27,7 @@ const (
 // HiddenRules say what is hidden. The zero value hides what the package says.
 type HiddenRules struct {
 	Show   []string       // patterns of paths that people let agents see
+	Kept   *ignore.Set    // what .nexusignore says, where agents cannot change it; nil: what it says in the tree now
 	masker *secret.Masker // nil: one is made for each look
 }
 
@@ -133,24 +135,55 @@ func isSettings(name string) bool {
 type HiddenFound struct {
 	Files  []HiddenFile // that commands may not open, in order
 	Values []string     // secrets in them that are masked wherever they are shown
+	Cut    bool         // the tree was too large to look at all of it
+
+	shows map[string]bool // directories with something below that is not hidden
+}
+
+// show notes that something is not hidden.
+func (f *HiddenFound) show(name string) {
+	for dir := path.Dir(name); !f.shows[dir]; dir = path.Dir(dir) {
+		f.shows[dir] = true
+	}
+}
+
+// Cover returns what is hidden as whole directories where all in them is.
+func (f HiddenFound) Cover() []HiddenFile {
+	var all []HiddenFile
+	for _, file := range f.Files {
+		for dir := path.Dir(file.Name); !f.shows[dir] && dir != "."; dir = path.Dir(dir) {
+			file.Name = dir
+		}
+		if n := len(all) - 1; n < 0 || all[n].Name != file.Name {
+			all = append(all, file)
+		} else if file.Secret() {
+			all[n].Why = file.Why
+		}
+	}
+	return all
 }
 
 // Look goes through a tree. Without links it follows none.
 func (r HiddenRules) Look(root *os.Root) HiddenFound {
-	var all HiddenFound
+	all := HiddenFound{shows: map[string]bool{}}
 	m, looked, walked := r.shapes(), int64(0), 0
-	walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		walked++
 		more = walked < maxWalk
+		all.Cut = !more
 		switch {
 		case kept && (d.IsDir() || d.Type().IsRegular()):
 			all.Files = append(all.Files, HiddenFile{name, WhyIgnored})
 			return false, more
 		case !d.Type().IsRegular():
+			if !d.IsDir() {
+				all.show(name)
+			}
 			return true, more
 		}
 		why := r.Name(name)
 		if why == "" && (!holdsSecrets(name) || looked > maxLook) {
+			all.show(name)
 			return true, more
 		}
 		text := readForSecrets(root, name)
@@ -158,11 +191,14 @@ func (r HiddenRules) Look(root *os.Root) HiddenFound {
 		if why == "" {
 			why = r.text(m, name, text)
 		} else if isSettings(name) && len(text) < maxInspected && harmlessText(m, text) {
+			all.show(name)
 			return true, more // programs of the project read it; it is shown to nobody all the same
 		}
 		if why != "" {
 			all.Files = append(all.Files, HiddenFile{name, why})
 			all.Values = append(all.Values, secret.Values(text)...)
+		} else {
+			all.show(name)
 		}
 		return true, more
 	})

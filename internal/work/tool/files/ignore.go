@@ -1,6 +1,8 @@
 package files
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -18,34 +20,65 @@ const IgnoreFile = ignore.File
 
 // ignoreRules are those that hold in a directory. What one of the two lists leaves
 // out, the other does not bring back.
-type ignoreRules struct{ git, own []ignore.Rule }
+type ignoreRules struct {
+	git, own []ignore.Rule
+	hidden   HiddenRules
+}
 
 // with returns the rules with those that are in a directory.
 func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
-	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), loadIgnore(root, dir, IgnoreFile)...)}
+	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.own(root, dir)...), r.hidden}
 }
 
 func (r ignoreRules) skip(name string, dir bool) bool {
 	return ignore.Left(r.git, name, dir) || ignore.Left(r.own, name, dir)
 }
 
-// loadIgnore returns the rules of a directory's file. A pipe or a device of that
-// name is not read.
+// loadIgnore returns the rules of a directory's file, none where there is none. All
+// in the directory is hidden where its .nexusignore cannot be read. A pipe or a
+// device of that name is no such file, and is not read.
 func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
-	f, err := root.OpenFile(path.Join(dir, file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	text, err := ignoreText(root, path.Join(dir, file))
+	var rules []ignore.Rule
+	if err == nil {
+		rules, err = ignore.Parse(dir, text)
+	}
+	if err != nil && file == IgnoreFile && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		rules = append(rules, ignore.Everything(dir))
+	}
+	return rules
+}
+
+func ignoreText(root *os.Root, name string) (string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil
+		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fs.ErrNotExist
+	case info.Size() > maxInspected:
+		return "", fmt.Errorf("%s has more than %d bytes", name, maxInspected)
 	}
-	return ignore.Parse(dir, io.LimitReader(f, 1<<20))
+	text, err := io.ReadAll(f)
+	return string(text), err
+}
+
+// own returns the rules of a directory's .nexusignore.
+func (r HiddenRules) own(root *os.Root, dir string) []ignore.Rule {
+	if r.Kept != nil {
+		return r.Kept.In(dir)
+	}
+	return loadIgnore(root, dir, IgnoreFile)
 }
 
 // Ignored reports whether .nexusignore keeps agents from a path.
-func Ignored(root *os.Root, name string) bool {
-	all := loadIgnore(root, ".", IgnoreFile)
+func (r HiddenRules) Ignored(root *os.Root, name string) bool {
+	all := r.own(root, ".")
 	for at := range parents(name) {
 		if len(all) > 0 {
 			info, err := root.Lstat(at)
@@ -54,7 +87,7 @@ func Ignored(root *os.Root, name string) bool {
 			}
 		}
 		if at != name {
-			all = append(all, loadIgnore(root, at, IgnoreFile)...)
+			all = append(all, r.own(root, at)...)
 		}
 	}
 	return false
@@ -62,8 +95,8 @@ func Ignored(root *os.Root, name string) bool {
 
 // Walk calls visit for what is below a directory and not ignored, in the
 // order of names, and stops when visit says false.
-func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
-	all := ignoreRules{}.with(root, ".")
+func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
+	all := ignoreRules{hidden: r}.with(root, ".")
 	for at := range parents(dir) {
 		all = all.with(root, at)
 	}
@@ -74,11 +107,11 @@ func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool
 // walkAll calls visit for all that is in a tree but .git, whatever git ignores,
 // and says what .nexusignore keeps from agents. It continues below a directory,
 // and on at all, as visit says.
-func walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
-	walkEach(root, ".", loadIgnore(root, ".", IgnoreFile), visit)
+func (r HiddenRules) walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
+	r.walkEach(root, ".", r.own(root, "."), visit)
 }
 
-func walkEach(root *os.Root, dir string, r []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return true // what cannot be read is nothing to say about
@@ -91,12 +124,12 @@ func walkEach(root *os.Root, dir string, r []ignore.Rule, visit func(string, fs.
 			continue
 		}
 		name := path.Join(dir, entry.Name())
-		enter, more := visit(name, entry, ignore.Left(r, name, entry.IsDir()))
+		enter, more := visit(name, entry, ignore.Left(rules, name, entry.IsDir()))
 		if !more {
 			return false
 		}
 		if enter && entry.IsDir() {
-			if !walkEach(root, name, append(slices.Clip(r), loadIgnore(root, name, IgnoreFile)...), visit) {
+			if !r.walkEach(root, name, append(slices.Clip(rules), r.own(root, name)...), visit) {
 				return false
 			}
 		}

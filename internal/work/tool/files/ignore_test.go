@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 )
 
 // walked returns the files that Walk shows below a directory.
@@ -23,7 +26,7 @@ func walked(tb testing.TB, dir, below string) []string {
 	}
 	defer root.Close()
 	files := []string{}
-	err = Walk(root, below, func(name string, d fs.DirEntry) bool {
+	err = HiddenRules{}.Walk(root, below, func(name string, d fs.DirEntry) bool {
 		if !d.IsDir() {
 			files = append(files, name)
 		}
@@ -133,10 +136,10 @@ func TestWalkStops(t *testing.T) {
 	}
 	defer root.Close()
 	n := 0
-	if err := Walk(root, ".", func(string, fs.DirEntry) bool { n++; return n < 2 }); err != nil || n != 2 {
+	if err := (HiddenRules{}).Walk(root, ".", func(string, fs.DirEntry) bool { n++; return n < 2 }); err != nil || n != 2 {
 		t.Errorf("visited %d, %v", n, err)
 	}
-	if err := Walk(root, "none", nil); err == nil {
+	if err := (HiddenRules{}).Walk(root, "none", nil); err == nil {
 		t.Error("walked nothing")
 	}
 }
@@ -161,7 +164,7 @@ func TestWalkFromAnywhere(t *testing.T) {
 		defer root.Close()
 		all := walked(t, dir, ".")
 		for _, n := range all {
-			if Ignored(root, n) {
+			if (HiddenRules{}).Ignored(root, n) {
 				rt.Fatalf("%s is listed and hidden", n)
 			}
 		}
@@ -177,4 +180,81 @@ func TestWalkFromAnywhere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestKeptOfACommit checks that what the tree says by now hides nothing, and shows
+// nothing, where it is known what the ignore files said before.
+func TestKeptOfACommit(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{".nexusignore": "new.txt\n", "sub/.nexusignore": "!own.txt\n", "new.txt": "new text, which is long", "sub/own.txt": "own text, which is long"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	kept, err := ignore.New(map[string]string{"sub/.nexusignore": "own.txt\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := HiddenRules{Kept: &kept}
+	if r.Ignored(root, "new.txt") || !r.Ignored(root, "sub/own.txt") {
+		t.Error("the tree's own files were asked")
+	}
+	if d := cmp.Diff([]HiddenFile{{"sub/own.txt", WhyIgnored}}, r.Look(root).Files); d != "" {
+		t.Error(d)
+	}
+	const text = "new.txt:1: new text, which is long\nsub/own.txt:1: "
+	if got := r.Veil(root, text+"own text, which is long"); got != text+"[a line of sub/own.txt, which .nexusignore hides from agents]" {
+		t.Error(got)
+	}
+	var seen []string
+	if err := r.Walk(root, ".", func(name string, _ fs.DirEntry) bool { seen = append(seen, name); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{".nexusignore", "new.txt", "sub", "sub/.nexusignore"}, seen); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestIgnoreFileThatCannotBeRead hides all in the directory of one.
+func TestIgnoreFileThatCannotBeRead(t *testing.T) {
+	for name, text := range map[string]string{"a line": "[x\n", "its size": strings.Repeat("#\n", 1<<20)} {
+		dir := t.TempDir()
+		plant(t, dir, map[string]string{"sub/.nexusignore": text, "sub/a": "", "b": ""})
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := (HiddenRules{}); !r.Ignored(root, "sub/a") || r.Ignored(root, "b") {
+			t.Errorf("%s: the wrong files are hidden", name)
+		}
+		_ = root.Close()
+	}
+}
+
+// TestCover names whole directories where all in them is hidden, and no other.
+func TestCover(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{
+		".nexusignore": "*.x\n", "all/a.x": "", "all/deep/b.x": "", "all/deep/c.x": "", "some/a.x": "", "some/b": "", "some/deep/a.x": "", "top.x": "", "link/a.x": "",
+	})
+	if err := os.Symlink("a.x", filepath.Join(dir, "link", "b")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	var got []string
+	for _, f := range (HiddenRules{}).Look(root).Cover() {
+		got = append(got, f.Name)
+	}
+	if d := cmp.Diff([]string{"all", "link/a.x", "some/a.x", "some/deep", "top.x"}, got); d != "" {
+		t.Error(d)
+	}
 }

@@ -21,7 +21,7 @@ func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, 
 	}
 	var b strings.Builder
 	listed, more := 0, 0
-	err := Walk(f.Tree.Root, dir, func(name string, d fs.DirEntry) bool {
+	err := f.Tree.Hidden.Walk(f.Tree.Root, dir, func(name string, d fs.DirEntry) bool {
 		level := strings.Count(pathBelow(dir, name), "/") + 1
 		shown := !d.IsDir() && matchesGlob(glob, dir, name) || d.IsDir() && depth > 0 && level == depth && glob == ""
 		if depth > 0 && level > depth || !shown {

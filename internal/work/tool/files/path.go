@@ -102,7 +102,7 @@ func (t *Tree) shown(name string, write bool) error {
 	if err := t.may(name, write); err != nil {
 		return err
 	}
-	if t.Root != nil && Ignored(t.Root, name) {
+	if t.Root != nil && t.Hidden.Ignored(t.Root, name) {
 		return refuse("path.ignored", "%s is refused (path.ignored): .nexusignore hides it from agents", name)
 	}
 	return nil
@@ -330,7 +330,7 @@ const (
 func (t *Tree) elsewhere(name string) []string {
 	var same, alike []string
 	n, low := 0, strings.ToLower(name)
-	_ = Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
+	_ = t.Hidden.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
 		base := strings.ToLower(path.Base(at))
 		switch {
 		case t.shown(at, false) != nil || d.IsDir():

@@ -150,7 +150,7 @@ func (u unsearched) String() string {
 // names returns the files that are to be searched, in the order of a walk.
 // It says which of them are left out.
 func (s Finder) names(ctx context.Context, q Query) (names []string, skipped unsearched, _ error) {
-	err := Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
+	err := s.Tree.Hidden.Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
 		switch {
 		case !d.Type().IsRegular() || !matchesGlob(q.Glob, q.Path, name):
 		case s.Tree.Hidden.Name(name) != "":

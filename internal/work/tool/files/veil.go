@@ -22,12 +22,12 @@ const (
 // .nexusignore keeps from agents: their parts of a diff, and their lines where the
 // text names them, as gates do that show what they complain about. What an
 // agent is shown of other files stays as it is.
-func Veil(root *os.Root, text string) string {
-	kept := keptFiles(root)
+func (r HiddenRules) Veil(root *os.Root, text string) string {
+	kept := r.keptFiles(root)
 	if kept == nil {
 		return text
 	}
-	text = veilDiff(text, func(name string) bool { return Ignored(root, name) })
+	text = veilDiff(text, func(name string) bool { return r.Ignored(root, name) })
 	read := 0
 	var named []string
 	for _, name := range kept {
@@ -48,10 +48,10 @@ func Veil(root *os.Root, text string) string {
 
 // keptFiles returns the files that .nexusignore keeps from agents, nil where there
 // are none.
-func keptFiles(root *os.Root) []string {
+func (r HiddenRules) keptFiles(root *os.Root) []string {
 	var all []string
 	within := ""
-	walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		if within != "" && !strings.HasPrefix(name, within+"/") {
 			within = ""
 		}
@@ -107,14 +107,16 @@ func veilLines(text, name, data string) string {
 		return span
 	}
 	var b strings.Builder
-	fence := ""
+	fence, diff := "", false // the outermost; one within it is what somebody says
 	for line := range strings.Lines(text) {
 		switch bare := strings.TrimSpace(line); {
-		case fence == "" && strings.HasPrefix(bare, "```") && strings.HasSuffix(bare, "diff"):
-			fence = strings.TrimSuffix(bare, "diff")
+		case fence == "" && strings.HasPrefix(bare, "```"):
+			info := strings.TrimLeft(bare, "`")
+			fence, diff = strings.TrimSuffix(bare, info), info == "diff"
 		case fence != "" && bare == fence:
 			fence = ""
-		case fence == "":
+		}
+		if fence == "" || !diff {
 			for _, l := range lines {
 				line = strings.ReplaceAll(line, l, instead)
 			}

@@ -45,7 +45,7 @@ func TestVeil(t *testing.T) {
 			"own.txt\n```diff\ndiff --git a/x b/x\n+a canary of its own\n```\n", "own.txt\n```diff\ndiff --git a/x b/x\n+a canary of its own\n```\n",
 		},
 	} {
-		if got := Veil(root, c.text); got != c.want {
+		if got := (HiddenRules{}).Veil(root, c.text); got != c.want {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
@@ -53,8 +53,30 @@ func TestVeil(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "hidden/deep/a.go: \"canary one\"\n"
-	if got := Veil(root, text); got != text || strings.Contains(got, "hides") {
+	if got := (HiddenRules{}).Veil(root, text); got != text || strings.Contains(got, "hides") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestVeilWithinAFence takes out what a gate prints as if it were a diff of ours.
+func TestVeilWithinAFence(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{".nexusignore": "hidden/\n", "hidden/a.txt": "canary canary\n"})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	for text, shown := range map[string]bool{
+		"a.txt\n````text\n```diff\ncanary canary\n```\n````\n":                   false,
+		"a.txt\n````text\n```diff\n````\ncanary canary\n":                        false,
+		"a.txt\n````text\n```diff\n````\n```diff\n+canary canary\n```\n":         true,
+		"a.txt\n```diff\n+x\n```\ncanary canary\n":                               false,
+		"a.txt\n```text\nx\n```\n````diff\n ```text\n canary canary\n ```\n````": true,
+	} {
+		if got := (HiddenRules{}).Veil(root, text); strings.Contains(got, "canary canary") != shown {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }
 
@@ -75,7 +97,7 @@ func FuzzVeil(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		got := Veil(root, "a.txt\n"+before+line+after)
+		got := (HiddenRules{}).Veil(root, "a.txt\n"+before+line+after)
 		if strings.Contains(got, line) && !strings.Contains(before+line+after, "diff") && !strings.Contains("a line of hidden/a.txt, which .nexusignore hides from agents", line) && !strings.Contains(before+after, line) {
 			t.Errorf("%q shows %q", got, line)
 		}

@@ -217,7 +217,10 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark, // and a /tmp of its own
 	}
 	if l.set != nil {
-		c.Hidden = l.set.Hidden()
+		var err error
+		if c.Hidden, err = l.set.Hidden(); err != nil {
+			return nil, err
+		}
 	}
 	if l.writes() {
 		c.Writable = l.env.Writable

@@ -1,0 +1,104 @@
+package ignore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// classes are what git understands within brackets, as pairs of the first and
+// the last character of a range.
+var classes = []struct{ name, ranges string }{
+	{"alnum", "09AZaz"},
+	{"alpha", "AZaz"},
+	{"blank", "\t\t  "},
+	{"cntrl", "\x00\x1f\x7f\x7f"},
+	{"digit", "09"},
+	{"graph", "!~"},
+	{"lower", "az"},
+	{"print", " ~"},
+	{"punct", "!/:@[`{~"},
+	{"space", "\t\r  "},
+	{"upper", "AZ"},
+	{"xdigit", "09AFaf"},
+}
+
+// translate returns a pattern of git's as one of the library's, which knows
+// alternatives, and neither classes nor a bracket that stands for itself.
+func translate(p string) (string, error) {
+	var b strings.Builder
+	for p != "" {
+		switch c := p[0]; {
+		case c == '{' || c == '}':
+			b.WriteString(`\` + p[:1])
+		case c == '\\' && len(p) > 1:
+			b.WriteString(p[:2])
+			p = p[1:]
+		case c == '[':
+			set, rest, err := brackets(p[1:])
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(set)
+			p = rest
+			continue
+		default:
+			b.WriteByte(c)
+		}
+		p = p[1:]
+	}
+	if !doublestar.ValidatePattern(b.String()) {
+		return "", errors.New("it is no pattern")
+	}
+	return b.String(), nil
+}
+
+// brackets translates what follows a bracket, and returns what is behind the one
+// that closes it.
+func brackets(p string) (set, rest string, err error) {
+	var b strings.Builder
+	b.WriteByte('[')
+	if p != "" && (p[0] == '!' || p[0] == '^') {
+		b.WriteByte('^')
+		p = p[1:]
+	}
+	for first := true; p != ""; first = false {
+		if p[0] == ']' && !first {
+			return b.String() + "]", p[1:], nil
+		}
+		if named, ok := strings.CutPrefix(p, "[:"); ok {
+			name, behind, closed := strings.Cut(named, ":]")
+			i := slices.IndexFunc(classes, func(c struct{ name, ranges string }) bool { return c.name == name })
+			if !closed || i < 0 {
+				return "", "", fmt.Errorf("no class of characters is called %.20q", name)
+			}
+			for r := classes[i].ranges; r != ""; r = r[2:] {
+				b.WriteString(`\` + r[:1] + `-\` + r[1:2])
+			}
+			p = behind
+			continue
+		}
+		from, behind := character(p)
+		b.WriteString(`\` + from)
+		p = behind
+		if len(p) > 1 && p[0] == '-' && p[1] != ']' {
+			to, behind := character(p[1:])
+			b.WriteString(`-\` + to)
+			p = behind
+		}
+	}
+	return "", "", errors.New("a bracket is not closed")
+}
+
+// character returns the first character of what is within brackets.
+func character(p string) (one, rest string) {
+	if p[0] == '\\' && len(p) > 1 {
+		p = p[1:]
+	}
+	_, n := utf8.DecodeRuneInString(p)
+	return p[:n], p[n:]
+}
