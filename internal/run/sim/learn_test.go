@@ -11,7 +11,7 @@ import (
 func TestWhatIsKnownSavesRounds(t *testing.T) {
 	runs := 50
 	if testenv.Raced() {
-		runs = 5
+		runs = 20
 	}
 	before, now := Learn(1, runs, false), Learn(1, runs, true)
 	if before.Violation != "" || now.Violation != "" {

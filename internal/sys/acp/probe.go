@@ -32,7 +32,10 @@ func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
 	}
 	var o opened
 	params := map[string]any{"cwd": l.Command.Dir, "mcpServers": []any{}}
-	if err := a.link.ask(ctx, "session/new", params, &o, ignore); err != nil {
+	switch err := a.link.ask(ctx, "session/new", params, &o, ignore); {
+	case err != nil && ctx.Err() != nil:
+		return Told{}, err
+	case err != nil:
 		return told, nil // it tells no models, which many do without a network
 	}
 	told.Models = o.models()

@@ -24,13 +24,17 @@ func TestProbe(t *testing.T) {
 		"no choice":     {"close\n---\nsay x\n", true, false, nil, false},
 		"not logged in": {"load choices nologin\n---\nsay x\n", true, true, nil, false},
 		"another":       {"v9\n---\nsay x\n", true, false, nil, true},
+		"stuck":         {"load stuck\n---\nsay x\n", true, false, nil, true},
 		"mute":          {"load\n---\nmute\n", true, false, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := time.Minute
-			if name == "mute" {
+			switch name {
+			case "mute":
 				limit = 300 * time.Millisecond
+			case "stuck":
+				limit = 2 * time.Second // which is enough to say what it can do
 			}
 			ctx, stop := context.WithTimeoutCause(t.Context(), limit, context.DeadlineExceeded)
 			defer stop()

@@ -180,7 +180,8 @@ func Blobs(ctx context.Context, repo git.Repo, commit string, paths []string) (m
 		return all, nil
 	}
 	for chunk := range slices.Chunk(paths, maxPaths) {
-		out, err := repo.Run(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, chunk...)...)
+		args := []string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}
+		out, err := repo.Run(ctx, append(args, chunk...)...)
 		if err != nil {
 			return all, errors.Join(err, ctx.Err())
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -119,5 +120,43 @@ func TestSame(t *testing.T) {
 	}
 	if sizeOf(d) != 4 || sizeOf(acpserver.NewDiff("p", nil, "now")) != 3 {
 		t.Error("what was there before counts")
+	}
+}
+
+// TestAlarm holds that an alert which pauses runs is seen by a person before the run
+// continues, also one that a person had paused already, and once.
+func TestAlarm(t *testing.T) {
+	for reaction, want := range map[nexus.Reaction]string{nexus.ReactPause: "3 refused", nexus.ReactTell: ""} {
+		k, seq := aTracker(), int64(0)
+		k.silent = true
+		hear := func(f nexus.Fact) {
+			t.Helper()
+			seq++
+			if err := k.see(t.Context(), nexus.Event{Seq: seq, Run: "r", At: time.Unix(seq, 0), Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hear(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write."}, Limits: nexus.Limits{Alerts: nexus.Alerts{Denied: reaction}}})
+		hear(nexus.RunStarted{})
+		hear(nexus.RunPaused{Why: "asked by ada"})
+		if k.alarm() != "" {
+			t.Error("a person has paused it")
+		}
+		for _, alert := range []nexus.AlertRaised{{Kind: nexus.AlertDenials, Why: "3 refused"}, {Kind: nexus.AlertStuck, Why: "silent"}} {
+			hear(alert)
+			k.stand(alert)
+			if k.s.alarm != want || !k.s.paused {
+				t.Errorf("with %s, after %s: %q", reaction, alert.Why, k.s.alarm)
+			}
+		}
+		hear(nexus.RunResumed{})
+		k.stand(nexus.RunResumed{})
+		if k.s.alarm != "" || k.s.paused || k.alarm() != "" {
+			t.Errorf("it continues with %q", k.s.alarm)
+		}
+		hear(nexus.RunPaused{Why: "asked by ada"})
+		if k.alarm() != "" {
+			t.Error("what a person saw is an alarm again")
+		}
 	}
 }

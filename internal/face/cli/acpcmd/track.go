@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -44,6 +45,7 @@ type tracker struct {
 	models map[string]string                  // by reservation
 	asked  map[string]context.CancelCauseFunc // questions that somebody is asked
 	silent bool                               // nothing is shown before it ends: the session is loaded
+	seen   int                                // alerts that were raised when the run continued last
 
 	stop func(why error) // ends the work on the run; nil: nobody works on it
 }
@@ -75,7 +77,7 @@ func (t *tracker) begin(id nexus.RunID) {
 		t.lose(err)
 		return
 	}
-	t.s.hold(id, t.state.Status == nexus.StatusPaused, "")
+	t.s.hold(id, t.state.Status == nexus.StatusPaused, t.alarm())
 	t.follows.Go(func() { t.follow(follow, p.Journal.Follow(follow, id, t.state.Seq)) })
 }
 
@@ -290,17 +292,27 @@ func (t *tracker) stand(f nexus.Fact) {
 	if t.state.Status != nexus.StatusPaused {
 		t.s.hold(t.state.Run, false, "")
 	}
+	if _, alert := f.(nexus.AlertRaised); alert && t.state.Status == nexus.StatusPaused {
+		t.s.hold(t.state.Run, true, t.alarm())
+	}
 	p, ok := f.(nexus.RunPaused)
 	if !ok {
 		return
 	}
-	alarm := ""
-	if all := t.state.Alerts.Raised; len(all) > 0 && all[len(all)-1].Why == p.Why {
-		alarm = p.Why
-	}
-	t.s.hold(t.state.Run, true, alarm)
+	t.s.hold(t.state.Run, true, t.alarm())
 	t.s.say("The run is paused: %s. `/resume` continues it. "+
 		"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.", t.s.plain(p.Why))
+}
+
+// alarm is why a run may not continue without a person, empty where it may: an alert that
+// pauses runs was raised since it continued last, whoever has paused it.
+func (t *tracker) alarm() string {
+	for _, a := range slices.Backward(t.state.Alerts.Raised[t.seen:]) {
+		if a.Kind == nexus.AlertDenials && t.state.Limits.Alerts.Denied == nexus.ReactPause {
+			return a.Why
+		}
+	}
+	return ""
 }
 
 // tells reports whether a fact may change what is shown.
@@ -316,6 +328,8 @@ func tells(f nexus.Fact) bool {
 // hear takes note of what an event says besides what is true then.
 func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 	switch f := e.Fact.(type) {
+	case nexus.RunResumed:
+		t.seen = len(t.state.Alerts.Raised)
 	case nexus.BudgetReserved:
 		t.models[f.ID] = f.Model
 	case nexus.BudgetSpent:

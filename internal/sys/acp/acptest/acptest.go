@@ -19,7 +19,8 @@ import (
 // begun by a line "---". The last is repeated. @NAME is a file of its home that holds it.
 //
 // It is able to: load, resume, list, close, models, choices, modes, login (is
-// needed, and works), nologin (does not), v9 (of the protocol).
+// needed, and works), nologin (does not), stuck (begins no conversation), v9 (of the
+// protocol).
 //
 //	told TEXT          ends if the prompt does not hold the text
 //	say, think TEXT    a part of a message
@@ -130,6 +131,9 @@ func (a *agent) Authenticate(_ context.Context, p sdk.AuthenticateRequest) (sdk.
 func (a *agent) ready(dir string, servers []sdk.McpServer) error {
 	if (a.can("login") || a.can("nologin")) && !a.in {
 		return sdk.NewAuthRequired(nil)
+	}
+	if a.can("stuck") {
+		select {}
 	}
 	if !filepath.IsAbs(dir) || len(servers) > 0 {
 		return sdk.NewInvalidParams("a directory that is not absolute, or servers")
