@@ -105,7 +105,8 @@ func (d *draft) after(before, group []*item) {
 	if n := len(before) - 1; n >= maxBefore && len(group) > 1 {
 		last := before[n]
 		d.after(before[:n], []*item{last})
-		d.remark(Changed, last.place, last.name, fmt.Sprintf("it waits for the %d tasks that may run beside it", n), "what follows waits for it alone")
+		what := fmt.Sprintf("it waits for the %d tasks that may run beside it", n)
+		d.remark(Changed, last.place, last.name, what, "what follows waits for it alone")
 		before = []*item{last}
 	}
 	for _, it := range group {

@@ -292,8 +292,9 @@ func (s Source) list(pattern string) ([]string, error) {
 			}
 			if len(next) > maxFiles {
 				return nil, &nexus.Error{
-					Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("%s has more than %d files such as %s", s.shown(dir), maxFiles, pattern),
-					Hint: "A plan has fewer; give the folder or the file of the plan.",
+					Code:    nexus.CodeInvalidPlan,
+					Message: fmt.Sprintf("%s has more than %d files such as %s", s.shown(dir), maxFiles, pattern),
+					Hint:    "A plan has fewer; give the folder or the file of the plan.",
 				}
 			}
 		}
