@@ -75,16 +75,9 @@ type conversation struct {
 
 // run prompts the agent until there is an ending.
 func (c *conversation) run(ctx context.Context) (*ending, error) {
-	next, why := c.Next, c.Why
-	if c.Old == nil {
-		if err := c.start(); err != nil {
-			return nil, err
-		}
-	} else if err := c.recall(); err != nil {
+	next, why, err := c.begin()
+	if err != nil {
 		return nil, err
-	}
-	if next == "" {
-		next, why = c.again()
 	}
 	for {
 		if end := c.spent(); end != nil {
@@ -119,6 +112,20 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 		}
 		next, why = again, "nudge"
 	}
+}
+
+// begin starts a session or takes one up, and returns what is said first, and why.
+func (c *conversation) begin() (next, why string, err error) {
+	if c.Old == nil {
+		err = c.start()
+	} else {
+		err = c.recall()
+	}
+	if err != nil || c.Next != "" {
+		return c.Next, c.Why, err
+	}
+	next, why = c.again()
+	return next, why, nil
 }
 
 // moved reports whether the session's last conversation was another agent's.

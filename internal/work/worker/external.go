@@ -213,7 +213,7 @@ func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAge
 		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Terminal: terminal, Files: servedFiles{set.Tree()},
 		Writes: e.Writes, Keep: !e.Writes, Silence: h.Silence, Working: working,
 	})
-	return a, way, func() {
+	return a, way, func() { //nolint:contextcheck // it ends what is left when the context is over
 		a.Close()
 		set.Close()
 	}, nil

@@ -12,19 +12,21 @@ import (
 
 // classes are what git understands within brackets, as pairs of the first and
 // the last character of a range.
-var classes = []struct{ name, ranges string }{
-	{"alnum", "09AZaz"},
-	{"alpha", "AZaz"},
-	{"blank", "\t\t  "},
-	{"cntrl", "\x00\x1f\x7f\x7f"},
-	{"digit", "09"},
-	{"graph", "!~"},
-	{"lower", "az"},
-	{"print", " ~"},
-	{"punct", "!/:@[`{~"},
-	{"space", "\t\r  "},
-	{"upper", "AZ"},
-	{"xdigit", "09AFaf"},
+func classes() []struct{ name, ranges string } {
+	return []struct{ name, ranges string }{
+		{"alnum", "09AZaz"},
+		{"alpha", "AZaz"},
+		{"blank", "\t\t  "},
+		{"cntrl", "\x00\x1f\x7f\x7f"},
+		{"digit", "09"},
+		{"graph", "!~"},
+		{"lower", "az"},
+		{"print", " ~"},
+		{"punct", "!/:@[`{~"},
+		{"space", "\t\r  "},
+		{"upper", "AZ"},
+		{"xdigit", "09AFaf"},
+	}
 }
 
 // translate returns a pattern of git's as one of the library's, which knows
@@ -72,11 +74,11 @@ func brackets(p string) (set, rest string, err error) {
 		}
 		if named, ok := strings.CutPrefix(p, "[:"); ok {
 			name, behind, closed := strings.Cut(named, ":]")
-			i := slices.IndexFunc(classes, func(c struct{ name, ranges string }) bool { return c.name == name })
+			i := slices.IndexFunc(classes(), func(c struct{ name, ranges string }) bool { return c.name == name })
 			if !closed || i < 0 {
 				return "", "", fmt.Errorf("no class of characters is called %.20q", name)
 			}
-			for r := classes[i].ranges; r != ""; r = r[2:] {
+			for r := classes()[i].ranges; r != ""; r = r[2:] {
 				b.WriteString(`\` + r[:1] + `-\` + r[1:2])
 			}
 			p = behind

@@ -164,12 +164,7 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		if len(one.Models) > 0 {
 			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.Clean(someOf(one.Models)))
 		}
-		for _, why := range one.Kept {
-			fmt.Fprintf(&b, "        %-10s %s %s\n", "", s.Warn("a login that it renewed was not written back:"), view.Clean(why))
-		}
-		if one.Home != "" {
-			fmt.Fprintf(&b, "        %-10s it is still in %s; log in again if yours is no longer accepted\n", "", view.Clean(one.Home))
-		}
+		b.WriteString(drawKept(s, one))
 		for _, w := range one.Windows {
 			fmt.Fprintf(&b, "        %-10s %s\n", "", w.Text())
 		}
@@ -180,6 +175,18 @@ func drawAgents(s view.Style, all []agentProgram) string {
 			}
 			fmt.Fprintf(&b, "        %-10s %s %s\n", "", word, view.Clean(n.Fix))
 		}
+	}
+	return b.String()
+}
+
+// drawKept says that a login which a program renewed was not written back.
+func drawKept(s view.Style, one agentProgram) string {
+	var b strings.Builder
+	for _, why := range one.Kept {
+		fmt.Fprintf(&b, "        %-10s %s %s\n", "", s.Warn("a login that it renewed was not written back:"), view.Clean(why))
+	}
+	if one.Home != "" {
+		fmt.Fprintf(&b, "        %-10s it is still in %s; log in again if yours is no longer accepted\n", "", view.Clean(one.Home))
 	}
 	return b.String()
 }
