@@ -35,6 +35,8 @@ type AgentProbe struct {
 	Helps   bool     `json:"helps,omitzero"`   // it says what it can do, which is what follows
 	Resumes bool     `json:"resumes,omitzero"` // it continues conversations
 	Lacks   []string `json:"lacks,omitempty"`  // flags that Nexus starts it with and that it does not know
+	Kept    []string `json:"kept,omitempty"`   // why a login that it renewed was not written back; the user's own is as it was
+	Home    string   `json:"home,omitzero"`    // where such a login still is; empty: nowhere
 
 	late bool // it did not answer in time, which says nothing of the next time
 }
@@ -136,8 +138,12 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 	if err != nil {
 		return AgentProbe{late: true}
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // nothing in it is kept
 	p := &prober{box: box, one: one, dir: filepath.Join(dir, "tree"), path: a.Env("PATH")}
+	defer func() {
+		if p.said.Home == "" {
+			_ = os.RemoveAll(dir)
+		}
+	}()
 	bare, own := filepath.Join(dir, "bare"), filepath.Join(dir, "home")
 	_, p.seen, err = agentcli.Find(one.Command, p.path)
 	for _, d := range []string{p.dir, bare, own} {
@@ -157,10 +163,23 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 		p.byCommand(ctx, bare, work)
 	}
 	if signed { // it may have renewed it, and some makers take an old one no more
-		_, secrets, _ := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
+		renewed, secrets, err := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
 		a.masks(secrets)
+		p.said.renew(renewed, err, own)
 	}
 	return p.said
+}
+
+// renew notes what was not written back of a login that the program renewed in a home.
+func (p *AgentProbe) renew(all []agentcli.Renewed, err error, home string) {
+	for _, r := range all {
+		if r.Kept != "" {
+			p.Kept, p.Home = append(p.Kept, r.File+": "+r.Kept), home
+		}
+	}
+	if err != nil {
+		p.Kept = append(p.Kept, err.Error())
+	}
 }
 
 // masks makes the mask know secrets.

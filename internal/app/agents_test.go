@@ -141,6 +141,7 @@ func TestProbes(t *testing.T) {
 	if _, err := sandbox.Find(t.Context(), sandbox.Auto); err != nil {
 		testenv.NeedMachine(t, "a sandbox", err)
 	}
+	t.Setenv("TMPDIR", t.TempDir()) // where what is not written back stays
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home, "PATH": filepath.Join(home, "bin") + ":/usr/bin:/bin", "XDG_STATE_HOME": filepath.Join(home, "state")}
 	login := filepath.Join(home, ".local/share/opencode/auth.json")
@@ -159,7 +160,9 @@ case $* in
 "run --help") echo "--format --session$login$key" ;;
 models)
 	echo "a/model$login$key"
-	test -z "$login" || echo '{"a": {"token": "a-token-that-it-renewed-here"}}' >"$HOME/.local/share/opencode/auth.json"
+	field=token
+	grep -q odd "$HOME/.local/share/opencode/auth.json" && field=other
+	test -z "$login" || echo '{"a": {"'$field'": "a-token-that-it-renewed-here"}}' >"$HOME/.local/share/opencode/auth.json"
 	;;
 esac
 `
@@ -210,5 +213,14 @@ esac
 	probe()
 	if after, err := os.Stat(book); err != nil || os.SameFile(before, after) {
 		t.Errorf("it was not asked again after a day: %v", err)
+	}
+	if err := os.WriteFile(login, []byte(`{"a": {"token": "an-odd-token-that-is-long-enough"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := probe()["opencode"]
+	kept := filepath.Join(got.Home, ".local/share/opencode/auth.json")
+	if data, err := os.ReadFile(kept); err != nil || !strings.Contains(string(data), "a-token-that-it-renewed-here") ||
+		len(got.Kept) != 1 || !strings.HasPrefix(got.Kept[0], ".local/share/opencode/auth.json: it has other fields") {
+		t.Errorf("what was not written back: %+v, %s, %v", got, data, err)
 	}
 }

@@ -66,8 +66,8 @@ func Sources() []Source { return []Source{ByRun, ByAgent, ByPerson} }
 
 // Bounds of an episode.
 const (
-	MaxText   = 4000 // bytes
-	maxFile   = 16 << 10
+	MaxText   = 4000     // bytes
+	MaxFile   = 16 << 10 // bytes
 	maxFiles  = 20
 	maxOrigin = 10
 	maxName   = 200

@@ -40,9 +40,9 @@ func Parse(name string, data []byte) (Episode, error) {
 }
 
 func parse(data []byte) (e Episode, _ *fault) {
-	if len(data) > maxFile {
+	if len(data) > MaxFile {
 		return e, &fault{
-			1, fmt.Sprintf("the file has more than %d bytes", maxFile),
+			1, fmt.Sprintf("the file has more than %d bytes", MaxFile),
 			"Keep one thing that was learned in a file, in a few sentences.",
 		}
 	}
@@ -279,6 +279,8 @@ func pathFault(p string) string {
 		return "is not relative"
 	case strings.Contains(p, `\`):
 		return "has a backslash"
+	case strings.HasPrefix(p, ":"):
+		return "starts with a colon, which git has for patterns"
 	case path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
 		return "is not a path within the repository"
 	}

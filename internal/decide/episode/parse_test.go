@@ -63,6 +63,7 @@ func TestMistakes(t *testing.T) {
 		{"a day", head + "learned: 25.11.2026\n", "4: learned is not a day", "2006-01-02"},
 		{"no such day", head + "learned: 2026-02-30\n", "4: learned is not a day", "2006-01-02"},
 		{"an absolute path", head + "file: /etc/passwd\n", "4: file \"/etc/passwd\" is not relative", "root of the repository"},
+		{"a pattern of git", head + "file: :(icase)x\n", "4: file \":(icase)x\" starts with a colon", "root of the repository"},
 		{"a drive", head + "file: C:/a.go\n", "4: file \"C:/a.go\" is not relative", "root of the repository"},
 		{"out of it", head + "file: ../a.go\n", "4: file \"../a.go\" is not a path within", "root of the repository"},
 		{"not clean", head + "file: ./a.go\n", "4: file \"./a.go\" is not a path within", "root of the repository"},

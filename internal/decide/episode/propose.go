@@ -213,11 +213,12 @@ func (s *Seed) Ended(changed []string, diff string) {
 	if len(changed) == 0 || strings.TrimSpace(diff) == "" {
 		return
 	}
+	diff = strings.TrimRight(cut(plain(diff), maxDiff), "\n")
 	mark := "```"
 	for strings.Contains(diff, mark) {
 		mark += "`"
 	}
-	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%sdiff\n%s\n%s\n", s.Text, mark, strings.TrimRight(cut(diff, maxDiff), "\n"), mark)
+	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%sdiff\n%s\n%s\n", s.Text, mark, diff, mark)
 }
 
 // landed returns the attempt of a task that landed, nil where it is unknown.
@@ -248,7 +249,7 @@ func reviews(t *state.Task) []Seed {
 			}
 			text := fmt.Sprintf("%s\n\nA reviewer sent the work on %s back for that.\n", said(f), quote(t.Title))
 			if f.Advice != "" {
-				text += "\nAdvice: " + cut(strings.TrimSpace(f.Advice), maxMessage) + "\n"
+				text += "\nAdvice: " + cut(plain(f.Advice), maxMessage) + "\n"
 			}
 			seed := Seed{Episode: Episode{
 				ID: Name(Review, f.Message, repair.Signature(repair.ReviewCause, []nexus.Finding{f})), Kind: Review, By: ByRun, Text: text,
@@ -292,7 +293,7 @@ func answers(s *state.State, t *state.Task) []Seed {
 		if q.Trigger != people.AmbiguityTrigger || q.By == "" || q.By == "fallback" || q.By == "auto" || !asks(t, q.Attempt) {
 			continue
 		}
-		ask, answer := cut(strings.TrimSpace(q.Text), maxQuestion), cut(strings.TrimSpace(q.Answer), maxQuestion)
+		ask, answer := cut(plain(q.Text), maxQuestion), cut(plain(q.Answer), maxQuestion)
 		if ask == "" || answer == "" {
 			continue
 		}
@@ -301,7 +302,7 @@ func answers(s *state.State, t *state.Task) []Seed {
 			Text: fmt.Sprintf("%s\n\nA person answered: %s\n\nThat was asked while %s was worked on.\n", ask, answer, quote(t.Title)),
 		}}
 		for _, f := range t.Files[:min(len(t.Files), maxNamed)] {
-			if pathFault(f) == "" {
+			if pathFault(f) == "" && !slices.Contains(seed.Paths(), f) {
 				seed.Files = append(seed.Files, File{Path: f})
 			}
 		}
@@ -380,8 +381,8 @@ func isName(s string) bool {
 // line, which moves, and what it says.
 func said(f nexus.Finding) string {
 	var parts []string
-	for _, p := range []string{f.File, f.Test, strings.Join(strings.Fields(plain(f.Message)), " ")} {
-		if p != "" {
+	for _, p := range []string{f.File, f.Test, f.Message} {
+		if p = strings.Join(strings.Fields(plain(p)), " "); p != "" {
 			parts = append(parts, p)
 		}
 	}

@@ -122,6 +122,37 @@ func TestEnded(t *testing.T) {
 	}
 }
 
+// TestReadBack proposes nothing that its own parser refuses, whatever tools,
+// reviewers and people write.
+func TestReadBack(t *testing.T) {
+	const odd = "a\x1b[31mred\fpage\rcaf\xe9\u0085"
+	found := nexus.Finding{Gate: "test", File: "d\xe9.go", Test: odd, Message: odd, Severity: nexus.Major, Advice: odd}
+	failed := func(n int) *state.Round {
+		r := round(n, "test="+":x")
+		r.Evidence[0].Findings = []nexus.Finding{found}
+		return r
+	}
+	sent := failed(2)
+	sent.Reviews = []nexus.ReviewGiven{{Reviewed: true, SendsBack: true, Findings: []nexus.Finding{found}}}
+	last := round(3, "test")
+	last.Reviews = []nexus.ReviewGiven{{Reviewed: true, Approved: true}}
+	s := task(&state.Attempt{ID: "T1.1", Rounds: []*state.Round{failed(1), sent, last}})
+	s.Tasks[0].Files, s.Tasks[0].Title = []string{"a.go", "a.go"}, odd
+	s.Questions = []*state.Question{{
+		QuestionAsked: nexus.QuestionAsked{Attempt: "T1.1", Trigger: people.AmbiguityTrigger, Text: odd}, Answer: odd, By: "ada",
+	}}
+	seeds := episode.Propose(s)
+	if len(seeds) != 3 {
+		t.Fatalf("%+v", seeds)
+	}
+	seeds[0].Ended([]string{"b.go"}, "+"+odd+"\n+"+strings.Repeat("\xe9\f", 2000))
+	for _, e := range seeds {
+		if _, err := episode.Parse(e.ID+".md", []byte(e.String())); err != nil || !strings.Contains(e.Text, "redpage") {
+			t.Errorf("%v\n%q", err, e.String())
+		}
+	}
+}
+
 // TestReviews proposes findings that sent work back and stood, and none that its
 // author was right about.
 func TestReviews(t *testing.T) {

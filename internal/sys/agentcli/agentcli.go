@@ -118,6 +118,7 @@ func (p Program) settle(dir string) error {
 			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
 			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
 			"privacy":  map[string]any{"usageStatisticsEnabled": false},
+			"advanced": map[string]any{"ignoreLocalEnv": true}, // a .env of the repository
 		})
 	default:
 		return nil

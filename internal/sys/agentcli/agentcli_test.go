@@ -66,7 +66,9 @@ func TestHome(t *testing.T) {
 // TestSettings holds what programs find set in their homes, which no flag sets.
 func TestSettings(t *testing.T) {
 	for name, want := range map[string]string{
-		"amp": "disabled", "codex": "plugins = false", "gemini": `"selectedType":"oauth-personal"`, "claude": "", "opencode": "",
+		"amp": "disabled", "codex": "plugins = false", "claude": "", "opencode": "",
+		"gemini": `{"advanced":{"ignoreLocalEnv":true},"general":{"disableAutoUpdate":true,"enableAutoUpdate":false},` +
+			`"privacy":{"usageStatisticsEnabled":false},"security":{"auth":{"selectedType":"oauth-personal"`,
 	} {
 		i := slices.IndexFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == name })
 		for _, p := range []agentcli.Program{agentcli.Known()[i], agentcli.Known()[i].Speaking("acp")} {

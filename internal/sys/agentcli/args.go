@@ -89,6 +89,16 @@ func aiderArgs(q Prompt, home string) []string {
 // them itself.
 func (p Program) limitsTurns() bool { return p.Speaks == "claude" || p.Speaks == "goose" }
 
+// callsPerTurn is how many tool calls a turn of a program may have that prints only
+// those. Models make several in a message, and many small ones.
+const callsPerTurn = 10
+
+// printsCalls reports whether the stream has single calls, which do not tell in which
+// message the model made them.
+func (p Program) printsCalls() bool {
+	return slices.Contains([]string{"codex", "gemini", "opencode"}, p.Speaks)
+}
+
 // gooseArgs returns those of goose but its model.
 func gooseArgs(q Prompt) []string {
 	args := []string{"run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID}

@@ -183,6 +183,8 @@ func TestBounds(t *testing.T) {
 	act := map[string]string{
 		"codex":    `{"type":"item.completed","item":{"id":"%d","type":"command_execution","command":"ls","aggregated_output":""}}`,
 		"opencode": `{"type":"tool_use","sessionID":"o","part":{"callID":"%d","tool":"bash","state":{"status":"completed"}}}`,
+		"gemini":   `{"type":"tool_use","tool_id":"%d","tool_name":"ls","parameters":{}}`,
+		"amp":      `{"type":"assistant","message":{"id":"m%[1]d","content":[{"type":"tool_use","id":"%[1]d","name":"Bash","input":{}}]}}`,
 		"claude":   `{"type":"assistant","message":{"id":"m%[1]d","content":[{"type":"tool_use","id":"%[1]d","name":"Bash","input":{}}]}}`,
 	}
 	const pays = `{"type":"step_finish","sessionID":"o","part":{"reason":"tool-calls","cost":0.5,"tokens":{"input":7}}}`
@@ -192,8 +194,12 @@ func TestBounds(t *testing.T) {
 		pays   int
 		fault  nexus.Fault
 	}{
-		"few":                {"codex", 3, 0, ""},
-		"too many":           {"codex", 4, 0, nexus.FaultTurns},
+		"few":                {"amp", 3, 0, ""},
+		"too many":           {"amp", 4, 0, nexus.FaultTurns},
+		"few calls":          {"codex", 30, 0, ""},
+		"too many calls":     {"codex", 31, 0, nexus.FaultTurns},
+		"of another":         {"gemini", 31, 0, nexus.FaultTurns},
+		"of a third":         {"opencode", 31, 0, nexus.FaultTurns},
 		"with its own limit": {"claude", 4, 0, ""},
 		"cheap":              {"opencode", 1, 2, ""},
 		"dear":               {"opencode", 1, 3, nexus.FaultBudget},

@@ -57,7 +57,7 @@ func Known() []Program {
 	}
 }
 
-// Steering returns the files at the root of a worktree from which the program takes
+// Steering returns the files of a worktree, by their paths from its root, from which the program takes
 // settings that no flag turns off: its model, its provider, commands that it
 // starts. Whoever may write to the repository would choose them.
 func (p Program) Steering() []string {
@@ -67,6 +67,8 @@ func (p Program) Steering() []string {
 		return []string{".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"}
 	case is("crush"):
 		return []string{".crush.json", "crush.json"}
+	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off that it reads .env
+		return []string{".gemini/.env", ".gemini/settings.json"}
 	default:
 		return nil
 	}

@@ -113,7 +113,7 @@ type talk struct {
 	decoder stream.Decoder
 	lines   chan []byte
 	open    map[string]bool // calls that are not answered
-	acted   int             // messages in which it called tools
+	acted   int             // messages in which it called tools, or its calls; see [Program.printsCalls]
 	worked  bool            // it printed something that may be about its work
 	done    bool
 }
@@ -243,8 +243,12 @@ func (s *talk) bound() error {
 	if s.done {
 		return nil
 	}
-	if !s.Program.limitsTurns() && s.Turns > 0 && s.acted > s.Turns {
-		return &overError{nexus.FaultTurns, fmt.Sprintf("it did more than %d turns", s.Turns)}
+	most, what := s.Turns, "turns"
+	if s.Program.printsCalls() {
+		most, what = most*callsPerTurn, "tool calls"
+	}
+	if !s.Program.limitsTurns() && most > 0 && s.acted > most {
+		return &overError{nexus.FaultTurns, fmt.Sprintf("it did more than %d %s", most, what)}
 	}
 	if c, ok := s.decoder.(counter); ok && s.Money > 0 && c.Cost() > s.Money {
 		return &overError{nexus.FaultBudget, "it cost more than was set aside for it"}

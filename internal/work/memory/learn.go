@@ -3,11 +3,13 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -28,33 +30,36 @@ type Run struct {
 // stays as it is.
 //
 // What is about a file that agents are kept from is not kept, as its text may
-// quote it.
+// quote it. What cannot be made a proposal is left out, and the error says why.
 func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	seeds := episode.Propose(r.State)
 	if len(seeds) == 0 {
 		return 0, nil
 	}
-	all, _, err := s.Load()
-	if err != nil {
-		return 0, err
-	}
+	var made []episode.Episode
+	var left []error
 	for _, seed := range seeds {
-		made, err := s.grow(ctx, r, seed)
+		grown, err := s.grow(ctx, r, seed)
 		if err != nil {
-			return fresh, err
+			left = append(left, fmt.Errorf("learn from run %s: %w", r.State.Run, err))
+			continue
 		}
+		made = append(made, grown...)
+	}
+	err = s.alone(ctx, func(all []Kept) error {
 		for _, e := range made {
 			k, is, err := s.keep(all, e)
 			if err != nil {
-				return fresh, err
+				return err
 			}
 			if is {
 				fresh++
 				all = append(all, k)
 			}
 		}
-	}
-	return fresh, nil
+		return nil
+	})
+	return fresh, errors.Join(append(left, err)...)
 }
 
 // grow returns the episodes that a seed becomes.
@@ -137,10 +142,9 @@ func pin(ctx context.Context, repo git.Repo, e *episode.Episode) error {
 }
 
 // keep writes an episode as a proposal, unless there is one that says the same.
+// One that nobody could read back is none.
 func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err error) {
-	if s.Mask != nil {
-		e.Text = string(s.Mask([]byte(e.Text)))
-	}
+	e.Text = string(s.masked([]byte(e.Text)))
 	waiting := 0
 	for i := range all {
 		old := &all[i]
@@ -155,8 +159,14 @@ func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err erro
 		}
 		return *old, false, s.write(s.State, path.Join("memory", old.ID+".md"), []byte(old.String()), 0o700, 0o600)
 	}
+	if _, err := episode.Parse(e.ID, s.masked([]byte(e.String()))); err != nil {
+		return k, false, nil //nolint:nilerr // it is too long, or its head looks like a key
+	}
 	if waiting >= maxProposals {
-		return k, false, nil
+		return k, false, &nexus.Error{
+			Code: nexus.CodeLimit, Message: fmt.Sprintf("%d proposals wait for a person; further ones are not written", waiting),
+			Hint: "Decide about some with nexus memory approve or forget; the others are written then.",
+		}
 	}
 	k = Kept{Episode: e, Path: path.Join(s.dir(), e.ID+".md")}
 	return k, true, s.write(s.State, path.Join("memory", e.ID+".md"), []byte(e.String()), 0o700, 0o600)
@@ -170,7 +180,7 @@ func Blobs(ctx context.Context, repo git.Repo, commit string, paths []string) (m
 		return all, nil
 	}
 	for chunk := range slices.Chunk(paths, maxPaths) {
-		out, err := repo.Run(ctx, append([]string{"ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, chunk...)...)
+		out, err := repo.Run(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"}, chunk...)...)
 		if err != nil {
 			return all, errors.Join(err, ctx.Err())
 		}

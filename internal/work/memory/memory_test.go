@@ -1,10 +1,13 @@
 package memory_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,7 +120,7 @@ func TestDecide(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
 	now := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
-	to, refreshed, err := p.Approve(k, episode.Fresh, false, now)
+	to, refreshed, err := p.Approve(t.Context(), k, episode.Fresh, false, now)
 	if err != nil || refreshed || to.Path != episode.Dir+"/"+k.ID+".md" {
 		t.Fatalf("%+v %v %v", to, refreshed, err)
 	}
@@ -132,23 +135,173 @@ func TestDecide(t *testing.T) {
 	}
 	gittest.Write(t, p.Repo, map[string]string{"a.go": "other\n"})
 	gittest.Run(t, p.Repo, "commit", "-q", "-a", "-m", "other")
-	if to, refreshed, err = p.Approve(k, episode.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
+	if to, refreshed, err = p.Approve(t.Context(), k, episode.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
 		t.Errorf("%+v %v %v", to, refreshed, err)
 	}
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
-	if _, _, err := p.Approve(k, episode.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
+	if _, _, err := p.Approve(t.Context(), k, episode.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
 		t.Errorf("%v", err)
 	}
-	if err := p.Forget(k); err != nil {
+	if err := p.Forget(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Forgotten || k.Shared {
 		t.Errorf("%+v", k)
 	}
-	if err := p.Remove(k); err != nil {
+	if err := p.Remove(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	p.learn(t, p.run("a.go", ""), 1)
+}
+
+// TestMeanwhile keeps what somebody forgot while another process had read it, or
+// was about to write it.
+func TestMeanwhile(t *testing.T) {
+	p := newPlace(t)
+	k := p.learn(t, p.run("a.go", ""), 1)[0]
+	again := p.run("a.go", "{}")
+	again.State.Run = "r2"
+	again.Blob = func(string) ([]byte, error) { return []byte("{}"), p.Forget(t.Context(), k) }
+	if is := p.learn(t, again, 0)[0]; is.State != episode.Forgotten {
+		t.Errorf("learned again, it is %s", is.State)
+	}
+	_, _, err := p.Approve(t.Context(), k, episode.Fresh, false, func(string) string { return "" })
+	if err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
+		t.Error(err)
+	}
+	if err := p.Remove(t.Context(), k); err != nil {
+		t.Error(err)
+	}
+	if is := p.learn(t, p.run("a.go", ""), 0)[0]; is.State != episode.Forgotten {
+		t.Errorf("it is %s", is.State)
+	}
+}
+
+// TestTogether loses nothing of what several processes write at once.
+func TestTogether(t *testing.T) {
+	p := newPlace(t)
+	const runs = 8
+	var ready, all sync.WaitGroup
+	ready.Add(runs)
+	for i := range runs {
+		all.Go(func() {
+			r := p.run("a.go", "{}")
+			r.State.Run = nexus.RunID(fmt.Sprint("r", i))
+			r.Blob = func(string) ([]byte, error) {
+				ready.Done()
+				ready.Wait()
+				return []byte("{}"), nil
+			}
+			if _, err := p.Learn(t.Context(), r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	kept, problems, err := p.Load()
+	if err != nil || len(problems) > 0 || len(kept) != 1 || len(kept[0].From) != runs {
+		t.Errorf("%+v %+v %v", kept, problems, err)
+	}
+}
+
+// TestApproveThroughLinks writes nothing where a committed link leads.
+func TestApproveThroughLinks(t *testing.T) {
+	for link, to := range map[string]string{
+		".nexus": "elsewhere", ".nexus/memory": "../other", ".nexus/memory/ID.md": "../../victim", ".nexus/memory/ID.md.new": "../../victim",
+	} {
+		p := newPlace(t)
+		k := p.learn(t, p.run("a.go", ""), 1)[0]
+		gittest.Write(t, p.Repo, map[string]string{"victim": "as it was\n", "other/x": "", "elsewhere/memory/x": ""})
+		at := filepath.Join(p.Repo, strings.ReplaceAll(link, "ID", k.ID))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+		blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+		_, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob)
+		if refuse := !strings.HasSuffix(link, ".new"); refuse != (err != nil) || refuse && !strings.Contains(err.Error(), "it is not a plain ") {
+			t.Errorf("%s: %v", link, err)
+		}
+		for _, dir := range []string{"other", "elsewhere/memory"} {
+			if found, err := os.ReadDir(filepath.Join(p.Repo, dir)); err != nil || len(found) != 1 {
+				t.Errorf("%s: %s has %v, %v", link, dir, found, err)
+			}
+		}
+		if data, err := os.ReadFile(filepath.Join(p.Repo, "victim")); err != nil || string(data) != "as it was\n" {
+			t.Errorf("%s: %q, %v", link, data, err)
+		}
+	}
+}
+
+// TestReadThroughLinks reads no file where a link leads, and says so.
+func TestReadThroughLinks(t *testing.T) {
+	e := episode.Episode{Kind: episode.Pattern, State: episode.Approved, Text: "CANARY"}
+	for link, to := range map[string]string{".nexus": "docs", ".nexus/memory": "../docs/memory", ".nexus/memory/a.md": "../../docs/memory/a.md"} {
+		p := newPlace(t)
+		gittest.Write(t, p.Repo, map[string]string{"docs/memory/a.md": e.String()})
+		at := filepath.Join(p.Repo, link)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+		all, problems, err := p.Load()
+		if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "it is not a plain ") {
+			t.Errorf("%s: %+v %+v %v", link, all, problems, err)
+		}
+	}
+}
+
+// TestLongFile reads no more of a file than an episode may have.
+func TestLongFile(t *testing.T) {
+	p := newPlace(t)
+	gittest.Write(t, p.Repo, map[string]string{".nexus/memory/long.md": ""})
+	if err := os.Truncate(filepath.Join(p.Repo, ".nexus/memory/long.md"), 256<<20); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	all, problems, err := p.Load()
+	runtime.ReadMemStats(&after)
+	if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "the file has more than") {
+		t.Errorf("%+v %+v %v", all, problems, err)
+	}
+	if read := after.TotalAlloc - before.TotalAlloc; read > 64<<20 {
+		t.Errorf("%d bytes were read", read)
+	}
+}
+
+// TestForgottenLasts forgets for good what comes back into the repository, until
+// a person approves it again.
+func TestForgottenLasts(t *testing.T) {
+	p := newPlace(t)
+	k := p.learn(t, p.run("a.go", ""), 1)[0]
+	blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+	k, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(p.Repo, k.Path))
+	if err == nil {
+		err = p.Forget(t.Context(), k)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	gittest.Write(t, p.Repo, map[string]string{k.Path: string(text) + "\nBy a person.\n"})
+	k = p.learn(t, p.run("a.go", ""), 0)[0]
+	if k.State != episode.Forgotten || !k.Shared {
+		t.Errorf("it is %s, %+v", k.State, k)
+	}
+	if _, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob); err != nil {
+		t.Fatal(err)
+	}
+	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Approved || !strings.HasSuffix(k.Text, "By a person.") {
+		t.Errorf("%+v", k)
+	}
 }
 
 // TestRecall tells what is approved, fresh and not hidden, and proposals only

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -69,8 +70,8 @@ func (r Record) Uses(ctx context.Context) (map[string]episode.Use, error) {
 }
 
 // CatchUp writes what the newest runs show to be worth keeping as proposals. A
-// run is looked at once, and again when it has more events: whoever comes next
-// does what a process that died left undone.
+// run is looked at once, and again when it has more events or something of it
+// could not be kept: whoever comes next does what was left undone.
 func (b *Book) CatchUp(ctx context.Context) (err error) {
 	if b.Record.Journal == nil || b.Tokens <= 0 {
 		return nil
@@ -80,6 +81,7 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 		next[r.ID] = r.Events
 		return seen[r.ID] == r.Events
 	}
+	var left []error
 	var trees *worktree.Store
 	defer func() {
 		if trees != nil {
@@ -99,12 +101,17 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		_, err = b.Learn(ctx, Run{State: run, Git: trees.Git(), Blob: blobs.Get})
-		return err
+		if _, err := b.Learn(ctx, Run{State: run, Git: trees.Git(), Blob: blobs.Get}); err != nil {
+			if !slices.ContainsFunc(left, func(e error) bool { return e.Error() == err.Error() }) { // such as that too many wait
+				left = append(left, err)
+			}
+			delete(next, run.Run)
+		}
+		return nil
 	}); err != nil {
 		return err
 	}
-	return b.keepSeen(next)
+	return errors.Join(append(left, b.keepSeen(next))...)
 }
 
 // seenFile says how many events the runs had that were looked at. Without it
@@ -125,9 +132,5 @@ func (s Store) keepSeen(seen map[nexus.RunID]int64) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.State, seenFile)
-	if err = os.WriteFile(name+".new", data, 0o600); err == nil {
-		err = os.Rename(name+".new", name)
-	}
-	return disk.Fail("write "+name, err)
+	return disk.Replace(filepath.Join(s.State, seenFile), data)
 }

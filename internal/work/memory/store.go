@@ -8,8 +8,11 @@
 package memory
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -54,7 +57,7 @@ func (s Store) dir() string { return filepath.Join(s.State, "memory") }
 
 // Load reads all episodes, in the order of [episode.Order], and says which files
 // are none. One that is in the repository comes before one of the same name
-// that is in the state directory.
+// that is in the state directory, unless it was forgotten here.
 func (s Store) Load() ([]Kept, []Problem, error) {
 	var all []Kept
 	var problems []Problem
@@ -72,8 +75,11 @@ func (s Store) Load() ([]Kept, []Problem, error) {
 		}
 		problems = append(problems, wrong...)
 		for _, k := range own {
-			if !slices.ContainsFunc(all, func(o Kept) bool { return o.ID == k.ID }) {
+			switch i := slices.IndexFunc(all, func(o Kept) bool { return o.ID == k.ID }); {
+			case i < 0:
 				all = append(all, k)
+			case k.State == episode.Forgotten:
+				all[i].State = episode.Forgotten // its file came back, with a merge for instance
 			}
 		}
 	}
@@ -93,8 +99,8 @@ func order(all []Kept) []Kept {
 	return all
 }
 
-// read reads the episodes of a directory below top, which is followed through no
-// link that leads out of it.
+// read reads the episodes of a directory below top, through no link. A directory
+// that is none is a problem, and stops nothing.
 func read(top, dir string, shared bool) (all []Kept, problems []Problem, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,15 +110,15 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 		return nil, nil, disk.Fail("read the memory", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
+	if err := plain(root, dir+"/"); err != nil {
+		return nil, []Problem{problem(dir, err)}, nil
+	}
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: "read " + filepath.Join(top, dir), Cause: err,
-			Hint: "It must be a readable directory.",
-		}
+		return nil, []Problem{{dir, err.Error(), "It must be a readable directory."}}, nil
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
@@ -140,21 +146,25 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 }
 
 func one(root *os.Root, name, at string) (episode.Episode, error) {
-	info, err := root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return episode.Episode{}, &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: at + ": it is not a plain file",
-			Hint: "Replace it with the file itself.",
-		}
-	}
-	var data []byte
-	if err == nil {
-		data, err = root.ReadFile(name)
-	}
+	data, err := load(root, name)
 	if err != nil {
-		return episode.Episode{}, fmt.Errorf("%s: %w", at, err)
+		return episode.Episode{}, err
 	}
 	return episode.Parse(at, data)
+}
+
+// load reads a plain file, and of one that is too long for an episode only as
+// much as shows that it is.
+func load(root *os.Root, name string) (data []byte, err error) {
+	if err := plain(root, name); err != nil {
+		return nil, err
+	}
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	data, err = io.ReadAll(io.LimitReader(f, episode.MaxFile+1))
+	return data, errors.Join(err, f.Close())
 }
 
 // problem says what is wrong with a file: the place in it comes first.
@@ -218,17 +228,58 @@ func (s Store) hides(paths ...string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
 }
 
+// alone runs do while no other process changes the memory, with what is there:
+// what was read before that may have been approved or forgotten meanwhile.
+func (s Store) alone(ctx context.Context, do func(all []Kept) error) error {
+	return disk.Lock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
+		all, _, err := s.Load()
+		if err != nil {
+			return err
+		}
+		return do(all)
+	})
+}
+
+// still returns an episode as it is now, and whether it is the one that was read.
+func still(all []Kept, k Kept) (Kept, bool) {
+	i := slices.IndexFunc(all, func(o Kept) bool { return o.ID == k.ID })
+	if i < 0 {
+		return k, false
+	}
+	now := all[i]
+	return now, now.State == k.State && now.Shared == k.Shared && now.Text == k.Text
+}
+
 // Approve makes an episode one that agents are told of: its file is in the
 // repository then. One whose files changed is approved as they are now, which is
 // what now says; it reports whether they had. One that is not merged is approved
 // as it was learned, the first time. A lasting one stays when its files change.
-func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
+// One that is not any more what the caller read is not approved.
+func (s Store) Approve(
+	ctx context.Context, k Kept, stand episode.Standing, lasting bool, now func(path string) string,
+) (moved Kept, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to",
 			Hint: "Approve it in a checkout of the repository.",
 		}
 	}
+	moved = k
+	err = s.alone(ctx, func(all []Kept) error {
+		is, same := still(all, k)
+		if !same {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: k.ID + " was changed meanwhile",
+				Hint: "Read it with nexus memory show " + k.ID + ", and approve it again.",
+			}
+		}
+		moved, refreshed, err = s.approve(is, stand, lasting, now)
+		return err
+	})
+	return moved, refreshed, err
+}
+
+func (s Store) approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
 	is, file := k.Stand(now)
 	if stand != episode.Unmerged || k.State == episode.Approved {
 		stand = is
@@ -267,26 +318,33 @@ func (s Store) Approve(k Kept, stand episode.Standing, lasting bool, now func(pa
 	return to, refreshed, s.drop(k.ID)
 }
 
-// Forget makes an episode one that is neither told nor proposed again here. Its
-// file in the repository is removed.
-func (s Store) Forget(k Kept) error {
-	e := k.Episode
-	e.State = episode.Forgotten
-	if err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600); err != nil {
+// Forget makes an episode one that is neither told nor proposed again here, also
+// when its file in the repository, which is removed, comes back.
+func (s Store) Forget(ctx context.Context, k Kept) error {
+	return s.alone(ctx, func(all []Kept) error {
+		k, _ := still(all, k)
+		e := k.Episode
+		e.State = episode.Forgotten
+		err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600)
+		if err == nil && k.Shared {
+			err = remove(s.Repo, k.Path)
+		}
 		return err
-	}
-	if k.Shared {
-		return s.Remove(k)
-	}
-	return nil
+	})
 }
 
-// Remove deletes the file of an episode.
-func (s Store) Remove(k Kept) error {
-	if !k.Shared {
+// Remove deletes the file of an episode, unless it is not any more what the
+// caller read.
+func (s Store) Remove(ctx context.Context, k Kept) error {
+	return s.alone(ctx, func(all []Kept) error {
+		switch _, same := still(all, k); {
+		case !same:
+			return nil
+		case k.Shared:
+			return remove(s.Repo, k.Path)
+		}
 		return s.drop(k.ID)
-	}
-	return remove(s.Repo, k.Path)
+	})
 }
 
 // drop deletes the file of an episode in the state directory.
@@ -297,7 +355,9 @@ func remove(top, name string) error {
 	if err != nil {
 		return disk.Fail("remove "+name, err)
 	}
-	err = root.Remove(filepath.FromSlash(name))
+	if err = plain(root, name); err == nil {
+		err = root.Remove(filepath.FromSlash(name))
+	}
 	if closed := root.Close(); err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = closed
 	}
@@ -318,14 +378,20 @@ func (s Store) text(k Kept) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	return root.ReadFile(filepath.FromSlash(name))
+	return load(root, name)
 }
 
-// write puts a file in its place as a whole, without keys.
-func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
-	if s.Mask != nil {
-		data = s.Mask(data)
+// masked returns a text without keys.
+func (s Store) masked(data []byte) []byte {
+	if s.Mask == nil {
+		return data
 	}
+	return s.Mask(data)
+}
+
+// write puts a file in its place as a whole, without keys, and through no link.
+func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
+	data = s.masked(data)
 	err := os.MkdirAll(top, 0o700)
 	var root *os.Root
 	if err == nil {
@@ -333,17 +399,60 @@ func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) erro
 	}
 	if err == nil {
 		defer func() { _ = root.Close() }() // the file was closed for itself
-		err = root.MkdirAll(filepath.FromSlash(path.Dir(name)), dirs)
+		err = put(root, name, data, dirs, mode)
 	}
-	next := filepath.FromSlash(name) + ".new" // no episode, if it stays behind
-	if err == nil {
-		err = root.WriteFile(next, data, mode)
+	return disk.Fail("write "+name, err)
+}
+
+func put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
+	if err := plain(root, name); err != nil {
+		return err
 	}
-	if err == nil {
+	dir := path.Dir(name)
+	if err := root.MkdirAll(filepath.FromSlash(dir), dirs); err != nil {
+		return err
+	}
+	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text())) // nobody has laid a link there; no episode, if it stays behind
+	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = root.Rename(next, filepath.FromSlash(name))
 	}
 	if err != nil {
-		return disk.Fail("write "+name, err)
+		return errors.Join(err, root.Remove(next))
+	}
+	return nil
+}
+
+// plain makes sure that what is there of a path are directories and, at its end,
+// a file, unless it ends with a slash: a link leads to what somebody else chose,
+// within the checkout, too.
+func plain(root *os.Root, name string) error {
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' || strings.HasSuffix(name[:i], "/") {
+			continue
+		}
+		info, err := root.Lstat(filepath.FromSlash(name[:i]))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		what := "directory"
+		ok := info.IsDir()
+		if i == len(name) {
+			what, ok = "file", info.Mode().IsRegular()
+		}
+		if !ok {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: it is not a plain %s", name[:i], what),
+				Hint: "Replace it with the " + what + " itself.",
+			}
+		}
 	}
 	return nil
 }

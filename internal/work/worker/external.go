@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -91,11 +93,8 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	defer free()
 	var undone tool.UndoneFiles
 	tidy := s.tidyTree(t, e, h.Program, &undone)
-	if err := steered(ctx, e, h.Program, tidy); err != nil {
-		return agent.Outcome{}, err
-	}
 	login := &keeper{login: agentcli.Login{Program: h.Program, Home: homeOf(t, h), User: h.User}, learn: s.Site.Learn}
-	a, way, closed, err := s.launch(t, e, h) //nolint:contextcheck // what it started is ended whatever became of ctx
+	a, way, closed, err := s.launch(ctx, t, e, h, tidy)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -163,20 +162,26 @@ func homeOf(t Talk, h ExternalAgent) string {
 
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
-func (s *Sessions) launch(t Talk, e tool.Env, h ExternalAgent) (external.Agent, *egress.Way, func(), error) {
+func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAgent, tidy func(context.Context) error,
+) (external.Agent, *egress.Way, func(), error) {
+	set, err := tool.New(e, "read_file") // knows which files are hidden
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := s.steered(ctx, e, h.Program, set, tidy); err != nil {
+		set.Close()
+		return nil, nil, nil, err
+	}
 	home := homeOf(t, h)
 	secrets, err := h.Program.Home(home, h.User)
 	if err != nil {
+		set.Close()
 		return nil, nil, nil, err
 	}
 	for _, secret := range secrets {
 		if s.Site.Learn != nil {
 			s.Site.Learn(secret)
 		}
-	}
-	set, err := tool.New(e, "read_file") // knows which files are hidden
-	if err != nil {
-		return nil, nil, nil, err
 	}
 	hidden, err := set.Hidden()
 	if err != nil {
@@ -247,21 +252,26 @@ func (f servedFiles) Write(name, text string) error {
 const toolTime = 20 * time.Minute
 
 // steered is the error of a tree with files that would choose what an agent is and
-// does, unless they are hidden from it anyway. What it wrote itself before it was
-// killed is taken back.
-func steered(ctx context.Context, e tool.Env, p agentcli.Program, tidy func(context.Context) error) error {
+// does, unless the sandbox keeps it from opening them. What it wrote itself before it
+// was killed is taken back.
+func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, set *tool.Set, tidy func(context.Context) error) error {
 	names := p.Steering()
 	if len(names) > 0 && tidy != nil {
 		if err := tidy(ctx); err != nil {
 			return err
 		}
 	}
+	hidden, err := set.Hidden()
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
 		info, err := e.Root.Lstat(name)
-		if err != nil || e.Hidden.Name(name) != "" {
+		none := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) // any other error may be of a link that leads out
+		if none || s.Site.Box.Hides() && covered(hidden, filepath.Join(e.Dir, name)) {
 			continue
 		}
-		if data, err := e.Root.ReadFile(name); err == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
+		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
 		return &nexus.Error{
@@ -274,6 +284,11 @@ func steered(ctx context.Context, e tool.Env, p agentcli.Program, tidy func(cont
 	return nil
 }
 
+// covered reports whether a file, or a directory that it is in, is one of the hidden ones.
+func covered(hidden []string, file string) bool {
+	return slices.ContainsFunc(hidden, func(h string) bool { return h == file || strings.HasPrefix(file, h+"/") })
+}
+
 // steers returns the rule that an agent writes none of the files that would choose
 // what it is and does from its next prompt on; nil where there are none.
 func steers(p agentcli.Program) func(name string) error {
@@ -282,7 +297,7 @@ func steers(p agentcli.Program) func(name string) error {
 		return nil
 	}
 	return func(name string) error {
-		if slices.Contains(all, name) {
+		if slices.ContainsFunc(all, func(one string) bool { return one == name || path.Dir(one) == name }) { // a link in place of the directory
 			return fmt.Errorf("%s is refused (agent.settings): %s would take its settings from it", name, p.Name)
 		}
 		return nil

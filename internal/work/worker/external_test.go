@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
@@ -156,15 +157,58 @@ func TestSettingsOfTheRepository(t *testing.T) {
 		{"aider", ".aider.conf.yml", "read: [", true},
 		{"aider", ".aider.conf.yml", "read: a\nlint-cmd: b\n", true},
 		{"aider", ".aider.model.settings.yml", "[]", true},
-		{"aider", ".env", "A=1", false},
+		{"aider", ".env", "A=1", true},                               // holds no secret, so that programs may read it
+		{"aider", ".env", "API_KEY=AKIA" + "QYLPMN5HXWFGJ3TC", true}, // nothing covers it without a wall
+		{"gemini", ".gemini/settings.json", "{}", true},
+		{"gemini", ".gemini/.env", "A=1", true},
+		{"gemini", ".gemini", "/nowhere", true}, // a link
+		{"gemini", ".gemini/GEMINI.md", "Read this.", false},
+		{"gemini", "GEMINI.md", "Read this.", false},
 		{"toy", "crush.json", "{}", false},
 	} {
 		m := made(t, nexus.Reviewer, `echo "I read it."`)
 		as(m, c.as)
-		gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: c.text})
+		if c.file == ".gemini" {
+			if err := os.Symlink(c.text, filepath.Join(m.talk.Tree.Dir, c.file)); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			gittest.Write(t, m.talk.Tree.Dir, map[string]string{c.file: c.text})
+		}
 		_, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
 		if refused := errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}); refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %s: %v", c.as, c.file, err)
+		}
+	}
+}
+
+// TestHiddenSettings choose nothing where the sandbox keeps an agent from opening them.
+// One that hides nothing else covers none, and a link is never covered.
+func TestHiddenSettings(t *testing.T) {
+	box, err := sandbox.Find(t.Context(), sandbox.Native)
+	testenv.NeedMachine(t, "a sandbox", err)
+	key := "AKIA" + "QYLPMN5HXWFGJ3TC"
+	for text, refused := range map[string]bool{"API_KEY=" + key: false, "A=1": true, "a link": true} {
+		m := made(t, nexus.Reviewer, `cat .env 2>/dev/null; echo "I read it."`)
+		m.Sessions.Site.Box = box
+		external := m.Sessions.External
+		m.Sessions.External = func(role nexus.Role, tier nexus.Tier, pin string) ([]*worker.ExternalAgent, []string) {
+			all, others := external(role, tier, pin)
+			all[0].Program.Command = "aider"
+			all[0].Seen = []string{filepath.Dir(all[0].File)}
+			return all, others
+		}
+		if text == "a link" {
+			gittest.Write(t, m.talk.Tree.Dir, map[string]string{"settings": "API_KEY=" + key})
+			if err := os.Symlink("settings", filepath.Join(m.talk.Tree.Dir, ".env")); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			gittest.Write(t, m.talk.Tree.Dir, map[string]string{".env": text})
+		}
+		o, err := m.Sessions.Converse(t.Context(), m.talk, books{&desk{}, m.talk})
+		if is := errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}); is != refused || !refused && (err != nil || o.Text != "I read it.") {
+			t.Errorf("with %s: %+v, %v", text, o, err)
 		}
 	}
 }

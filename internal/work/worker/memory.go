@@ -3,9 +3,14 @@ package worker
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -53,13 +58,13 @@ func (j *Judge) forged(ctx context.Context, c Case) (e nexus.Evidence, red bool,
 	if c.Base == "" {
 		return e, false, nil
 	}
-	var entry [2]string
+	var memory [2][]string
 	for i, rev := range []string{c.Base, c.Hash} {
-		if entry[i], err = j.Trees.Git().Line(ctx, "ls-tree", "--full-tree", rev, "--", episode.Dir); err != nil {
+		if memory[i], err = memories(ctx, j.Trees.Git(), rev); err != nil {
 			return e, false, fmt.Errorf("read the memory: %w", err)
 		}
 	}
-	if entry[0] == entry[1] {
+	if slices.Equal(memory[0], memory[1]) {
 		return e, false, nil
 	}
 	return nexus.Evidence{
@@ -70,4 +75,38 @@ func (j *Judge) forged(ctx context.Context, c Case) (e nexus.Evidence, red bool,
 			Advice:  "Restore the files. What the next agent should know goes into learned when you call finish: a person decides about it.",
 		}},
 	}, true, nil
+}
+
+// memories returns the entries of a tree that some file system takes for the
+// memory, or for a directory that it is in where that is none: a link or a
+// submodule, which leads to files that have other names.
+func memories(ctx context.Context, repo git.Repo, rev string) ([]string, error) {
+	var found []string
+	trees := map[string]string{"": rev} // by path
+	for part := range strings.SplitSeq(episode.Dir, "/") {
+		below := map[string]string{}
+		for dir, tree := range trees {
+			out, err := repo.Run(ctx, "ls-tree", "-z", "--full-tree", tree)
+			if err != nil {
+				return nil, err
+			}
+			for entry := range strings.SplitSeq(out, "\x00") {
+				head, name, _ := strings.Cut(entry, "\t")
+				words := strings.Fields(head) // mode, type, object
+				switch {
+				case !strings.EqualFold(pathkind.Fold(name), part) || len(words) != 3:
+				case words[1] == "tree":
+					below[path.Join(dir, name)] = words[2]
+				default:
+					found = append(found, path.Join(dir, entry))
+				}
+			}
+		}
+		trees = below
+	}
+	for dir, tree := range trees {
+		found = append(found, tree+" "+dir)
+	}
+	slices.Sort(found)
+	return found, nil
 }

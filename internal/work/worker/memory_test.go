@@ -1,11 +1,14 @@
 package worker_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
@@ -15,18 +18,40 @@ import (
 func TestMemoryIsPeoples(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	with, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{episode.Dir + "/a.md": "by a person\n"})
+	type files = map[string]string
 	for name, c := range map[string]struct {
 		from  string
-		files map[string]string
+		files files
+		edit  func(dir string) error
 		red   bool
 	}{
-		"written":    {base, map[string]string{episode.Dir + "/a.md": "by an agent\n"}, true},
-		"changed":    {with, map[string]string{episode.Dir + "/a.md": "by an agent\n"}, true},
-		"left alone": {with, map[string]string{"b.txt": "b\n", ".nexus/memory.md": "beside it\n"}, false},
+		"written":    {base, files{episode.Dir + "/a.md": "by an agent\n"}, nil, true},
+		"changed":    {with, files{episode.Dir + "/a.md": "by an agent\n"}, nil, true},
+		"left alone": {with, files{"b.txt": "b\n", ".nexus/memory.md": "beside it\n"}, nil, false},
+		"capitals":   {base, files{".NEXUS/Memory/a.md": "by an agent\n"}, nil, true},
+		"other s":    {base, files{".nexu\u017f/memory/a.md": "by an agent\n"}, nil, true},
+		"link": {base, files{"docs/memory/a.md": "by an agent\n"}, func(dir string) error {
+			return os.Symlink("docs", filepath.Join(dir, ".nexus"))
+		}, true},
+		"link below": {base, files{".nexus/b": "b\n", "docs/a.md": "by an agent\n"}, func(dir string) error {
+			return os.Symlink("../docs", filepath.Join(dir, ".nexus", "memory"))
+		}, true},
+		"renamed": {with, nil, func(dir string) error {
+			return os.Rename(filepath.Join(dir, ".nexus"), filepath.Join(dir, ".Nexus"))
+		}, true},
 	} {
 		id := nexus.AttemptID("T2." + strings.ReplaceAll(name, " ", ""))
-		_, tree := workertest.Commit(t, s, id, c.from, c.files)
 		w, err := s.Trees.Add(t.Context(), "r", id, c.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gittest.Write(t, w.Dir, c.files)
+		if c.edit != nil {
+			if err := c.edit(w.Dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, tree, err := w.Snapshot(t.Context(), "work")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 // MayMatch reports whether a pattern says enough of a name to be meant for files
 // that hold secrets: .en? and cred*, and not * or *.json.
 func MayMatch(pattern string) bool {
-	pattern = strings.ReplaceAll(fold(pattern), "[!", "[^")
+	pattern = strings.ReplaceAll(Fold(pattern), "[!", "[^")
 	meta := strings.IndexAny(pattern, "*?[")
 	if meta < 0 {
 		return false

@@ -101,13 +101,13 @@ const (
 func Protected(name string, write bool) Protection {
 	parts := strings.Split(path.Clean(name), "/")
 	for i, part := range parts {
-		folded, last := fold(part), i == len(parts)-1
+		folded, last := Fold(part), i == len(parts)-1
 		switch {
 		case folded == ".git" || folded == "git~1":
 			return Git
 		case write && (agentDirs(folded) || last && agentFiles(folded)):
 			return AgentConfig
-		case last && secretFile(folded) && (!keyring(folded) || !Fixture(name)), last && i > 0 && folded == "config.json" && fold(parts[i-1]) == ".docker":
+		case last && secretFile(folded) && (!keyring(folded) || !Fixture(name)), last && i > 0 && folded == "config.json" && Fold(parts[i-1]) == ".docker":
 			return MaySecret
 		}
 	}
@@ -152,9 +152,9 @@ func Example(name string) bool {
 	return false
 }
 
-// fold returns the name that a file System which ignores case, trailing dots,
+// Fold returns the name that a file system which ignores case, trailing dots,
 // streams and invisible characters takes a name for.
-func fold(name string) string {
+func Fold(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

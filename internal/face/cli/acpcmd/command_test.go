@@ -229,3 +229,23 @@ func FuzzTyped(f *testing.F) {
 		}
 	})
 }
+
+// TestStill holds that a run which is not paused any more as it was shown is not
+// continued.
+func TestStill(t *testing.T) {
+	s := &session{}
+	s.hold("r1", true, "3 tool calls were refused")
+	if err := s.still("r1", "3 tool calls were refused"); err != nil {
+		t.Error(err)
+	}
+	for _, now := range []struct {
+		held   nexus.RunID
+		paused bool
+		alarm  string
+	}{{"", false, ""}, {"r1", false, ""}, {"r1", true, ""}, {"r1", true, "4"}, {"r2", true, "3"}} {
+		s.hold(now.held, now.paused, now.alarm)
+		if err := s.still("r1", "3"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+			t.Errorf("%s %t %q: %v", now.held, now.paused, now.alarm, err)
+		}
+	}
+}

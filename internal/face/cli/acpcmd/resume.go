@@ -159,15 +159,24 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 		return "", err
 	}
 	s.mu.Lock()
-	alarm, agreed := s.alarm, false
+	run, alarm, agreed := s.held, s.alarm, false
 	s.mu.Unlock()
-	if alarm != "" && !s.chosen(c).allowed(c, "resume") {
-		what := "Continue the run, which an alert has paused:\n\n" + fenced(alarm)
-		answer, err := s.consent(ctx, "Continue the run after an alert", what, once("Continue"))
-		if answer == "" || err != nil {
-			return acpserver.Done, err
+	if run == "" {
+		return acpserver.Done, nil // it has ended, and says so
+	}
+	if alarm != "" {
+		_, st, err := s.look(ctx, string(run))
+		if err != nil {
+			return "", err
 		}
-		agreed = true
+		if !s.chosen(c, st.Limits.Approval).allowed(c, "resume") {
+			what := "Continue the run, which an alert has paused:\n\n" + fenced(alarm)
+			answer, err := s.consent(ctx, "Continue the run after an alert", what, once("Continue"))
+			if answer == "" || err != nil {
+				return acpserver.Done, err
+			}
+			agreed = true
+		}
 	}
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.Changes)
@@ -175,17 +184,27 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 		return "", err
 	}
 	defer p.Close()
-	s.mu.Lock()
-	run := s.held
-	s.mu.Unlock()
-	if run == "" {
-		return acpserver.Done, nil // it has ended, and says so
+	if err := s.still(run, alarm); err != nil {
+		return "", err
 	}
 	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbResume, By: s.order(agreed).Actor}); err != nil {
 		return "", err
 	}
 	s.say("Run %s continues.", run)
 	return acpserver.Done, nil
+}
+
+// still is the error of a run that is not paused any more as it was when a person looked.
+func (s *session) still(run nexus.RunID, alarm string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == run && s.paused && s.alarm == alarm {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " is not paused any more as it was shown; nothing was done",
+		Hint: "/status shows how it stands. /resume asks again, if it is paused.",
+	}
 }
 
 // look returns how a run stands.

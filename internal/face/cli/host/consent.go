@@ -43,6 +43,7 @@ func Whole(what, text string) (string, error) {
 // Price says what work may cost, and what else it takes.
 type Price struct {
 	Most   nexus.Money
+	All    bool   // Most counts what is spent already
 	Model  string // instead of the configured ones; empty: those
 	Land   bool   // it moves a branch at the end
 	Target string // that branch; empty: the one that is checked out
@@ -51,6 +52,9 @@ type Price struct {
 // String implements [fmt.Stringer].
 func (p Price) String() string {
 	text := fmt.Sprintf("It may spend up to $%.2f", p.Most.Float())
+	if p.All {
+		text += " in all"
+	}
 	if p.Model != "" {
 		text += ", with the model " + Shown(p.Model)
 	}
@@ -72,6 +76,14 @@ func PriceOf(s *state.State) Price {
 	return p
 }
 
+// LimitOf is [PriceOf] with the limit of the whole run in place of what is left of it: a
+// question says the same for as long as the limit does, while the run spends.
+func LimitOf(s *state.State) Price {
+	p := PriceOf(s)
+	p.Most, p.All = s.Ledger.Limit(), true
+	return p
+}
+
 // Refuses reports whether an answer is a plain no, with or without a reason.
 func Refuses(text string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
@@ -88,7 +100,7 @@ func YesTakes(s *state.State, held bool) string {
 			text = "What landed is published now; a model resolves conflicts. "
 		}
 	}
-	return text + PriceOf(s).String()
+	return text + LimitOf(s).String()
 }
 
 // Outline lists the tasks of a plan that comes from a client or a model, and the

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -16,6 +18,33 @@ func TestShown(t *testing.T) {
 	}
 	if got := host.Shown(strings.Repeat("y", 10_000)); len(got) > 1600 || !strings.HasSuffix(got, "y... (cut here; it has 10,000 bytes)") {
 		t.Errorf("%d bytes: %s", len(got), got[len(got)-60:])
+	}
+}
+
+// TestYesTakes holds that a question stays as it was asked while the run spends: a yes to
+// another one is none.
+func TestYesTakes(t *testing.T) {
+	s := state.New("r")
+	at := int64(0)
+	apply := func(f nexus.Fact) {
+		at++
+		if err := s.Apply(nexus.Event{Seq: at, Run: "r", At: time.Unix(0, 0), Fact: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write."}, Land: true, Target: "main", Limits: nexus.Limits{RunMoney: 5 * nexus.Dollar}})
+	apply(nexus.RunStarted{})
+	asked := host.YesTakes(s, true)
+	if want := "It may spend up to $5.00 in all, and moves main to the result."; !strings.HasSuffix(asked, want) {
+		t.Error(asked)
+	}
+	apply(nexus.BudgetReserved{ID: "1", Money: nexus.Dollar})
+	apply(nexus.BudgetSpent{ID: "1", Money: nexus.Dollar})
+	if s.Ledger.Spent() != nexus.Dollar {
+		t.Fatal("nothing is spent")
+	}
+	if now := host.YesTakes(s, true); now != asked {
+		t.Errorf("after it spent: %s", now)
 	}
 }
 

@@ -37,6 +37,8 @@ type agentProgram struct {
 	Roles     []nexus.Role  `json:"roles,omitempty"`   // that it works for
 	Next      string        `json:"next"`              // the first fix
 	Needs     []need        `json:"needs,omitempty"`   // what is missing so that it can be used
+	Kept      []string      `json:"kept,omitempty"`    // why a login that it renewed when it was asked for its models was not written back
+	Home      string        `json:"home,omitzero"`     // where that login still is; empty: nowhere
 	Windows   []view.Window `json:"windows,omitempty"` // how much of its limits is used, as runs of this repository heard last
 	every     bool          // it works for all roles
 }
@@ -79,7 +81,7 @@ func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
 		Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
 		Needs: needs(one, said), every: one.Every(),
 		Version: said.Version, Model: one.Model, Models: said.Models, Told: said.Helps, Asks: one.Speaks == "claude" || one.Speaks == "acp",
-		Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
+		Kept: said.Kept, Home: said.Home, Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
 	}
 	if p.Told {
 		p.Resumes = said.Resumes
@@ -161,6 +163,12 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		b.WriteString("\n")
 		if len(one.Models) > 0 {
 			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.Clean(someOf(one.Models)))
+		}
+		for _, why := range one.Kept {
+			fmt.Fprintf(&b, "        %-10s %s %s\n", "", s.Warn("a login that it renewed was not written back:"), view.Clean(why))
+		}
+		if one.Home != "" {
+			fmt.Fprintf(&b, "        %-10s it is still in %s; log in again if yours is no longer accepted\n", "", view.Clean(one.Home))
 		}
 		for _, w := range one.Windows {
 			fmt.Fprintf(&b, "        %-10s %s\n", "", w.Text())

@@ -29,12 +29,12 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 		return "", err
 	}
 	all := needs(t, c.Input)
-	var left host.Price
+	var again resumed
 	if t.name == "resume" {
-		if left, err = s.left(ctx, c.Input); err != nil {
+		if again, err = s.again(ctx, c.Input); err != nil {
 			return "", err
 		}
-		if left.Land {
+		if again.price.Land {
 			all = append(all, "land") // it was begun so
 		}
 	}
@@ -50,7 +50,7 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 	if len(missing) == 0 && !dear {
 		return "", nil
 	}
-	what, err := s.question(ctx, t, c, settings, left)
+	what, err := s.question(ctx, t, c, settings, again)
 	if err != nil {
 		return "", err
 	}
@@ -114,19 +114,26 @@ func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text strin
 	return text, lands, err
 }
 
-// left is what a run that is taken up again may cost, and the branch it moves.
-func (s *server) left(ctx context.Context, in map[string]any) (p host.Price, err error) {
-	run, _ := in["run"].(string)
-	err = s.Console.Look(ctx, run, func(_ *app.Place, _ journal.Run, st *state.State) error {
-		p = host.PriceOf(st)
-		return nil
-	})
-	return p, err
+// resumed is a run that is taken up again.
+type resumed struct {
+	goal  string
+	price host.Price // in all
 }
 
-// question says what a call does, for the person who is to agree to it. Left is that of
-// a run that is taken up again.
-func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, settings config.Config, left host.Price) (string, error) {
+// again returns the run that a call takes up again, and has the call name it: another
+// one that begins while a person thinks is then not the latest instead.
+func (s *server) again(ctx context.Context, in map[string]any) (r resumed, err error) {
+	name, _ := in["run"].(string)
+	err = s.Console.Look(ctx, name, func(_ *app.Place, run journal.Run, st *state.State) error {
+		in["run"] = string(run.ID)
+		r = resumed{st.Goal.Goal.Text, host.LimitOf(st)}
+		return nil
+	})
+	return r, err
+}
+
+// question says what a call does, for the person who is to agree to it.
+func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, settings config.Config, again resumed) (string, error) {
 	in := func(name string) string {
 		v, _ := c.Input[name].(string)
 		return host.Shown(v)
@@ -138,11 +145,11 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 		if err != nil {
 			return "", err
 		}
-		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
+		return s.about(ctx, in("run"), in("id"), !host.Refuses(word), func(run, asked string) string {
 			return fmt.Sprintf("answer for you, in run %s.\nQuestion %s: %s\nAnswer: %s", run, in("id"), asked, text)
 		})
 	case "approve":
-		return s.about(ctx, in("run"), in("id"), func(run, asked string) string {
+		return s.about(ctx, in("run"), in("id"), true, func(run, asked string) string {
 			if asked == "" {
 				return fmt.Sprintf("waive criterion %s of run %s: %s", in("id"), run, in("why"))
 			}
@@ -158,11 +165,11 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	case "plan":
 		what = "plan: " + in("goal")
 	case "resume":
-		cost.Land, cost.Target = left.Land, left.Target
+		cost.Land, cost.Target, cost.All = again.price.Land, again.price.Target, true
 		if _, given := c.Input["budget"]; !given {
-			cost.Most = left.Most
+			cost.Most = again.price.Most
 		}
-		what = "continue run " + cmp.Or(in("run"), "(the latest)")
+		what = "continue run " + in("run") + ": " + host.Shown(again.goal)
 	case "quick":
 		what = "do this task: " + in("task")
 		word, _ := c.Input["check"].(string)
@@ -187,8 +194,9 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 }
 
 // about fills in which run and which question a call is about, empty where it
-// is about a criterion.
-func (s *server) about(ctx context.Context, run, id string, text func(run, asked string) string) (what string, err error) {
+// is about a criterion. A yes to what only a person decides is to all of the question,
+// which is then shown to its end, or refused.
+func (s *server) about(ctx context.Context, run, id string, yes bool, text func(run, asked string) string) (what string, err error) {
 	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
 		q := st.Question(id)
 		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
@@ -198,7 +206,16 @@ func (s *server) about(ctx context.Context, run, id string, text func(run, asked
 		if q == nil {
 			return app.NotFound("question", id, "status lists those of run "+string(r.ID)+".")
 		}
-		what = text(string(r.ID), host.Shown(q.Text))
+		asked := host.Shown(q.Text)
+		if yes && people.StaysOpen(q.Trigger) {
+			if asked, err = host.Whole("the question", q.Text); err != nil {
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: err.Error(),
+					Hint: "Let the user answer it in a terminal: nexus answer " + q.ID + " --run " + string(r.ID) + ".",
+				}
+			}
+		}
+		what = text(string(r.ID), asked)
 		return nil
 	})
 	return what, err

@@ -286,7 +286,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 		"let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
 			var done []changed
 			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
-				to, renewed, err := s.book.Approve(k, s.row(k).Standing, lasting, s.now)
+				to, renewed, err := s.book.Approve(ctx, k, s.row(k).Standing, lasting, s.now)
 				if err == nil {
 					done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
 				}
@@ -320,7 +320,7 @@ func forgetCommand(a *console.Console) *cobra.Command {
 			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
 				shared = shared || k.Shared
 				done = append(done, changed{ID: k.ID, State: string(episode.Forgotten)})
-				return s.book.Forget(k)
+				return s.book.Forget(ctx, k)
 			})
 			if err != nil {
 				return err
@@ -358,7 +358,9 @@ func each(ctx context.Context, a *console.Console, names []string, do func(*shel
 		if err != nil {
 			return err
 		}
-		all = append(all, k)
+		if !slices.ContainsFunc(all, func(o memory.Kept) bool { return o.ID == k.ID }) {
+			all = append(all, k)
+		}
 	}
 	for _, k := range all {
 		if err := do(s, k); err != nil {
@@ -397,7 +399,7 @@ func gcCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 			defer s.place.Close()
-			gone, err := s.sweep(a.Now(), dry)
+			gone, err := s.sweep(ctx, a.Now(), dry)
 			if err != nil {
 				return err
 			}
@@ -410,7 +412,7 @@ func gcCommand(a *console.Console) *cobra.Command {
 
 // sweep removes what is of no use any more. What is learned again is proposed
 // again: only what is forgotten is not.
-func (s *shelf) sweep(now time.Time, dry bool) ([]dropped, error) {
+func (s *shelf) sweep(ctx context.Context, now time.Time, dry bool) ([]dropped, error) {
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 	keep := episode.Keep{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
 	gone := []dropped{}
@@ -424,7 +426,7 @@ func (s *shelf) sweep(now time.Time, dry bool) ([]dropped, error) {
 		if dry {
 			continue
 		}
-		if err := s.book.Remove(k); err != nil {
+		if err := s.book.Remove(ctx, k); err != nil {
 			return gone, err
 		}
 	}
