@@ -126,7 +126,7 @@ func (l *hiddenPaths) explain(output string) string {
 // beyond says why no command may run, nothing where one may: it could open what is
 // to be hidden from it.
 func (l *hiddenPaths) beyond() string {
-	if l == nil || l.env.Root == nil || !l.env.Box.Hides() {
+	if l == nil || l.env.Root == nil || l.env.Box == nil || !l.env.Box.Hides() {
 		return "" // nothing is hidden from commands there
 	}
 	l.paths()
