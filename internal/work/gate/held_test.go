@@ -71,7 +71,7 @@ func TestARunnerThatIsHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := limit
-			if c.state == nexus.Pass {
+			if c.state == nexus.Pass || strings.Contains(c.why, "after that") { // it does not end by its limit, on a busy machine neither
 				limit = time.Minute
 			}
 			g := gate.Gate{Name: "test", Args: []string{"sh", "-c", c.first}, Format: "tap", Tests: true, Timeout: limit, Linger: linger, Hold: stack.Held{Told: `^(not )?ok \d`, Flag: c.flag}}
