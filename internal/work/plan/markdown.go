@@ -203,7 +203,7 @@ func joined(v []string, many bool) string {
 func values(text string, many bool) (all []string, err error) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		v, rest := text, ""
-		if quoted, err := strconv.QuotedPrefix(text); err == nil {
+		if quoted, err := strconv.QuotedPrefix(text); err == nil && strings.HasPrefix(text, `"`) {
 			if v, err = strconv.Unquote(quoted); err != nil {
 				return nil, err
 			}

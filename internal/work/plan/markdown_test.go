@@ -35,6 +35,7 @@ func everything() nexus.Plan {
 			Strategy: nexus.NoTest, Reason: "words\nalone", Depth: 2, Criteria: []nexus.Criterion{{Text: "it says so"}},
 		},
 		{ID: "T3", Title: "No field", Brief: "- kind: of a list", Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
+		{ID: "T4", Title: "Odd words", Group: "''a", Reason: "`b` c", Tags: []string{"'d'", "`e` f"}, Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
 	}}
 }
 
@@ -64,7 +65,7 @@ func TestMarkdown(t *testing.T) {
 		t.Error(diff)
 	}
 	crlf := []byte("\uFEFF" + strings.ReplaceAll(string(data), "\n", "\r\n"))
-	if again, err := plan.LoadMarkdown(crlf, nexus.Size{}); err != nil || len(again.Tasks) != 3 || again.Tasks[0].Brief != want.Tasks[0].Brief {
+	if again, err := plan.LoadMarkdown(crlf, nexus.Size{}); err != nil || len(again.Tasks) != 4 || again.Tasks[0].Brief != want.Tasks[0].Brief {
 		t.Errorf("%+v, %v", again, err)
 	}
 }

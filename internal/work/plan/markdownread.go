@@ -229,7 +229,7 @@ func (r *reader) criterion(text string) {
 		}
 	case strings.TrimSpace(text) == "":
 		if len(all) > 0 {
-			all[len(all)-1].Text += "\n" + inner
+			all[len(all)-1].Text += "\n" + strings.TrimPrefix(text, "  ")
 		}
 	case len(all) == 0 || !below:
 		r.fail("%s is no criterion; a criterion is a line that starts with \"- \", and what belongs to it is indented below it", quote(text))
