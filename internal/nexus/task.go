@@ -46,7 +46,11 @@ type Task struct {
 	Brief      string      `json:"brief,omitzero"`      // what to do, for the one who does it
 	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
 	Group      string      `json:"group,omitzero"`      // the feature it belongs to
+	Priority   Priority    `json:"priority,omitzero"`   // zero means medium
 	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must have landed before
+	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without those that will not land
+	Ties       Ties        `json:"ties,omitempty"`      // why it needs or wants a task; missing means blocks
+	Covers     []string    `json:"covers,omitempty"`    // ids of the requirements, or of the statements of the goal, that it serves (decide/spec)
 	Files      []string    `json:"files,omitempty"`     // slash-separated paths it will touch, relative to the root
 	Criteria   []Criterion `json:"criteria,omitempty"`  // what must be true when it is done
 	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown
@@ -59,6 +63,32 @@ type Task struct {
 	Depth      int         `json:"depth,omitzero"`      // times it was split off a larger task
 	Keep       []string    `json:"keep,omitempty"`      // files that its work leaves as they are
 }
+
+// Priority is how much a task matters: of those that can start, the one that matters more starts first.
+type Priority string
+
+// The priorities, most important first.
+const (
+	PriorityCritical Priority = "critical"
+	PriorityHigh     Priority = "high"
+	PriorityMedium   Priority = "medium"
+	PriorityLow      Priority = "low"
+	PriorityTrivial  Priority = "trivial"
+)
+
+// Ties says for which reason a task depends on others.
+type Ties map[TaskID]Tie
+
+// Tie is the reason why one task depends on another.
+type Tie string
+
+// The ties.
+const (
+	TieBlocks Tie = "blocks"
+	TieFile   Tie = "file"   // both change one file
+	TieSchema Tie = "schema" // it uses data whose form the other decides
+	TieAPI    Tie = "api"    // it calls what the other makes
+)
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {
