@@ -157,8 +157,8 @@ func (p *retelling) asks(r nexus.Request) int64 {
 func (p *retelling) opening() []prompt.Part {
 	p.t.Helper()
 	p.plays(nil)
-	v, _ := schedule.Ahead(p.s, p.s.Task("T1"))
-	u, err := attempt.Next(p.t.Context(), p.Worker, v, nexus.Coder)
+	p.view, _ = schedule.Ahead(p.s, p.s.Task("T1"))
+	u, err := attempt.Next(p.t.Context(), p.Worker, p.view, nexus.Coder)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -281,13 +281,16 @@ var retold = []struct {
 // recordings of what was told before are history: no test writes them.
 func TestWhatANextAttemptIsTold(t *testing.T) {
 	var table, texts strings.Builder
+	git := breaks(t)
 	for _, c := range retold {
+		git.fails(0)
 		p := newRetelling(t)
 		c.play(p)
 		var said []string
 		for _, part := range p.opening() {
 			said = append(said, part.Text)
 		}
+		git.unread(p.job, nexus.Coder)
 		now := strings.Join(said, "\n\n") + "\n"
 		recorded(t, filepath.Join("testdata", "retold", c.name+".txt"), now)
 		was, err := os.ReadFile(filepath.Join("testdata", "retold", c.name+".before.txt"))
