@@ -386,6 +386,12 @@ func TestNextOfWhatIsLost(t *testing.T) {
 			s.Over, s.Messages = false, []string{"lost"}
 			return nexus.Reviewer
 		},
+		"what a writer was told": func(j *job) nexus.Role {
+			j.written(1, one)
+			s := j.view.Attempt.Sessions[0]
+			s.Over, s.Messages = false, []string{"lost"}
+			return nexus.Coder
+		},
 		"what the author said": func(j *job) nexus.Role {
 			j.written(1, one)
 			j.view.Attempt.Sessions[0].Result = "lost"

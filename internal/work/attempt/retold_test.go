@@ -331,6 +331,25 @@ func TestWhatIsLostIsNotTold(t *testing.T) {
 	has(t, said(), []string{"- T1.1: the approach failed", "exit 2"}, "idea:", "panic")
 }
 
+// TestWhatCameClosestIsShownToWhoContinues, which a tester does of work on tests
+// alone.
+func TestWhatCameClosestIsShownToWhoContinues(t *testing.T) {
+	p := newRetelling(t)
+	p.start("T1.1")
+	snap := p.wrote("T1.1", "", parse("return scan(s)"), "A scanner.")
+	p.red(snap, "build", nexus.Finding{File: "dur/dur.go", Line: 5, Code: "compile", Message: "undefined: scan"})
+	p.ended("T1.1", nexus.NoProgress, "the same build failure 3 times")
+	p.opening()
+	for role, kinds := range map[nexus.Role]map[nexus.TaskKind]bool{nexus.Coder: {"": true, nexus.TestTask: true}, nexus.Tester: {"": false, nexus.TestTask: true}} {
+		for kind, shown := range kinds {
+			p.view.Task.Kind = kind
+			if got := text(p.next(role)); strings.Contains(got, "return scan(s)") != shown {
+				t.Errorf("a %s of a %s: %s", role, kind, got)
+			}
+		}
+	}
+}
+
 // history is the part of a message that depends on earlier attempts.
 func history(text string) string { return text[strings.Index(text, "## Start"):] }
 

@@ -356,29 +356,27 @@ func way() string {
 // once only: what is done after it would not fail, and so cannot hide it.
 func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
-	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
-		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
-		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
+	own := []string{ // facts that are not the attempt's: sessions are its worker's to record
+		"nexus.SessionStarted", "nexus.PromptSent", "nexus.TurnTaken", "nexus.SessionEnded", "nexus.NetworkJudged", "nexus.BudgetSpent", "nexus.ToolCalled", "nexus.ToolAnswered",
+		"nexus.ToolsAnswered",
 	}
-	ways := map[string]bool{} // to a look at the gates: each is enough once
+	ways := map[string]bool{} // to a look at the gates, and to the record of a kind of fact: each is enough once
 	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
 			whole.kit(depend.Wish{})
 			looks, list := []string{}, whole.Judge.Gates
 			whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks = append(looks, way()); return list(dir) }
+			var records []string
+			whole.desk.fails = func(f nexus.Fact) error { records = append(records, fmt.Sprintf("%T %s", f, way())); return nil }
 			if f := whole.ended(); f.Outcome != nexus.Accepted && f.Outcome != nexus.Unverified {
 				t.Fatalf("%+v: %s", f, whole.desk.told())
 			}
-			for n, f := range whole.desk.facts {
-				kind := fmt.Sprintf("%T", f)
-				if g, ok := f.(nexus.GateJudged); ok {
-					kind += g.Evidence.Gate + string(g.Evidence.State)
-				}
-				if kinds[kind] {
+			for n, way := range records {
+				if kind, _, _ := strings.Cut(way, " "); ways[way] || slices.Contains(own, kind) {
 					continue
 				}
-				kinds[kind] = true
+				ways[way] = true
 				j := c.make(t)
 				seen := 0
 				j.desk.fails = func(nexus.Fact) error {
@@ -388,7 +386,7 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 					return nil
 				}
 				if facts, err := j.work(); !errors.Is(err, broken) || len(facts) > 0 {
-					t.Errorf("without %s: %+v, %v", kind, facts, err)
+					t.Errorf("without %s: %+v, %v", way, facts, err)
 				}
 			}
 			for n, way := range looks {
