@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -105,6 +106,7 @@ func (d *desk) told() string {
 type job struct {
 	*worker.Worker
 	t    *testing.T
+	user git.Repo
 	base string
 	desk *desk
 	view state.View
@@ -113,8 +115,8 @@ type job struct {
 // newJob has files on the base besides the worker's.
 func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
 	t.Helper()
-	s, base, _ := workertest.New(t, gates...)
-	j := &job{Worker: s, t: t, base: base, desk: &desk{}}
+	s, base, user := workertest.New(t, gates...)
+	j := &job{Worker: s, t: t, user: user, base: base, desk: &desk{}}
 	if len(onBase) > 0 {
 		j.base, _ = j.tree("base", base, onBase)
 	}
@@ -155,11 +157,8 @@ func (j *job) written(n int, files map[string]string) {
 func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 	j.t.Helper()
 	data, err := json.Marshal(handin)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	result, err := j.Site.Blobs.Put(data)
-	if err != nil {
+	result, bad := j.Site.Blobs.Put(data)
+	if err = errors.Join(err, bad); err != nil {
 		j.t.Fatal(err)
 	}
 	a := j.view.Attempt
