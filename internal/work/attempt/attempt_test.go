@@ -75,33 +75,6 @@ func (d *desk) Spare(ctx context.Context, paid bool) (context.Context, context.C
 	return ctx, func() { stop(nil) }
 }
 
-// told names what was recorded of the attempt itself, in order.
-func (d *desk) told() string {
-	var all []string
-	for _, f := range d.facts {
-		switch f := f.(type) {
-		case nexus.GateJudged:
-			if f.Attempt != "" {
-				all = append(all, fmt.Sprintf("gate %s %s", f.Evidence.Gate, f.Evidence.State))
-			}
-		case nexus.VerdictGiven:
-			all = append(all, "verdict "+string(f.State))
-		case nexus.RoundStarted:
-			all = append(all, fmt.Sprintf("round %d %s %s", f.Round, f.Role, f.Cause))
-		case nexus.TreeSnapshotted:
-			all = append(all, "snapshot")
-		case nexus.ReviewGiven:
-			all = append(all, fmt.Sprintf("review %v", f.Approved))
-		case nexus.StartForgone:
-			all = append(all, "forgone")
-		case nexus.TamperSuspected:
-			all = append(all, "tamper")
-		default:
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
 // job is a task that a coder has submitted its first round of.
 type job struct {
 	*worker.Worker
@@ -169,7 +142,9 @@ func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 }
 
 func (j *job) work() ([]nexus.Fact, error) {
-	return attempt.Work(j.t.Context(), j.Worker, j.view, j.desk)
+	ctx, stop := context.WithTimeout(j.t.Context(), time.Minute) // what turns in circles ends, too
+	defer stop()
+	return attempt.Work(ctx, j.Worker, j.view, j.desk)
 }
 
 // ended works, and returns how the attempt ended.

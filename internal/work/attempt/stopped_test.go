@@ -14,6 +14,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
+// told names what was recorded of the attempt itself, in order.
+func (d *desk) told() string {
+	var all []string
+	for _, f := range d.facts {
+		switch f := f.(type) {
+		case nexus.GateJudged:
+			if f.Attempt != "" {
+				all = append(all, fmt.Sprintf("gate %s %s", f.Evidence.Gate, f.Evidence.State))
+			}
+		case nexus.VerdictGiven:
+			all = append(all, "verdict "+string(f.State))
+		case nexus.RoundStarted:
+			all = append(all, fmt.Sprintf("round %d %s %s", f.Round, f.Role, f.Cause))
+		case nexus.TreeSnapshotted:
+			all = append(all, "snapshot")
+		case nexus.ReviewGiven:
+			all = append(all, fmt.Sprintf("review %v", f.Approved))
+		case nexus.StartForgone:
+			all = append(all, "forgone")
+		case nexus.TamperSuspected:
+			all = append(all, "tamper")
+		default:
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // moment says which of the facts it is after which git is needed; empty for the
 // others.
 func moment(f nexus.Fact) string {
