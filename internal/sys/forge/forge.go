@@ -134,9 +134,9 @@ func ofRemote(digits, remote string, env Env) (Ref, error) {
 	switch {
 	case project == "":
 		return Ref{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput,
+			Code:    nexus.CodeInvalidInput,
 			Message: "the issue #" + digits + " belongs to no project: the remote origin has no address of one",
-			Hint: "Give the issue's whole address.",
+			Hint:    "Give the issue's whole address.",
 		}
 	case server == gitHubServer(env):
 		return gitHubRef(project, n, env), nil
