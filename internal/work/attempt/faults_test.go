@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // TestFaultsAreTriedInWorkThatTheGatesLetThrough, and what comes of them counts as
@@ -67,6 +68,42 @@ func TestACheckThatCannotTellIsTakenBack(t *testing.T) {
 	}
 	if got := j.view.Task.Criteria[1].Check; got != check {
 		t.Errorf("the criterion of whoever else has the task became %q", got)
+	}
+}
+
+// TestWhatIsTakenAwayIsExplained by who submitted, in this round or before.
+func TestWhatIsTakenAwayIsExplained(t *testing.T) {
+	explains := map[string]any{"summary": "Done.", "status": "done", "explains": []nexus.Explanation{{Name: "bad", Why: "nobody needs it"}}}
+	for name, c := range map[string]struct {
+		set func(*job)
+		why string
+	}{
+		"nobody":     {func(*job) {}, ""},
+		"the coder":  {func(j *job) { j.over(nexus.Coder, 1, nexus.Accepted, explains) }, "nobody needs it"},
+		"the tester": {func(j *job) { j.over(nexus.Tester, 1, nexus.Accepted, explains) }, "nobody needs it"},
+		"a round before": {func(j *job) {
+			j.written(1, map[string]string{"bad": ""})
+			r := j.view.Attempt.Last()
+			r.Verdict = &nexus.VerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+			r.Evidence = []nexus.Evidence{{Gate: nexus.DonePrefix + nexus.DeletionBound, Findings: []nexus.Finding{{Name: "bad", Explained: "it was said"}}}}
+		}, "it was said"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t, nil, lint("exit 0"))
+			j.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+			c.set(j)
+			j.written(len(j.view.Attempt.Rounds)+1, map[string]string{"bad": "", "one": "1\n"})
+			if facts, err := j.work(); err == nil {
+				t.Error(facts)
+			}
+			i := slices.IndexFunc(facts[nexus.GateJudged](j), func(f nexus.GateJudged) bool { return f.Evidence.Gate == nexus.DonePrefix+nexus.DeletionBound })
+			if i < 0 {
+				t.Fatal(j.desk.told())
+			}
+			if e := facts[nexus.GateJudged](j)[i].Evidence; len(e.Findings) != 1 || e.Findings[0].Explained != c.why {
+				t.Errorf("%+v", e)
+			}
+		})
 	}
 }
 
