@@ -97,7 +97,8 @@ func (a *agent) can(what string) bool { return strings.Contains(" "+a.able+" ", 
 // Initialize implements [sdk.Agent].
 func (a *agent) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
 	<-a.started
-	if p.ProtocolVersion != 1 || !p.ClientCapabilities.Terminal || !p.ClientCapabilities.Fs.ReadTextFile || p.ClientCapabilities.Elicitation == nil {
+	able := p.ClientCapabilities
+	if p.ProtocolVersion != 1 || !able.Terminal || !able.Fs.ReadTextFile || able.Elicitation == nil {
 		return sdk.InitializeResponse{}, sdk.NewInvalidParams("unexpected capabilities")
 	}
 	r := sdk.InitializeResponse{ProtocolVersion: 1, AuthMethods: []sdk.AuthMethod{}}

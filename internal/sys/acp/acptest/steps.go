@@ -221,7 +221,8 @@ func (a *agent) elicit(ctx context.Context, id sdk.SessionId, r sdk.UnstableCrea
 		said = "cancelled"
 	}
 	if r.Url != nil && got.Accept != nil {
-		if err := a.conn.UnstableCompleteElicitation(ctx, sdk.UnstableCompleteElicitationNotification{ElicitationId: r.Url.ElicitationId}); err != nil {
+		over := sdk.UnstableCompleteElicitationNotification{ElicitationId: r.Url.ElicitationId}
+		if err := a.conn.UnstableCompleteElicitation(ctx, over); err != nil {
 			return err
 		}
 	}

@@ -96,8 +96,8 @@ func (r Request) Text() string {
 	switch {
 	case r.url != "":
 		u, _ := url.Parse(r.url)
-		fmt.Fprintf(&b, "It asks you to open this page of %s, which Nexus does not open: %s\nAnswer done when you have done what the page asks, or decline, or cancel.",
-			u.Host, r.url)
+		fmt.Fprintf(&b, "It asks you to open this page of %s, which Nexus does not open: %s\n", u.Host, r.url)
+		b.WriteString("Answer done when you have done what the page asks, or decline, or cancel.")
 	case len(r.fields) == 0:
 		b.WriteString("Answer yes, or decline, or cancel.")
 	case len(r.fields) == 1:
