@@ -3,7 +3,6 @@ package acpcmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -86,18 +85,20 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acpserver.Stop, error) {
 	for _, q := range v.Asks {
 		wait, end := s.patient(ctx)
-		later, err := s.ask(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
-		later = later || wait.Err() != nil
-		end()
+		text := s.put(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
+		end() // who has answered is waited for no more
 		switch {
-		case err != nil || ctx.Err() != nil:
-			return "", errors.Join(err, context.Cause(ctx))
-		case later && len(q.Choices) == 0:
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case text == "" && len(q.Choices) == 0:
 			s.say("%s waits for you, and the run does not continue. Your next message is the answer.", q.ID)
 			return acpserver.Done, nil
-		case later:
+		case text == "":
 			s.say("%s waits for your answer, and the run does not continue.", q.ID)
 			return acpserver.Done, nil
+		}
+		if err := s.answer(ctx, v.ID, q.ID, text); err != nil {
+			return "", err
 		}
 		s.say("Your answer to %s is recorded.", q.ID)
 	}
