@@ -60,7 +60,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	with.tier = "" // a run that has begun keeps its own
 	price, more := host.PriceOf(st), raised(c, st)
 	if more.money > 0 {
-		price.Most = more.money - st.Ledger.Spent()
+		price.Most = more.money - st.Goal.Planning - st.Ledger.Spent()
 	}
 	if !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
 		what := fmt.Sprintf("Continue run %s:\n\n%s\n\nIts status is %s: %d of %d tasks landed, %s of %s spent. ",
@@ -117,7 +117,7 @@ func raised(c config.Config, st *state.State) (l limits) {
 	if st.Status != nexus.StatusLimit {
 		return l
 	}
-	if c.Limits.RunMoney > st.Ledger.Limit() {
+	if c.Limits.RunMoney-st.Goal.Planning > st.Ledger.Limit() {
 		l.money = c.Limits.RunMoney
 	}
 	if own := st.Limits.RunTime; own > 0 && c.Limits.RunTime > own {
