@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -281,6 +281,9 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 		if none || s.Site.Box.Hides() && covered(hidden, filepath.Join(e.Dir, name)) {
 			continue
 		}
+		if err == nil && info.IsDir() && !holds(e.Root, name) { // what was taken back left it
+			continue
+		}
 		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
@@ -292,6 +295,17 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 		}
 	}
 	return nil
+}
+
+// holds reports whether a directory has a file, at any depth, or cannot be read.
+func holds(root *os.Root, dir string) bool {
+	found := errors.New("found")
+	return fs.WalkDir(root.FS(), dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			err = found
+		}
+		return err
+	}) != nil
 }
 
 // covered reports whether a file, or a directory that it is in, is one of the hidden ones.
@@ -307,7 +321,9 @@ func steers(p agentcli.Program) func(name string) error {
 		return nil
 	}
 	return func(name string) error {
-		if slices.ContainsFunc(all, func(one string) bool { return one == name || path.Dir(one) == name }) { // a link in place of the directory
+		if slices.ContainsFunc(all, func(one string) bool {
+			return one == name || strings.HasPrefix(name, one+"/") || strings.HasPrefix(one, name+"/") // a link in place of a directory
+		}) {
 			return fmt.Errorf("%s is refused (agent.settings): %s would take its settings from it", name, p.Name)
 		}
 		return nil
