@@ -10,6 +10,7 @@ import (
 type Plan struct {
 	Version  int       `json:"version"`
 	Goal     string    `json:"goal"`
+	Run      RunID     `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
 	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
 	Tasks    []Task    `json:"tasks"`
 }
