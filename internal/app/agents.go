@@ -51,7 +51,8 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	if p.Speaks == "acp" && filepath.Base(p.Command) == "gemini" {
 		return p, &nexus.Error{
 			Code:    nexus.CodeInvalidConfig,
-			Message: fmt.Sprintf("agents.%s.speaks = \"acp\" does not work with Gemini CLI: another process of it does not find its conversation again", name),
+			Message: fmt.Sprintf("agents.%s.speaks = \"acp\" does not work with Gemini CLI: "+
+				"another process of it does not find its conversation again", name),
 			Hint:    fmt.Sprintf("Remove agents.%s.speaks, or set it to \"gemini\": its own stream resumes conversations.", name),
 		}
 	}
