@@ -50,9 +50,10 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
 	if p.Speaks == "acp" && filepath.Base(p.Command) == "gemini" {
 		return p, &nexus.Error{
-			Code:    nexus.CodeInvalidConfig,
-			Message: fmt.Sprintf("agents.%s.speaks = \"acp\" does not work with Gemini CLI: another process of it does not find its conversation again", name),
-			Hint:    fmt.Sprintf("Remove agents.%s.speaks, or set it to \"gemini\": its own stream resumes conversations.", name),
+			Code: nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf("agents.%s.speaks = \"acp\" does not work with Gemini CLI: "+
+				"another process of it does not find its conversation again", name),
+			Hint: fmt.Sprintf("Remove agents.%s.speaks, or set it to \"gemini\": its own stream resumes conversations.", name),
 		}
 	}
 	p.Mode, p.End = cmp.Or(set.Mode, p.Mode), set.End

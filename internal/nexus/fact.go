@@ -26,15 +26,14 @@ type Event struct {
 type (
 	// GoalAccepted begins a run.
 	GoalAccepted struct {
-		Goal    Goal     `json:"goal"`
-		Base    string   `json:"base"`   // commit the run starts from
-		Target  string   `json:"target"` // branch it is meant for; empty on a detached head
-		Land    bool     `json:"land"`   // fast-forward the target at the end
-		Limits  Limits   `json:"limits"`
-		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
-		Routing Routing  `json:"routing,omitzero"`
-
-		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
+		Goal     Goal     `json:"goal"`
+		Base     string   `json:"base"`   // commit the run starts from
+		Target   string   `json:"target"` // branch it is meant for; empty on a detached head
+		Land     bool     `json:"land"`   // fast-forward the target at the end
+		Limits   Limits   `json:"limits"`
+		Gates    []string `json:"gates,omitempty"` // names of the gates that judge
+		Routing  Routing  `json:"routing,omitzero"`
+		Planning Money    `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.

@@ -69,8 +69,8 @@ func (p Program) Steering() []string {
 		return []string{".crush.json", "crush.json"}
 	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off that it reads .env
 		return []string{
-			".gemini/.env", ".gemini/settings.json", ".gemini/agents", ".gemini/commands", ".gemini/extensions", ".gemini/policies", ".gemini/skills",
-			".agents/skills",
+			".gemini/.env", ".gemini/settings.json", ".gemini/agents", ".gemini/commands",
+			".gemini/extensions", ".gemini/policies", ".gemini/skills", ".agents/skills",
 		}
 	default:
 		return nil

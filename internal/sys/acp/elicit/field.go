@@ -99,7 +99,8 @@ func read(schema json.RawMessage) ([]field, error) {
 }
 
 // errSecret says that a question is about a secret.
-var errSecret = errors.New("people are not asked for secrets, since their answers are recorded; the user can give them with agents.NAME.env")
+var errSecret = errors.New("people are not asked for secrets, since their answers are recorded; " +
+	"the user can give them with agents.NAME.env")
 
 var fieldName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,60}$`)
 
