@@ -292,6 +292,8 @@ type (
 
 		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
 		Chosen   string   `json:"strategy_why,omitzero"` // why that one
+
+		Estimate *TaskEstimate `json:"estimate,omitempty"` // what it is thought to take; nil: nobody said
 	}
 	// RoleRouted says with which model a role looks at the work of another
 	// model. It is recorded once for each pair.
