@@ -24,11 +24,11 @@ func planEstimate(e nexus.Estimate) string {
 		}
 		from = append(from, thumb)
 	}
-	text := strings.TrimSpace("estimate " + strings.Join(from, ", "))
+	text := strings.TrimSpace("estimate "+strings.Join(from, ", ")) +
+		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
 	if e.Confidence != "" {
-		text += fmt.Sprintf(", %s confidence", e.Confidence)
+		text += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
-	text += fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
 	text += "\n  money: "
 	switch {
 	case e.Unpriced > 0:
