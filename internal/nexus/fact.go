@@ -154,15 +154,6 @@ type (
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
 		Why  string    `json:"why"`
 	}
-	// ReplanAsked says that an agent asks for a new plan of its task.
-	ReplanAsked struct {
-		Session    SessionID `json:"session"`
-		Task       TaskID    `json:"task"`
-		Reason     string    `json:"reason"`
-		Suggestion string    `json:"suggestion,omitzero"`
-		Blockers   []string  `json:"blockers,omitempty"`
-		Files      []string  `json:"files,omitempty"` // that the change would touch
-	}
 	// RequestMade says that somebody asks for something.
 	RequestMade struct {
 		Request Request `json:"request"`
