@@ -219,7 +219,8 @@ func TestPartsAddUp(t *testing.T) {
 		"of a plan": {nexus.Task{Minutes: 20}, nexus.Simple, &nexus.Experience{Rates: x.Rates}, []string{"work, as the plan says", "review"}},
 		"without":   {nexus.Task{Minutes: 20}, nexus.Simple, nil, []string{"work, as the plan says"}},
 		"of its looks": {
-			nexus.Task{Files: []string{"a", "b"}, Criteria: []nexus.Criterion{{Text: "x"}, {Text: "y", Check: "test"}}}, nexus.Complex, x,
+			nexus.Task{Files: []string{"a", "b"}, Criteria: []nexus.Criterion{{Text: "x"}, {Text: "y", Check: "test"}}},
+			nexus.Complex, x,
 			[]string{"reading, and getting started", "2 files to change", "it looks complex", "tests for 1 criterion without a check", "review", "as 4 landed tasks took"},
 		},
 	} {
