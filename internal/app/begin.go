@@ -80,7 +80,10 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	if err != nil {
 		return nil, err
 	}
-	c.Limits.RunMoney -= o.Spent
+	if err := o.count(ctx, p); err != nil {
+		return nil, err
+	}
+	c.Limits.RunMoney = max(c.Limits.RunMoney-o.Spent, 0)
 	past, err := Past(ctx, p.Journal, "")
 	if err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
 	routing := routingOf(c, past, untested)
 	routing.Experience = past.Experience(price)
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing}}
+	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}

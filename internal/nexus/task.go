@@ -1,11 +1,16 @@
 package nexus
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
 	Version  int       `json:"version"`
 	Goal     string    `json:"goal"`
+	Run      RunID     `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
 	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
 	Tasks    []Task    `json:"tasks"`
 }
@@ -27,7 +32,11 @@ type Task struct {
 	Brief      string      `json:"brief,omitzero"`      // what to do, for the one who does it
 	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
 	Group      string      `json:"group,omitzero"`      // the feature it belongs to
+	Priority   Priority    `json:"priority,omitzero"`   // zero means medium
 	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must have landed before
+	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without those that will not land
+	Ties       Ties        `json:"ties,omitempty"`      // why it needs or wants a task; missing means blocks
+	Covers     []string    `json:"covers,omitempty"`    // ids of the requirements, or of the statements of the goal, that it serves (decide/spec)
 	Files      []string    `json:"files,omitempty"`     // slash-separated paths it will touch, relative to the root
 	Criteria   []Criterion `json:"criteria,omitempty"`  // what must be true when it is done
 	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown
@@ -40,6 +49,85 @@ type Task struct {
 	Depth      int         `json:"depth,omitzero"`      // times it was split off a larger task
 	Keep       []string    `json:"keep,omitempty"`      // files that its work leaves as they are
 }
+
+// Priority is how much a task matters: of those that can start, the one that matters more starts first.
+type Priority string
+
+// The priorities, most important first.
+const (
+	PriorityCritical Priority = "critical"
+	PriorityHigh     Priority = "high"
+	PriorityMedium   Priority = "medium"
+	PriorityLow      Priority = "low"
+	PriorityTrivial  Priority = "trivial"
+)
+
+// Priorities lists the priorities, most important first.
+func Priorities() []Priority {
+	return []Priority{PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, PriorityTrivial}
+}
+
+// Known reports whether p is one of [Priorities].
+func (p Priority) Known() bool { return slices.Contains(Priorities(), p) }
+
+// Score is the priority as a number, from 1000 for critical down to 200 for trivial
+// (spec/predecessors.md 1B.2). The zero Priority counts as medium.
+func (p Priority) Score() int {
+	switch p {
+	case PriorityCritical:
+		return 1000
+	case PriorityHigh:
+		return 800
+	case PriorityLow:
+		return 400
+	case PriorityTrivial:
+		return 200
+	default:
+		return 600
+	}
+}
+
+// ParsePriority reads a priority as people and other tools write it: its name, P0 to P3 or MoSCoW.
+// It reports false for any other word.
+func ParsePriority(word string) (Priority, bool) {
+	switch word = strings.ToLower(strings.TrimSpace(word)); word {
+	case "p0", string(Must):
+		return PriorityCritical, true
+	case "p1", string(Should):
+		return PriorityHigh, true
+	case "p2", string(Could):
+		return PriorityMedium, true
+	case "p3", string(Wont), "won't":
+		return PriorityLow, true
+	default:
+		return Priority(word), Priority(word).Known()
+	}
+}
+
+// After returns the tasks that must have ended before t starts: what it needs, and what it wants.
+func (t Task) After() []TaskID {
+	if len(t.Wants) == 0 {
+		return t.Needs
+	}
+	return slices.Concat(t.Needs, t.Wants)
+}
+
+// Ties says for which reason a task depends on others.
+type Ties map[TaskID]Tie
+
+// Tie is the reason why one task depends on another.
+type Tie string
+
+// The ties. A task that names none is blocked by the other one.
+const (
+	TieBlocks Tie = "blocks"
+	TieFile   Tie = "file"   // both change one file
+	TieSchema Tie = "schema" // it uses data whose form the other decides
+	TieAPI    Tie = "api"    // it calls what the other makes
+)
+
+// AllTies lists the ties.
+func AllTies() []Tie { return []Tie{TieBlocks, TieFile, TieSchema, TieAPI} }
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {
