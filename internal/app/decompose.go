@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
@@ -82,11 +83,10 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 	if err != nil {
 		return err
 	}
-	models, err := provider.NewModels(settings, a.Env, a.Now)
+	price, err := a.prices(settings, o.tap)
 	if err != nil {
 		return err
 	}
-	models.With(a.Keys(), o.tap)
 	if err := o.count(ctx, p); err != nil {
 		return err
 	}
@@ -100,14 +100,24 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 	e := past.Estimate(route.EstimateOf{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },
-		Price: func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
-			name, err := models.Name(role, t.Tier, t.Model)
-			if err != nil {
-				return 0, false
-			}
-			return models.Price(name, u)
-		},
+		Price: price,
 	})
 	o.Plan.Estimate = &e
 	return nil
+}
+
+// prices returns what tokens of the configured models cost.
+func (a *App) prices(c config.Config, tap provider.Tap) (route.Price, error) {
+	models, err := provider.NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return nil, err
+	}
+	models.With(a.Keys(), tap)
+	return func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
+		name, err := models.Name(role, t.Tier, t.Model)
+		if err != nil {
+			return 0, false
+		}
+		return models.Price(name, u)
+	}, nil
 }

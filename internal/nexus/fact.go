@@ -155,15 +155,6 @@ type (
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
 		Why  string    `json:"why"`
 	}
-	// ReplanAsked says that an agent asks for a new plan of its task.
-	ReplanAsked struct {
-		Session    SessionID `json:"session"`
-		Task       TaskID    `json:"task"`
-		Reason     string    `json:"reason"`
-		Suggestion string    `json:"suggestion,omitzero"`
-		Blockers   []string  `json:"blockers,omitempty"`
-		Files      []string  `json:"files,omitempty"` // that the change would touch
-	}
 	// RequestMade says that somebody asks for something.
 	RequestMade struct {
 		Request Request `json:"request"`
@@ -293,6 +284,8 @@ type (
 
 		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
 		Chosen   string   `json:"strategy_why,omitzero"` // why that one
+
+		Estimate *TaskEstimate `json:"estimate,omitempty"` // what it is thought to take; nil: nobody said
 	}
 	// RoleRouted says with which model a role looks at the work of another
 	// model. It is recorded once for each pair.

@@ -154,6 +154,7 @@ type Limits struct {
 	MajorsBlock   int              `json:"majors_block"`             // major review findings that block; 0 means 1
 	Approval      Approval         `json:"approval,omitzero"`        // what waits for a person
 	Alerts        Alerts           `json:"alerts,omitzero"`          // when people are told that something is odd
+	Replan        Replan           `json:"replan,omitzero"`          // when it is decided anew how a task continues
 }
 
 // Size is how large a task may be that is planned.
@@ -183,5 +184,6 @@ func DefaultLimits() Limits {
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
 		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell},
+		Replan:      Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
 	}
 }

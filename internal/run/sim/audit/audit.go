@@ -68,7 +68,8 @@ type account struct {
 	rounds       int
 	begins       nexus.Tier     // where it was routed or moved to
 	way          nexus.Strategy // that it was lowered to
-	refused      bool           // a verifier refused its work, and none approved it since
+	replan       replanning
+	refused      bool // a verifier refused its work, and none approved it since
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -126,6 +127,8 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.ReplanDecided:
+		b.decided(f)
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
@@ -223,6 +226,7 @@ func (b *Audit) leave(f nexus.Fact) {
 		delete(b.splits.sought, f.Task)
 		t.over = false
 		t.rounds = 0
+		t.replan.forgive()
 		clear(t.tries)
 	default:
 	}
@@ -291,6 +295,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken, nexus.TamperSuspected:
 		b.tdd(f)
 	case nexus.RoundStarted:
+		b.goesOn(f.Attempt)
 		delete(b.verdicts, f.Attempt)
 		delete(b.suspects, f.Attempt)
 		delete(b.reviews, f.Attempt)
