@@ -104,7 +104,7 @@ func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexu
 	if err != nil {
 		return nil, err
 	}
-	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks)})
+	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks), Cover: o.Plan.Cover})
 	for _, t := range o.Plan.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

@@ -42,7 +42,7 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 
 // PlanOf returns the tasks of a run as a plan.
 func PlanOf(s *state.State) nexus.Plan {
-	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text}
+	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text, Cover: s.Cover}
 	for _, t := range s.Tasks {
 		p.Tasks = append(p.Tasks, t.Task)
 	}

@@ -4,10 +4,11 @@ import "cmp"
 
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
-	Version  int       `json:"version"`
-	Goal     string    `json:"goal"`
-	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
-	Tasks    []Task    `json:"tasks"`
+	Version  int        `json:"version"`
+	Goal     string     `json:"goal"`
+	Estimate *Estimate  `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
+	Cover    *PlanCover `json:"cover,omitempty"`    // what a second look at it found; nil: nobody looked
+	Tasks    []Task     `json:"tasks"`
 }
 
 // Estimate is what a plan is thought to take.

@@ -48,6 +48,9 @@ func Report(s Style, r Run, more bool) string {
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(left(s, r))
+	if r.Cover != nil && r.Cover.State != nexus.CoverFull {
+		b.WriteString("\n" + DrawCover(s, r.Cover))
+	}
 	b.WriteString(asks(s, r))
 	b.WriteString(lookAt(s, r))
 	b.WriteString(late(s, r))

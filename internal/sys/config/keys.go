@@ -195,6 +195,9 @@ func planKeys() []Key {
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
 		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a stuck task is split into", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
+		one("plan.second_look", kind.Words(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
+			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
+			func(c *Config) *nexus.SecondLook { return &c.Limits.SecondLook }),
 	}
 }
 

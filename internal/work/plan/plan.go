@@ -53,7 +53,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
 	}
-	p.Goal = strings.TrimSpace(p.Goal)
+	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // a file may have been edited since
 	p.Tasks = Normalise(p.Tasks)
 	if p.Version != Version {
 		return p, &nexus.Error{
@@ -70,10 +70,11 @@ type handin struct {
 	Reason string       `json:"reason"` // why there are no tasks
 }
 
-// Parse reads what a planner submitted and checks it. The plan has no goal
-// yet. It is also returned with what [Check] found wrong.
-func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
+// Parse reads what a planner submitted for a goal and checks it. It is also
+// returned with what [Check] found wrong.
+func Parse(data []byte, goal string, most nexus.Size) (nexus.Plan, error) {
 	p, err := read(data)
+	p.Goal = strings.TrimSpace(goal)
 	if err != nil {
 		return p, err
 	}
@@ -150,6 +151,7 @@ func normaliseTask(t *nexus.Task) {
 	t.Brief, t.Reason, t.Model = strings.TrimSpace(t.Brief), strings.TrimSpace(t.Reason), strings.TrimSpace(t.Model)
 	t.Group = strings.TrimSpace(t.Group)
 	t.Needs = distinct(t.Needs, func(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpace(string(id))) })
+	t.Covers = distinct(t.Covers, func(id string) string { return strings.ToUpper(strings.TrimSpace(id)) })
 	t.Files = distinct(t.Files, cleanPath)
 	var criteria []nexus.Criterion
 	for _, c := range t.Criteria {

@@ -250,7 +250,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"tasks":[` + with(`,"id":"A","brief":"b","files":["a"]`) + `]}`))
 	f.Add([]byte(`{"tasks":[],"reason":"nothing to do"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := plan.Parse(data, nexus.Size{}); err == nil && (len(p.Tasks) == 0 || plan.Check(p, nexus.Size{}) != nil) {
+		if p, err := plan.Parse(data, "", nexus.Size{}); err == nil && (len(p.Tasks) == 0 || plan.Check(p, nexus.Size{}) != nil) {
 			t.Errorf("%+v", p)
 		}
 	})

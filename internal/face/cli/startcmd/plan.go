@@ -140,6 +140,9 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	}
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
 		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
+		if cover := view.DrawCover(a.Style(a.Err), o.Plan.Cover); cover != "" {
+			a.Say("%s", strings.TrimSuffix(cover, "\n"))
+		}
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}

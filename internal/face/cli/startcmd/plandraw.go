@@ -55,7 +55,7 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text + view.DrawTried(s, accept.AllTried(p.Tasks))
+	return text + view.DrawCover(s, p.Cover) + view.DrawTried(s, accept.AllTried(p.Tasks))
 }
 
 // shownText is a file as a terminal may be given it. Whoever pipes it gets it as it is.
