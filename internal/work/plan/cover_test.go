@@ -101,4 +101,3 @@ func FuzzParseCover(f *testing.F) {
 		}
 	})
 }
-

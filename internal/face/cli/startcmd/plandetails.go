@@ -83,7 +83,9 @@ func aboutTask(t nexus.Task) []string {
 			all = append(all, word+view.Clean(value))
 		}
 	}
-	add("needs ", joinTasks(t.Needs))
+	add("priority ", string(t.Priority))
+	add("needs ", joinTies(t, t.Needs))
+	add("wants ", joinTies(t, t.Wants))
 	add("", minutes(t.Minutes))
 	add("tier ", string(t.Tier))
 	add("strategy ", string(t.Strategy))

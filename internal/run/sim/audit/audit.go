@@ -349,6 +349,11 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 			b.wrong("%s is started before %s has landed", f.Attempt, id)
 		}
 	}
+	for _, id := range t.Wants {
+		if n := b.tasks[id]; n.flying || !n.landed && !n.over && !b.stuck(n) {
+			b.wrong("%s is started before %s, which it wants, has ended", f.Attempt, id)
+		}
+	}
 	if f.Base != b.tip {
 		b.wrong("%s starts from %s, the tip is %s", f.Attempt, f.Base, b.tip)
 	}
@@ -361,6 +366,14 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 		b.wrong("%s is try %d at tier %s", f.Attempt, t.tries[f.Tier], f.Tier)
 	}
 	b.work(f.Attempt)
+}
+
+// stuck reports whether something that a task needs has ended without landing.
+func (b *Audit) stuck(t *account) bool {
+	return slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool {
+		n := b.tasks[id]
+		return n.over && !n.landed || !n.over && !n.landed && b.stuck(n)
+	})
 }
 
 // work books that an attempt has a worker from now on.
