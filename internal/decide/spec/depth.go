@@ -80,7 +80,7 @@ func hardWords(goal string) (all []string) {
 func Name(text string) string {
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
 	}) {
 		if len(words) < 6 && len(strings.Join(words, "-"))+len(w) < 50 {
 			words = append(words, w)

@@ -175,7 +175,8 @@ func continues(mark, before, after string) bool {
 // Unshown says which requirements that must be met have no criterion.
 func (s Spec) Unshown() (wrong []string) {
 	for _, r := range s.Now() {
-		if r.Priority == nexus.Must && !slices.ContainsFunc(s.Criteria, func(c Criterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }) {
+		shows := func(c Criterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }
+		if r.Priority == nexus.Must && !slices.ContainsFunc(s.Criteria, shows) {
 			wrong = append(wrong, r.ID+" is a must, and no criterion shows it")
 		}
 	}

@@ -38,7 +38,7 @@ type TraceRow struct {
 	Later    bool             `json:"later,omitzero"`  // not in the first version
 	Asks     bool             `json:"asks"`            // false: it asks for nothing
 	Tasks    []TraceTask      `json:"tasks,omitempty"` // that serve it
-	By       string           `json:"by,omitzero"`     // who says that they do: the planner, a checker; empty: all tasks serve a goal of one statement
+	By       string           `json:"by,omitzero"`     // who says so: planner, checker; empty: a goal of one statement
 	Criteria []TraceCriterion `json:"criteria,omitempty"`
 	Tests    []string         `json:"tests,omitempty"`
 	Commits  []string         `json:"commits,omitempty"`
@@ -155,21 +155,16 @@ func (r *TraceRow) follow(s *state.State, criteria []accept.Row, alone bool) {
 // serving returns the tasks that serve a statement, and the criteria that are said to show it. What a checker
 // found counts for more than what the planner claims.
 func (r *TraceRow) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
-	if s.Cover != nil {
-		i := slices.IndexFunc(s.Cover.Statements, func(c nexus.StatementCover) bool { return c.ID == r.ID })
-		if i >= 0 {
-			c := s.Cover.Statements[i]
-			if r.Asks = c.Asks; !c.Asks {
-				return nil, nil
-			}
-			if c.There != "" {
-				r.Note = "the repository does it already: " + c.There
-			}
-			if len(c.Tasks) > 0 || c.Missing != "" || c.There != "" {
-				r.By = ByChecker
-				return resolve(s, c.Tasks), c.Criteria
-			}
-		}
+	c := found(s.Cover, r.ID)
+	if r.Asks = c.Asks; !c.Asks {
+		return nil, nil
+	}
+	if c.There != "" {
+		r.Note = "the repository does it already: " + c.There
+	}
+	if len(c.Tasks) > 0 || c.Missing != "" || c.There != "" {
+		r.By = ByChecker
+		return resolve(s, c.Tasks), c.Criteria
 	}
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
@@ -181,6 +176,18 @@ func (r *TraceRow) serving(s *state.State, alone bool) (tasks []*state.Task, sho
 		}
 	}
 	return resolve(s, ids), nil
+}
+
+// found returns what a second look found about a statement, if anybody looked.
+func found(c *nexus.PlanCover, id string) nexus.StatementCover {
+	if c != nil {
+		for _, one := range c.Statements {
+			if one.ID == id {
+				return one
+			}
+		}
+	}
+	return nexus.StatementCover{ID: id, Asks: true}
 }
 
 // resolve returns tasks, with its parts in place of one that was split.

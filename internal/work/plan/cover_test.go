@@ -34,14 +34,18 @@ func TestDecomposeCovers(t *testing.T) {
 		{"covered then", []llmtest.Turn{hand(a), expecting(hand(a, b), back...)}, []nexus.PlanCover{gap("nothing writes"), full}, []int{1, 2}, 2, nexus.CoverFull},
 		{"missing still", []llmtest.Turn{hand(a), expecting(hand(a), back...)}, []nexus.PlanCover{gap("nothing writes"), gap("still")}, []int{1, 1}, 1, nexus.CoverGaps},
 		{
-			"the next is wrong", []llmtest.Turn{hand(a), expecting(hand(a, bad), back...), expecting(hand(a, b), `needs "Z"`)},
+			"the next is wrong",
+			[]llmtest.Turn{hand(a), expecting(hand(a, bad), back...), expecting(hand(a, b), `needs "Z"`)},
 			[]nexus.PlanCover{gap("nothing writes"), full},
-			[]int{1, 2}, 2, nexus.CoverFull,
+			[]int{1, 2},
+			2, nexus.CoverFull,
 		},
 		{
-			"the first is better than nothing", []llmtest.Turn{hand(a), expecting(hand(bad), back...), hand(bad), hand(bad)},
+			"the first is better than nothing",
+			[]llmtest.Turn{hand(a), expecting(hand(bad), back...), hand(bad), hand(bad)},
 			[]nexus.PlanCover{gap("nothing writes"), gap("still")},
-			[]int{1, 1}, 1, nexus.CoverGaps,
+			[]int{1, 1},
+			1, nexus.CoverGaps,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -35,15 +35,20 @@ func TestRisks(t *testing.T) {
 		{"files", []nexus.Task{{ID: "A", Files: some(11)}}, []string{"A medium medium"}},
 		{"hard", []nexus.Task{
 			{ID: "A", Priority: nexus.PriorityHigh, Complexity: nexus.Complex},
-			{ID: "B", Priority: nexus.PriorityHigh, Complexity: nexus.Medium}, {ID: "C", Complexity: nexus.Expert},
+			{ID: "B", Priority: nexus.PriorityHigh, Complexity: nexus.Medium},
+			{ID: "C", Complexity: nexus.Expert},
 		}, []string{"A high high"}},
 		{"critical", []nexus.Task{
-			{ID: "A", Priority: nexus.PriorityCritical}, {ID: "B", Priority: nexus.PriorityCritical},
-			{ID: "C", Priority: nexus.PriorityCritical}, {ID: "D", Priority: nexus.PriorityCritical},
+			{ID: "A", Priority: nexus.PriorityCritical},
+			{ID: "B", Priority: nexus.PriorityCritical},
+			{ID: "C", Priority: nexus.PriorityCritical},
+			{ID: "D", Priority: nexus.PriorityCritical},
 		}, []string{" medium medium"}},
 		{"changes", []nexus.Task{
-			{ID: "A", Title: "Rename the parser"}, {ID: "B", Title: "Rename the parser", Criteria: still},
-			{ID: "C", Title: "Replace it", Kind: nexus.DocsTask}, {ID: "D", Title: "Replace it", Criteria: []nexus.Criterion{{Text: "ok", Check: "test"}}},
+			{ID: "A", Title: "Rename the parser"},
+			{ID: "B", Title: "Rename the parser", Criteria: still},
+			{ID: "C", Title: "Replace it", Kind: nexus.DocsTask},
+			{ID: "D", Title: "Replace it", Criteria: []nexus.Criterion{{Text: "ok", Check: "test"}}},
 		}, []string{"A medium high"}},
 	} {
 		var got []string

@@ -183,4 +183,3 @@ func Parse(data []byte) (spec.Spec, []string) {
 	}
 	return read, wrong
 }
-

@@ -44,7 +44,8 @@ type order struct {
 func specCommand(a *console.Console) *cobra.Command {
 	var o order
 	var file string
-	c := a.Command("spec GOAL | -f FILE [--depth quick|standard|deep] [--name NAME] [--research] [--json]", "write a spec of a goal, to edit and to plan from", func(ctx context.Context, args []string) (err error) {
+	const use = "spec GOAL | -f FILE [--depth quick|standard|deep] [--name NAME] [--research] [--json]"
+	c := a.Command(use, "write a spec of a goal, to edit and to plan from", func(ctx context.Context, args []string) (err error) {
 		o.goal = strings.TrimSpace(strings.Join(args, " "))
 		switch {
 		case file != "" && o.goal != "":
@@ -168,7 +169,10 @@ func ended(said app.Reply) error {
 		code = nexus.CodeBudget
 	default:
 	}
-	return &nexus.Error{Code: code, Message: "no spec: " + string(said.Outcome) + ": " + said.Why, Hint: "Nothing of the spec was written. Try again with a higher limit or another model."}
+	return &nexus.Error{
+		Code: code, Message: "no spec: " + string(said.Outcome) + ": " + said.Why,
+		Hint: "Nothing of the spec was written. Try again with a higher limit or another model.",
+	}
 }
 
 // depth says how deep the spec goes, and why.
