@@ -110,7 +110,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	if err != nil {
 		return nil, err
 	}
-	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks)})
+	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks), Cover: o.Plan.Cover})
 	for _, t := range o.Plan.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

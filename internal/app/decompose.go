@@ -45,7 +45,7 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 
 // PlanOf returns the tasks of a run as a plan.
 func PlanOf(s *state.State) nexus.Plan {
-	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text}
+	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text, Cover: s.Cover}
 	if s.Goal.Goal.Mode == nexus.Draft {
 		p.Run = s.Run
 	}

@@ -204,8 +204,9 @@ type (
 	}
 	// PlanProposed offers a plan. Its tasks follow as facts of their own.
 	PlanProposed struct {
-		Plan  string `json:"plan"` // blob
-		Tasks int    `json:"tasks"`
+		Plan  string     `json:"plan"` // blob
+		Tasks int        `json:"tasks"`
+		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
 	}
 	// PlanFailed says that no plan came out.
 	PlanFailed struct {

@@ -93,14 +93,17 @@ type Role string
 
 // The roles that Nexus brings along.
 const (
-	Planner  Role = "planner"
-	Coder    Role = "coder"
-	Tester   Role = "tester"
-	Reviewer Role = "reviewer"
-	Merger   Role = "merger"
-	Router   Role = "router"   // says how hard tasks are
-	Scout    Role = "scout"    // looks into a question for another agent
-	Verifier Role = "verifier" // says whether tests that judge were left alone, and the criteria are met
+	Planner    Role = "planner"
+	Coder      Role = "coder"
+	Tester     Role = "tester"
+	Reviewer   Role = "reviewer"
+	Merger     Role = "merger"
+	Router     Role = "router"     // says how hard tasks are
+	Scout      Role = "scout"      // looks into a question for another agent
+	Checker    Role = "checker"    // says whether a plan covers its goal
+	Specifier  Role = "specifier"  // turns a goal into a spec
+	Researcher Role = "researcher" // reports what a spec should be written with
+	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
 	Assistant Role = "assistant" // works outside of any run and answers in text
 )
@@ -130,6 +133,7 @@ type Limits struct {
 	Parts         int           `json:"parts,omitzero"`          // most tasks that one is split into when it is stuck; 0: none is
 	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
 	Size          Size          `json:"size,omitzero"`           // of a task that is planned
+	SecondLook    SecondLook    `json:"second_look,omitzero"`    // which plans are held against their goal; zero is auto
 	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that fix unmet criteria of what landed; 0: none
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
@@ -171,6 +175,7 @@ func DefaultLimits() Limits {
 		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
+		SecondLook:  LookAuto,
 		Quota:       95,
 		Compact:     70,
 		TurnTime:    5 * time.Minute,

@@ -8,11 +8,12 @@ import (
 
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
-	Version  int       `json:"version"`
-	Goal     string    `json:"goal"`
-	Run      RunID     `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
-	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
-	Tasks    []Task    `json:"tasks"`
+	Version  int        `json:"version"`
+	Goal     string     `json:"goal"`
+	Run      RunID      `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
+	Estimate *Estimate  `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
+	Cover    *PlanCover `json:"cover,omitempty"`    // what a second look at it found; nil: nobody looked
+	Tasks    []Task     `json:"tasks"`
 }
 
 // TaskKind says what sort of change a task makes.

@@ -232,7 +232,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		}
 		s.Planning.Stage = Working
 	case nexus.PlanProposed:
-		s.Proposed = f.Tasks
+		s.Proposed, s.Cover = f.Tasks, f.Cover
 		if f.Tasks == 0 {
 			s.PlanError = "it has no tasks"
 		}

@@ -30,8 +30,9 @@ type State struct {
 	Process     nexus.Process // who conducts it, or did last
 	Planning    *Attempt      // the sessions that make the plan; nil before
 	PlanTries   int
-	Proposed    int  // tasks that the proposed plan has; 0 without one
-	Planned     bool // the plan is approved
+	Proposed    int              // tasks that the proposed plan has; 0 without one
+	Cover       *nexus.PlanCover // what a second look at the plan found; nil: nobody looked
+	Planned     bool             // the plan is approved
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before

@@ -484,6 +484,9 @@ func describePlan(f nexus.Fact) string {
 	case nexus.PlanSought:
 		return "planning"
 	case nexus.PlanProposed:
+		if f.Cover != nil {
+			return Count(f.Tasks, "task") + " proposed; " + coverLine(f.Cover)
+		}
 		return Count(f.Tasks, "task") + " proposed"
 	case nexus.PlanFailed:
 		return Because("planning failed", f.Why)

@@ -50,6 +50,9 @@ func Report(s Style, r Run, more bool) string {
 	})
 	b.WriteString(left(s, r))
 	b.WriteString(decisions(s, r))
+	if r.Cover != nil && r.Cover.State != nexus.CoverFull {
+		b.WriteString("\n" + DrawCover(s, r.Cover))
+	}
 	b.WriteString(asks(s, r))
 	b.WriteString(lookAt(s, r))
 	b.WriteString(late(s, r))

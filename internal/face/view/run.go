@@ -41,6 +41,7 @@ type Run struct {
 	Quota   []Quota              `json:"quota,omitempty"`   // providers that take no calls for now
 	Windows []Window             `json:"windows,omitempty"` // how much of the limits of agent programs is used
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
+	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // what a second look at the plan found; missing: nobody looked
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
 }
@@ -152,7 +153,7 @@ func Of(s *state.State, now time.Time) Run {
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: Between(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
-		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Alerts: s.Alerts.Raised,
+		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Alerts: s.Alerts.Raised, Cover: s.Cover,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why

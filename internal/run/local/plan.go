@@ -42,7 +42,7 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
@@ -111,7 +111,7 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks)}}
+	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

@@ -201,6 +201,9 @@ func planKeys() []Key {
 		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what is done about tasks of a plan file that are too large. ask: a person is asked, and nobody there means refuse; split: they are divided by files, layers or time, without a model; refuse: the plan is refused", func(c *Config) *string { return &c.Oversize }),
 		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a task is split into that is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
+		one("plan.second_look", kind.Words(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
+			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
+			func(c *Config) *nexus.SecondLook { return &c.Limits.SecondLook }),
 	}
 }
 

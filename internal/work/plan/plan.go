@@ -54,7 +54,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
 	}
-	p.Goal = strings.TrimSpace(p.Goal)
+	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // a file may have been edited since
 	p.Tasks = Normalise(p.Tasks)
 	if p.Version != Version {
 		return p, &nexus.Error{
@@ -71,10 +71,11 @@ type handin struct {
 	Reason string       `json:"reason"` // why there are no tasks
 }
 
-// Parse reads what a planner submitted and checks it. The plan has no goal
-// yet. It is also returned with what [Check] found wrong.
-func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
+// Parse reads what a planner submitted for a goal and checks it. It is also
+// returned with what [Check] found wrong.
+func Parse(data []byte, goal string, most nexus.Size) (nexus.Plan, error) {
 	p, err := read(data)
+	p.Goal = strings.TrimSpace(goal)
 	if err != nil {
 		return p, err
 	}
@@ -188,6 +189,7 @@ func normaliseTask(t *nexus.Task) {
 		t.Priority = ""
 	}
 	t.Needs, t.Wants = distinct(t.Needs, trimID), distinct(t.Wants, trimID)
+	t.Covers = distinct(t.Covers, func(id string) string { return strings.ToUpper(strings.TrimSpace(id)) })
 	t.Files = distinct(t.Files, cleanPath)
 	var criteria []nexus.Criterion
 	for _, c := range t.Criteria {

@@ -15,8 +15,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 //go:embed house.md
@@ -232,12 +234,40 @@ func (g Goal) Message() string {
 	text, _ := Fit([]Section{
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
+		{Title: "What it says", Body: statements(g.Text)},
 		{
 			Title: "Failed before", Body: list(g.Red), Rank: 1,
 			Lead: "Earlier runs met these criteria, but they fail before any work on this goal. That counts against no task. Plan a task that fixes one only if the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))
 	return text
+}
+
+// statements tells a planner by which ids a plan says what it covers; nothing where the
+// goal says one thing.
+func statements(goal string) string {
+	all := spec.Statements(goal)
+	if spec.Is(goal) {
+		return "The goal is a spec. Plan its first version only: nothing of what stands below Later or Out of Scope, and no requirement that is wont. " +
+			"Name in covers of each task the ids of the requirements and criteria that it serves. Each of these needs a task: " + ids(all) + "."
+	}
+	if len(all) < 2 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Name in covers of each task the ids of the statements that it serves:\n")
+	for _, s := range all {
+		fmt.Fprintf(&b, "- %s: %s\n", s.ID, legible.Cut(Line(s.Text), 120))
+	}
+	return b.String()
+}
+
+func ids(all []spec.Statement) string {
+	words := make([]string, len(all))
+	for i, s := range all {
+		words[i] = s.ID
+	}
+	return strings.Join(words, ", ")
 }
 
 // Most returns a size with what its zero fields mean.

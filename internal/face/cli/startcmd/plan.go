@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/export"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
@@ -140,6 +141,12 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	}
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
 		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
+		if cover := view.DrawCover(a.Style(a.Err), o.Plan.Cover); cover != "" {
+			a.Say("%s", strings.TrimSuffix(cover, "\n"))
+		}
+		if risks := drawRisks(a.Style(a.Err), *o.Plan); risks != "" {
+			a.Say("%s", strings.TrimSuffix(risks, "\n"))
+		}
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
@@ -147,7 +154,8 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	answer := struct {
 		nexus.Plan
 
+		Risks  []plan.Risk     `json:"risks,omitempty"`
 		Import *foreign.Import `json:"import,omitempty"`
-	}{*o.Plan, out.read}
+	}{*o.Plan, plan.Risks(*o.Plan), out.read}
 	return a.Answer(answer, func(s view.Style) string { return drawPlan(s, *o.Plan, out.form) })
 }
