@@ -36,10 +36,10 @@ func (s Spec) Message() string {
 	switch {
 	case len(s.Wrong) > 0:
 		title = "Correct a spec of the goal"
-		ask = "The spec below cannot be used. Fix what is wrong with it, and submit all of it:\n"+list(s.Wrong)
+		ask = "The spec below cannot be used. Fix what is wrong with it, and submit all of it:\n" + list(s.Wrong)
 	case s.Draft != "":
 		title = "Criticize a spec of the goal"
-		ask = "Look for what is missing, vague, contradictory or cannot be checked in the spec below. Fix it, "+
+		ask = "Look for what is missing, vague, contradictory or cannot be checked in the spec below. Fix it, " +
 			"submit all of the spec, and say in critique what you found and what became of it."
 	}
 	all := []Section{
