@@ -105,7 +105,8 @@ func TraceOf(goal string, s *state.State, criteria []accept.Row) Trace {
 		t.Rows = append(t.Rows, row)
 	}
 	for _, r := range later {
-		t.Rows = append(t.Rows, TraceRow{Statement: Statement{r.ID, line(r.Text)}, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
+		of := Statement{r.ID, line(r.Text)}
+		t.Rows = append(t.Rows, TraceRow{Statement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
 	}
 	return t
 }

@@ -37,7 +37,8 @@ func DrawTrace(s Style, t spec.Trace) string {
 		for _, c := range r.Commits {
 			commits = append(commits, Short(c))
 		}
-		rows = append(rows, []string{r.ID, stage, strings.Join(tasks, ", "), strings.Join(tests, ", "), strings.Join(commits, " "), Clean(r.Text)})
+		row := []string{r.ID, stage, strings.Join(tasks, ", "), strings.Join(tests, ", "), strings.Join(commits, " "), Clean(r.Text)}
+		rows = append(rows, row)
 	}
 	var b strings.Builder
 	b.WriteString(Table(s, []string{"requirement", "status", "tasks", "tests", "commits", "text"}, rows))

@@ -68,7 +68,8 @@ func Risks(p nexus.Plan) (all []Risk) {
 		}
 	}
 	if critical > riskyCritical {
-		all = append(all, Risk{"", fmt.Sprintf("%d tasks are critical: their order says little", critical), MediumLevel, MediumLevel, "keep critical for what all else depends on"})
+		text := fmt.Sprintf("%d tasks are critical: their order says little", critical)
+		all = append(all, Risk{"", text, MediumLevel, MediumLevel, "keep critical for what all else depends on"})
 	}
 	return all
 }

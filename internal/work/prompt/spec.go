@@ -35,9 +35,11 @@ func (s Spec) Message() string {
 	title, ask := "Write a spec of the goal", ""
 	switch {
 	case len(s.Wrong) > 0:
-		title, ask = "Correct a spec of the goal", "The spec below cannot be used. Fix what is wrong with it, and submit all of it:\n"+list(s.Wrong)
+		title = "Correct a spec of the goal"
+		ask = "The spec below cannot be used. Fix what is wrong with it, and submit all of it:\n" + list(s.Wrong)
 	case s.Draft != "":
-		title, ask = "Criticize a spec of the goal", "Look for what is missing, vague, contradictory or cannot be checked in the spec below. Fix it, "+
+		title = "Criticize a spec of the goal"
+		ask = "Look for what is missing, vague, contradictory or cannot be checked in the spec below. Fix it, " +
 			"submit all of the spec, and say in critique what you found and what became of it."
 	}
 	all := []Section{

@@ -104,7 +104,7 @@ func write(ctx context.Context, a *console.Console, o order) (written, error) {
 	}
 	w.File = filepath.ToSlash(filepath.Join(Folder, w.Name+".md"))
 	if _, err := os.Lstat(filepath.Join(top, w.File)); err == nil && !o.force {
-		return w, &nexus.Error{Code: nexus.CodeInvalidInput, Message: w.File + " exists", Hint: "Name another with --name, or replace it with --force."}
+		return w, &nexus.Error{Code: nexus.CodeInvalidInput, Message: w.File + " exists", Hint: "Use another --name, or replace it with --force."}
 	}
 	if err := a.Walled(!a.Person()); err != nil {
 		return w, err
@@ -182,7 +182,8 @@ func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []stri
 		return d, []string{"--depth " + o.depth}, nil
 	case "":
 	default:
-		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("unknown depth %s", view.Quote(o.depth)), Hint: "Use quick, standard or deep."}
+		message := "unknown depth " + view.Quote(o.depth)
+		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: "Use quick, standard or deep."}
 	}
 	files := 0
 	if p, err := a.Open(ctx, app.Reads); err == nil {

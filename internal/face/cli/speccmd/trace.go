@@ -21,7 +21,8 @@ import (
 )
 
 func traceCommand(a *console.Console) *cobra.Command {
-	c := a.Command("trace [RUN | SPEC] [--json]", "show which tasks, tests and commits each requirement led to", func(ctx context.Context, args []string) error {
+	const short = "show which tasks, tests and commits each requirement led to"
+	c := a.Command("trace [RUN | SPEC] [--json]", short, func(ctx context.Context, args []string) error {
 		t, err := traced(ctx, a, console.First(args))
 		if err != nil {
 			return err
