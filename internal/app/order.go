@@ -27,6 +27,8 @@ type Order struct {
 	Watched  bool        // somebody sees how the run goes
 	Seed     string      // of everything that is drawn; empty draws at random
 
+	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
+
 	Checked *nexus.RunChecked // what was found before; nil where nobody looked
 	Refuse  func() error      // says what else keeps the run from starting; nil: nothing
 
@@ -36,6 +38,11 @@ type Order struct {
 	deliver bool         // publish and land what landed, and nothing else
 	stop    string       // why it ends as stopped at once; empty: it continues
 	draw    func(string) uint64
+}
+
+// alone reports whether nobody is there who could answer a question.
+func (o *Order) alone(c config.Config) bool {
+	return o.Headless || !o.Watched && len(c.Channels.Order) == 0
 }
 
 // check asks what else keeps the run from starting.

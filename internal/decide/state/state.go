@@ -32,6 +32,7 @@ type State struct {
 	PlanTries   int
 	Proposed    int  // tasks that the proposed plan has; 0 without one
 	Planned     bool // the plan is approved
+	Consent     Consent
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before

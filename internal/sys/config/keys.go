@@ -193,6 +193,7 @@ func planKeys() []Key {
 		one("plan.files", kind.Whole(1, 100_000), "maximum number of files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
 		one("plan.criteria", kind.Whole(1, 100_000), "maximum number of acceptance criteria per task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
+		one("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never", func(c *Config) *int { return &c.Limits.Refusals }),
 		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a stuck task is split into", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
 	}

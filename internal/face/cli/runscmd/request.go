@@ -168,7 +168,7 @@ func unasked(s *state.State, id string) (why, hint string) {
 // published.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
-	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && app.Undelivered(s)
+	return wish.Verb == nexus.VerbAnswer && q != nil && q.Publishes() && app.Undelivered(s)
 }
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
