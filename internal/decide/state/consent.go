@@ -131,3 +131,12 @@ func (s *State) setAside(d Draft) {
 	})
 	s.Tasks, s.tasks = nil, map[nexus.TaskID]*Task{}
 }
+
+// retried returns what is known of the commands of a plan that was refused: the
+// next one is made for the same tree.
+func (s *State) retried() []nexus.Evidence {
+	if s.Planning == nil || len(s.Consent.Drafts) == 0 {
+		return nil
+	}
+	return clip(s.Planning.Tried)
+}

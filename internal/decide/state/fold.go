@@ -250,7 +250,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.PlanTries++
 		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.retried()}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working

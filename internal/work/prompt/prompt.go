@@ -224,6 +224,8 @@ type Goal struct {
 	Text    string
 	Size    nexus.Size
 	Red     []string // criteria of earlier runs that are met no more
+	Refused []string // why people refused the plans before, oldest first
+	Before  string   // the plan that they refused last
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
@@ -233,11 +235,25 @@ func (g Goal) Message() string {
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
 		{
-			Title: "Failed before", Body: list(g.Red), Rank: 1,
+			Title: "Why the plan was refused", Body: refusals(g.Refused),
+			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay.",
+		},
+		{Title: "The refused plan", Body: g.Before, Fence: "plan", Rank: 1},
+		{
+			Title: "Failed before", Body: list(g.Red), Rank: 2,
 			Lead: "Earlier runs met these criteria, but they fail before any work on this goal. That counts against no task. Plan a task that fixes one only if the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))
 	return text
+}
+
+// refusals lists why plans were refused, each reason as it was said.
+func refusals(all []string) string {
+	var b strings.Builder
+	for i, why := range all {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, strings.ReplaceAll(strings.TrimSpace(why), "\n", "\n   "))
+	}
+	return b.String()
 }
 
 // Most returns a size with what its zero fields mean.
