@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -47,6 +48,7 @@ func Report(s Style, r Run, more bool) string {
 		}
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
+	b.WriteString(DrawConsent(s, r.Consent))
 	b.WriteString(left(s, r))
 	b.WriteString(asks(s, r))
 	b.WriteString(lookAt(s, r))
@@ -200,10 +202,14 @@ func next(s Style, r Run) string {
 		case len(q.Choices) == 0:
 			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
 		default:
-			if q.Task != "" && r.Status.Ended() {
+			if (q.Task != "" || q.Trigger == people.PlanTrigger) && r.Status.Ended() {
 				goOn = " && nexus resume"
 			}
-			add("nexus approve "+q.ID+goOn, "approve; or refuse with nexus reject "+q.ID)
+			no := "approve; or refuse with nexus reject " + q.ID
+			if q.Trigger == people.PlanTrigger {
+				no += " --why TEXT" + goOn
+			}
+			add("nexus approve "+q.ID+goOn, no)
 		}
 	}
 	for _, t := range r.Tasks {

@@ -100,6 +100,8 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 			return retried(t, wish, told)
 		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
 			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; start one with: nexus retry %s\n", t.ID, t.Status, t.ID)
+		case told.Granted && consents(s, wish) != "":
+			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, consents(s, wish))
 		case told.Granted && told.Why != "":
 			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
 		case told.Granted:
@@ -169,6 +171,24 @@ func unasked(s *state.State, id string) (why, hint string) {
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
 	return wish.Verb == nexus.VerbAnswer && q != nil && q.Publishes() && app.Undelivered(s)
+}
+
+// consents says what follows from an answer to whether a plan may start; empty for
+// other answers.
+func consents(s *state.State, wish nexus.Request) string {
+	q := s.Question(wish.ID)
+	switch {
+	case wish.Verb != nexus.VerbAnswer || q == nil || q.Trigger != nexus.PlanTrigger:
+		return ""
+	case nexus.Agrees(wish.Text):
+		return "the plan starts"
+	case nexus.Objection(wish.Text) == "":
+		return "nothing starts, and the run ends; its plan is kept. To get another plan, say what should be different: nexus reject ID --why TEXT"
+	case s.Refusals() >= s.Limits.Refusals:
+		return "nothing starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
+	default:
+		return "another plan is made"
+	}
 }
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
