@@ -83,7 +83,9 @@ func planCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&out.edit, "edit", false, "open the plan in $EDITOR before it is printed")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "markdown", "export")
-	c.MarkFlagsMutuallyExclusive("diff", "mermaid", "dot", "markdown", "export", "edit")
+	for _, flag := range []string{"mermaid", "dot", "markdown", "export", "edit"} {
+		c.MarkFlagsMutuallyExclusive("diff", flag)
+	}
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
