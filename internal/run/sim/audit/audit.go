@@ -45,6 +45,7 @@ type Audit struct {
 	aboard   nexus.AttemptID
 	mends    mending
 	splits   splitting
+	consents consents
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -101,6 +102,7 @@ func (b *Audit) Event(e nexus.Event) {
 	if b.ended != "" {
 		b.wrong("%s after the run ended", nexus.Kind(e.Fact))
 	}
+	b.consent(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		b.begin(f)
@@ -126,6 +128,9 @@ func (b *Audit) Event(e nexus.Event) {
 		b.mend(f)
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
+		if toy.IsDraft(f.Task.ID) && !b.consents.approved {
+			b.consents.drafts++
+		}
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)
