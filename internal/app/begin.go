@@ -93,7 +93,9 @@ func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexu
 		return nil, err
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested), Consent: o.Consent}}
+	facts := []nexus.Fact{nexus.GoalAccepted{
+		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested), Consent: o.Consent,
+	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}

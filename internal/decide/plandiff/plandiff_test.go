@@ -35,7 +35,10 @@ func TestBetween(t *testing.T) {
 		"much is different": {
 			[]nexus.Task{
 				{ID: "T1", Title: "Read sizes of all kinds", Files: []string{"b.go", "a.go"}, Criteria: []nexus.Criterion{{Text: "It reads all", Check: "go test ./..."}}, Minutes: 20, Tier: nexus.Strong},
-				before[1], {ID: "T3", Title: "Add the command", Needs: []nexus.TaskID{"T2"}, Brief: "Do it well."}, before[3], {ID: "T5", Title: "Publish it"},
+				before[1],
+				{ID: "T3", Title: "Add the command", Needs: []nexus.TaskID{"T2"}, Brief: "Do it well."},
+				before[3],
+				{ID: "T5", Title: "Publish it"},
 			},
 			"~ T1 Read sizes of all kinds: title was Read sizes; files +b.go; criteria +It reads all (check: go test ./...) -It reads (check: test); minutes 20, was 10; tier strong\n" +
 				"~ T3 Add the command: another brief\n+ T5 Publish it",

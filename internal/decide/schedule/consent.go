@@ -37,8 +37,9 @@ func consent(s *state.State, now time.Time) []nexus.Fact {
 	case why == "":
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan was not approved by " + q.By})
 	case s.Refusals() >= s.Limits.Refusals:
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: fmt.Sprintf(
-			"not started: the plan was refused again, and only %d other plans are made (setting plan.refusals); nexus resume asks about the last one again, and nexus approve takes it edited with --plan FILE", s.Limits.Refusals)})
+		why = "not started: the plan was refused again, and only %d other plans are made (setting plan.refusals); " +
+			"nexus resume asks about the last one again, and nexus approve takes it edited with --plan FILE"
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: fmt.Sprintf(why, s.Limits.Refusals)})
 	}
 	return facts(nexus.PlanRefused{Question: q.ID, Why: why, By: q.By})
 }
@@ -82,7 +83,8 @@ func planQuestion(s *state.State) string {
 	if len(tasks) == 1 {
 		size = "1 task"
 	}
-	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", size, s.Limits.RunMoney, legible.Cut(strings.Join(words, "; "), mostPlan))
+	named := legible.Cut(strings.Join(words, "; "), mostPlan)
+	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", size, s.Limits.RunMoney, named)
 	if n := len(s.Consent.Drafts); n > 0 {
 		text += ". Compared with the plan before: " + legible.Cut(plandiff.Brief(plandiff.Between(s.Proposal(n-1), tasks)), mostChange)
 	}

@@ -126,7 +126,10 @@ func (s *sim) poke() bool {
 			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
 			return true
 		}
-		if q.By == "" && q.Trigger != nexus.PlanTrigger && q.Deadline.IsZero() && st.Status != nexus.StatusPaused && st.Attempt(q.Attempt).Stage == state.Working {
+		if q.Trigger == nexus.PlanTrigger {
+			continue
+		}
+		if q.By == "" && q.Deadline.IsZero() && st.Status != nexus.StatusPaused && st.Attempt(q.Attempt).Stage == state.Working {
 			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
 			return true
 		}

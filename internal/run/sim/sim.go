@@ -128,7 +128,10 @@ func (s *sim) result(seed uint64) Result {
 
 // open accepts the goal and plans what people do to the run.
 func (s *sim) open() {
-	goal := nexus.GoalAccepted{Goal: nexus.Goal{Text: "a goal"}, Base: s.world.Books().Tip, Target: "main", Land: s.scenario.Land, Limits: s.scenario.Limits, Routing: s.scenario.Routing, Consent: s.scenario.Consent}
+	goal := nexus.GoalAccepted{
+		Goal: nexus.Goal{Text: "a goal"}, Base: s.world.Books().Tip, Target: "main", Land: s.scenario.Land,
+		Limits: s.scenario.Limits, Routing: s.scenario.Routing, Consent: s.scenario.Consent,
+	}
 	s.journal.put(goal)
 	if s.scenario.Given {
 		s.journal.put(toy.Planned(s.scenario.Tasks)...)

@@ -236,7 +236,8 @@ func (g Goal) Message() string {
 		{Title: "Goal", Body: g.Text},
 		{
 			Title: "Why the plan was refused", Body: refusals(g.Refused),
-			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay.",
+			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. " +
+				"Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay.",
 		},
 		{Title: "The refused plan", Body: g.Before, Fence: "plan", Rank: 1},
 		{

@@ -22,11 +22,13 @@ func answerCommand(a *console.Console) *cobra.Command {
 
 func approveCommand(a *console.Console) *cobra.Command {
 	var why, file string
-	c := request(a, "approve ID [--why TEXT] [--plan FILE] [--run RUN] [--json]", "approve a plan or what an agent asks permission for, or waive a criterion", 1, func(args []string) nexus.Request {
+	const use = "approve ID [--why TEXT] [--plan FILE] [--run RUN] [--json]"
+	c := request(a, use, "approve a plan or what an agent asks permission for, or waive a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
 	})
 	c.Flags().StringVar(&why, "why", "", "reason, as `TEXT`, why a criterion such as T1/AC-2 need not be met")
-	c.Flags().StringVar(&file, "plan", "", "approve the plan in `FILE`, as Markdown or JSON, in place of the plan that the run asks about; - is standard input")
+	c.Flags().StringVar(&file, "plan", "", "approve the plan in `FILE`, as Markdown or JSON, "+
+		"in place of the plan that the run asks about; - is standard input")
 	answer := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		run, err := c.Flags().GetString("run")
@@ -69,7 +71,8 @@ func approvePlan(ctx context.Context, a *console.Console, run, id, file string) 
 
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
-	c := request(a, "reject ID [--why TEXT] [--run RUN] [--json]", "refuse a plan, or what an agent asks permission for", 1, func(args []string) nexus.Request {
+	const use = "reject ID [--why TEXT] [--run RUN] [--json]"
+	c := request(a, use, "refuse a plan, or what an agent asks permission for", 1, func(args []string) nexus.Request {
 		text := "no"
 		if why = strings.TrimSpace(why); why != "" {
 			text += ": " + why

@@ -183,7 +183,8 @@ func consents(s *state.State, wish nexus.Request) string {
 	case nexus.Agrees(wish.Text):
 		return "the plan starts"
 	case nexus.Objection(wish.Text) == "":
-		return "nothing starts, and the run ends; its plan is kept. To get another plan, say what should be different: nexus reject ID --why TEXT"
+		return "nothing starts, and the run ends; its plan is kept. " +
+			"To get another plan, say what should be different: nexus reject ID --why TEXT"
 	case s.Refusals() >= s.Limits.Refusals:
 		return "nothing starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
 	default:

@@ -72,7 +72,7 @@ func planCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
-	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what is different in the one after each")
+	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what differs in the next one")
 	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
 	for _, flag := range []string{"file", "plan", "format"} {
 		c.MarkFlagsMutuallyExclusive("run", flag)

@@ -128,9 +128,6 @@ func (b *Audit) Event(e nexus.Event) {
 		b.mend(f)
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
-		if toy.IsDraft(f.Task.ID) && !b.consents.approved {
-			b.consents.drafts++
-		}
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)

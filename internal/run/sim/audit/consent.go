@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
 // consents is what is known of the consent to the plan.
@@ -37,6 +38,10 @@ func (b *Audit) consent(f nexus.Fact) {
 		}
 	case nexus.PlanProposed, nexus.PlanRevised, nexus.PlanRefused:
 		b.propose(f)
+	case nexus.TaskPlanned:
+		if toy.IsDraft(f.Task.ID) && !c.approved {
+			c.drafts++
+		}
 	case nexus.PlanApproved:
 		if c.wanted && !c.agreed {
 			b.wrong("the plan is approved by %s, and nobody agreed to it", f.By)
