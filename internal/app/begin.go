@@ -81,7 +81,10 @@ func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexu
 	if err != nil {
 		return nil, err
 	}
-	c.Limits.RunMoney -= o.Spent
+	if err := o.count(ctx, p); err != nil {
+		return nil, err
+	}
+	c.Limits.RunMoney = max(c.Limits.RunMoney-o.Spent, 0)
 	var past *route.Stats
 	if slices.Contains(c.Routing.Order, route.Adaptive) {
 		if past, err = Past(ctx, p.Journal, ""); err != nil {
@@ -94,7 +97,8 @@ func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexu
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
 	facts := []nexus.Fact{nexus.GoalAccepted{
-		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested), Consent: o.Consent,
+		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested), Planning: o.Spent,
+		Consent: o.Consent,
 	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)

@@ -105,7 +105,7 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 	for key := range a.Set {
 		switch key {
 		case "budget.run":
-			l.RunMoney = c.Limits.RunMoney
+			l.RunMoney = max(c.Limits.RunMoney-s.Goal.Planning, 0)
 		case "limits.run_time":
 			l.RunTime = c.Limits.RunTime
 		case "limits.parallel":

@@ -34,6 +34,8 @@ type (
 		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
 		Routing Routing  `json:"routing,omitzero"`
 		Consent Consent  `json:"consent,omitzero"` // to the plan
+
+		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.

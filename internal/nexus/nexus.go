@@ -32,6 +32,9 @@ type Goal struct {
 	Tier     Tier     `json:"tier,omitzero"`     // where every task of a plan that is made starts; empty leaves it to the planner
 	Strategy Strategy `json:"strategy,omitzero"` // of every task of a plan that is made
 
+	Source  string `json:"source,omitzero"`  // address of the issue or text that it was read from
+	Comment bool   `json:"comment,omitzero"` // one comment on that issue says how the run stands
+
 	Origin string `json:"origin,omitzero"` // conversation of a client that it comes from (docs/acp-server.md)
 }
 

@@ -1,11 +1,16 @@
 package nexus
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
 	Version  int       `json:"version"`
 	Goal     string    `json:"goal"`
+	Run      RunID     `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
 	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
 	Tasks    []Task    `json:"tasks"`
 }
@@ -76,19 +81,72 @@ const (
 	PriorityTrivial  Priority = "trivial"
 )
 
+// Priorities lists the priorities, most important first.
+func Priorities() []Priority {
+	return []Priority{PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, PriorityTrivial}
+}
+
+// Known reports whether p is one of [Priorities].
+func (p Priority) Known() bool { return slices.Contains(Priorities(), p) }
+
+// Score is the priority as a number, from 1000 for critical down to 200 for trivial
+// (spec/predecessors.md 1B.2). The zero Priority counts as medium.
+func (p Priority) Score() int {
+	switch p {
+	case PriorityCritical:
+		return 1000
+	case PriorityHigh:
+		return 800
+	case PriorityLow:
+		return 400
+	case PriorityTrivial:
+		return 200
+	default:
+		return 600
+	}
+}
+
+// ParsePriority reads a priority as people and other tools write it: its name, P0 to P3 or MoSCoW.
+// It reports false for any other word.
+func ParsePriority(word string) (Priority, bool) {
+	switch word = strings.ToLower(strings.TrimSpace(word)); word {
+	case "p0", string(Must):
+		return PriorityCritical, true
+	case "p1", string(Should):
+		return PriorityHigh, true
+	case "p2", string(Could):
+		return PriorityMedium, true
+	case "p3", string(Wont), "won't":
+		return PriorityLow, true
+	default:
+		return Priority(word), Priority(word).Known()
+	}
+}
+
+// After returns the tasks that must have ended before t starts: what it needs, and what it wants.
+func (t Task) After() []TaskID {
+	if len(t.Wants) == 0 {
+		return t.Needs
+	}
+	return slices.Concat(t.Needs, t.Wants)
+}
+
 // Ties says for which reason a task depends on others.
 type Ties map[TaskID]Tie
 
 // Tie is the reason why one task depends on another.
 type Tie string
 
-// The ties.
+// The ties. A task that names none is blocked by the other one.
 const (
 	TieBlocks Tie = "blocks"
 	TieFile   Tie = "file"   // both change one file
 	TieSchema Tie = "schema" // it uses data whose form the other decides
 	TieAPI    Tie = "api"    // it calls what the other makes
 )
+
+// AllTies lists the ties.
+func AllTies() []Tie { return []Tie{TieBlocks, TieFile, TieSchema, TieAPI} }
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {

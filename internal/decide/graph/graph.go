@@ -17,7 +17,7 @@ import (
 type Graph struct {
 	tasks  []nexus.Task
 	index  map[nexus.TaskID]int
-	needs  [][]int // by task: those that must land before it
+	needs  [][]int // by task: those that it waits for, as it needs or wants them
 	needed [][]int // by task: those that wait for it
 	waves  [][]int // by distance from the start; together a topological order
 	touch  [][]string
@@ -42,7 +42,7 @@ func New(tasks []nexus.Task) (*Graph, error) {
 		g.touch[i] = touchSet(t.Files)
 	}
 	for i, t := range g.tasks {
-		for _, id := range t.Needs {
+		for _, id := range t.After() {
 			j, ok := g.index[id]
 			switch {
 			case !ok:
@@ -147,6 +147,23 @@ func (g *Graph) Rank() map[nexus.TaskID]int {
 	by := make(map[nexus.TaskID]int, len(g.tasks))
 	for i, r := range g.rank(Minutes) {
 		by[g.tasks[i].ID] = r
+	}
+	return by
+}
+
+// Urgency returns for each task the highest score of its priority and those of the tasks that
+// wait for it, directly or not: what matters much does not wait behind what does not.
+func (g *Graph) Urgency() map[nexus.TaskID]int {
+	score := make([]int, len(g.tasks))
+	by := make(map[nexus.TaskID]int, len(g.tasks))
+	for _, wave := range slices.Backward(g.waves) {
+		for _, i := range wave {
+			score[i] = g.tasks[i].Priority.Score()
+			for _, j := range g.needed[i] {
+				score[i] = max(score[i], score[j])
+			}
+			by[g.tasks[i].ID] = score[i]
+		}
 	}
 	return by
 }

@@ -39,8 +39,8 @@ func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
 	}
 }
 
-// begin starts ready tasks while there is room: the one with the longest path
-// behind it first, and never two that declare the same file.
+// begin starts ready tasks while there is room: the most urgent first, then the one with the longest
+// path behind it, and never two that declare the same file.
 func begin(s *state.State) []nexus.Fact {
 	room := parallel(s) - len(s.Active())
 	if room <= 0 {
@@ -150,8 +150,8 @@ func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool { return id != t.ID && s.Graph.Conflicts(id, t.ID) })
 }
 
-// candidates returns the tasks that could start, the one with the longest path
-// behind it first; equals stay in the plan's order.
+// candidates returns the tasks that could start: the most urgent first, of those the one with the
+// longest path behind it; equals stay in the plan's order.
 func candidates(s *state.State) []*state.Task {
 	var ready []*state.Task
 	for _, t := range s.Tasks {
@@ -159,6 +159,8 @@ func candidates(s *state.State) []*state.Task {
 			ready = append(ready, t)
 		}
 	}
-	slices.SortStableFunc(ready, func(a, b *state.Task) int { return cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)) })
+	slices.SortStableFunc(ready, func(a, b *state.Task) int {
+		return cmp.Or(cmp.Compare(s.Urgency(b.ID), s.Urgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
+	})
 	return ready
 }

@@ -329,7 +329,7 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 		a.Stage, a.Finished = Over, at
 		t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(f.Parts), at
 		for _, other := range s.Tasks {
-			other.Needs = ReplaceNeed(other.Needs, f.Task, f.Parts)
+			replaceNeed(&other.Task, f.Task, f.Parts)
 		}
 		s.order()
 	case nexus.SplitFailed:
@@ -342,7 +342,10 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 // order orders the tasks as they are planned now.
 func (s *State) order() {
 	s.Graph, _ = s.graph() // admitted, so it has no cycle
-	s.rank = s.Graph.Rank()
+	s.rank, s.urgency = s.Graph.Rank(), nil
+	if slices.ContainsFunc(s.Tasks, func(t *Task) bool { return t.Priority != "" }) {
+		s.urgency = s.Graph.Urgency()
+	}
 }
 
 // graph orders the planned tasks.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -60,6 +61,18 @@ func (b *Splits) Of(task nexus.TaskID) *Split {
 		}
 	}
 	return nil
+}
+
+// replaceNeed gives a task, which needs or wants another one, the parts of that in its place.
+func replaceNeed(t *nexus.Task, whole nexus.TaskID, parts []nexus.TaskID) {
+	t.Needs, t.Wants = ReplaceNeed(t.Needs, whole, parts), ReplaceNeed(t.Wants, whole, parts)
+	if tie, ok := t.Ties[whole]; ok {
+		t.Ties = maps.Clone(t.Ties)
+		delete(t.Ties, whole)
+		for _, id := range parts {
+			t.Ties[id] = tie
+		}
+	}
 }
 
 // ReplaceNeed returns what a task needs once its parts are in the place of one

@@ -77,6 +77,7 @@ type State struct {
 	since    time.Time            // when that began; zero while it continues
 	heard    time.Time            // when its conductor last said something
 	rank     map[nexus.TaskID]int // minutes of the longest path that begins with a task
+	urgency  map[nexus.TaskID]int // see [State.Urgency]; nil where no task has a priority
 	tasks    map[nexus.TaskID]*Task
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
@@ -207,6 +208,10 @@ func (s *State) Delivering() bool {
 // task: the higher, the sooner it should start.
 func (s *State) Rank(id nexus.TaskID) int { return s.rank[id] }
 
+// Urgency returns how much a task and what waits for it matter; see [graph.Graph.Urgency]. It is the
+// same for all tasks of a plan without priorities.
+func (s *State) Urgency(id nexus.TaskID) int { return s.urgency[id] }
+
 // Task returns the task with this ID, nil when there is none.
 func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
 
@@ -287,7 +292,7 @@ func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
 	return "", false
 }
 
-// Ready reports whether every task that t needs has landed.
+// Ready reports whether every task that t needs has landed, and every one that it wants has, or will not.
 func (s *State) Ready(t *Task) bool {
 	if t.Status != nexus.Pending || s.Splitting(t.ID) {
 		return false
@@ -297,7 +302,18 @@ func (s *State) Ready(t *Task) bool {
 			return false
 		}
 	}
+	for _, id := range t.Wants {
+		if n := s.tasks[id]; n != nil && n.Status != nexus.Landed && !s.hopeless(n) {
+			return false
+		}
+	}
 	return true
+}
+
+// hopeless reports whether a task will not land by itself.
+func (s *State) hopeless(t *Task) bool {
+	status := s.StatusOf(t)
+	return status.Ended() && status != nexus.Landed
 }
 
 // Splitting reports whether somebody splits a task now.

@@ -50,19 +50,20 @@ type Kept struct {
 type Need struct {
 	nexus.Task
 	Landed nexus.TrainLanded
-	Said   string // blob of what its author submitted; empty for nothing
+	Said   string    // blob of what its author submitted; empty for nothing
+	Tie    nexus.Tie // why it is needed; zero means that it blocks
 }
 
-// needs returns what the tasks made that a task needs, as far as it landed, in the
+// needs returns what the tasks made that a task needs or wants, as far as it landed, in the
 // order in which the plan names them.
 func (s *State) needs(t *Task) []Need {
 	var all []Need
-	for _, id := range t.Needs {
+	for _, id := range t.After() {
 		n := s.tasks[id]
 		if n == nil || n.Landed == nil {
 			continue
 		}
-		need := Need{Task: n.Task, Landed: *n.Landed}
+		need := Need{Task: n.Task, Landed: *n.Landed, Tie: t.Ties[id]}
 		if a := s.attempts[n.Landed.Attempt]; a != nil {
 			if author := a.Of(nexus.Coder); author != nil {
 				need.Said = author.Result

@@ -213,7 +213,7 @@ func (c *Counts) add(s nexus.TaskStatus) {
 // TaskOf returns what there is to see of a task.
 func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 	row := Task{
-		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.Needs, Tier: t.Tier,
+		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
 		Seconds: Between(t.Began, t.Ended, now),
 	}

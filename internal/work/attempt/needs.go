@@ -13,7 +13,7 @@ import (
 func (w *work) needs(ctx context.Context) ([]prompt.Need, error) {
 	var all []prompt.Need
 	for _, n := range w.view.Needs {
-		need := prompt.Need{Task: n.Task, Commit: n.Landed.Commit}
+		need := prompt.Need{Task: n.Task, Commit: n.Landed.Commit, Tie: n.Tie}
 		names, err := change.Names(ctx, w.Worker.Trees.Git(), n.Landed.Parent, n.Landed.Commit)
 		if err != nil {
 			return nil, fmt.Errorf("read what %s made: %w", n.ID, err)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -132,15 +133,34 @@ func (c *checker) ids(tasks []nexus.Task) {
 	}
 	for i, t := range tasks {
 		c.task = i + 1
-		for k, n := range t.Needs {
+		c.needs(t, known)
+	}
+	c.task = 0
+}
+
+// needs checks that what a task needs, wants and is tied to is there.
+func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool) {
+	for _, f := range []struct {
+		name string
+		ids  []nexus.TaskID
+	}{{"needs", t.Needs}, {"wants", t.Wants}} {
+		for k, n := range f.ids {
 			if n == t.ID {
-				c.invalid(Field{"needs", k + 1}, "%s needs itself", t.ID)
+				c.invalid(Field{f.name, k + 1}, "%s %s itself", t.ID, f.name)
 			} else if !known[n] {
-				c.invalid(Field{"needs", k + 1}, "%s needs %s, which is not in the plan", name(t), quote(string(n)))
+				c.invalid(Field{f.name, k + 1}, "%s %s %s, which is not in the plan", name(t), f.name, quote(string(n)))
 			}
 		}
 	}
-	c.task = 0
+	after := t.After()
+	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
+		switch tie := t.Ties[id]; {
+		case !slices.Contains(after, id):
+			c.invalid(Field{Name: "ties"}, "%s has a tie to %s, which it neither needs nor wants", name(t), quote(string(id)))
+		case !slices.Contains(nexus.AllTies(), tie):
+			c.invalid(Field{Name: "ties"}, "%s: the tie %s is not one of %s", name(t), quote(string(tie)), nexus.Join(nexus.AllTies()))
+		}
+	}
 }
 
 // fields checks one task for what no split would fix.
@@ -167,6 +187,9 @@ func (c *checker) fields(t nexus.Task) {
 	}
 	if !slices.Contains([]nexus.TaskKind{"", nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
 		c.invalid(Field{Name: "kind"}, "%s: kind %s is not one of code, test, docs", name(t), quote(string(t.Kind)))
+	}
+	if t.Priority != "" && !t.Priority.Known() {
+		c.invalid(Field{Name: "priority"}, "%s: priority %s is not one of %s", name(t), quote(string(t.Priority)), nexus.Join(nexus.Priorities()))
 	}
 	if t.Complexity != "" && !t.Complexity.Known() {
 		c.invalid(Field{Name: "complexity"}, "%s: complexity %s is not one of simple, medium, complex, expert", name(t), quote(string(t.Complexity)))

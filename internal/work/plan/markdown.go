@@ -38,7 +38,9 @@ func fields() []field {
 	return []field{
 		kind(),
 		one("group", func(t *nexus.Task) *string { return &t.Group }),
-		list("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
+		one("priority", func(t *nexus.Task) *nexus.Priority { return &t.Priority }),
+		tied("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
+		tied("wants", func(t *nexus.Task) *[]nexus.TaskID { return &t.Wants }),
 		list("files", func(t *nexus.Task) *[]string { return &t.Files }),
 		number("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
 		one("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
@@ -90,6 +92,42 @@ func list[S ~string](name string, of func(*nexus.Task) *[]S) field {
 		set: func(t *nexus.Task, v []string) error {
 			for _, s := range v {
 				*of(t) = append(*of(t), S(s))
+			}
+			return nil
+		},
+	}
+}
+
+// tied is a list of tasks, each with the reason in parentheses where it is not the usual one.
+func tied(name string, of func(*nexus.Task) *[]nexus.TaskID) field {
+	reason := regexp.MustCompile(`^(.*\S)\s*\((\w*)\)$`)
+	return field{
+		name: name, many: true,
+		get: func(t *nexus.Task) (all []string) {
+			for _, id := range *of(t) {
+				text := string(id)
+				if tie := t.Ties[id]; tie != "" {
+					text += fmt.Sprintf(" (%s)", tie)
+				}
+				all = append(all, text)
+			}
+			return all
+		},
+		set: func(t *nexus.Task, v []string) error {
+			for _, s := range v {
+				m := reason.FindStringSubmatch(s)
+				if m == nil {
+					*of(t) = append(*of(t), nexus.TaskID(s))
+					continue
+				}
+				if !slices.Contains(nexus.AllTies(), nexus.Tie(m[2])) {
+					return fmt.Errorf("the reason of %s %s is not one of %s", name, quote(m[2]), nexus.Join(nexus.AllTies()))
+				}
+				if t.Ties == nil {
+					t.Ties = nexus.Ties{}
+				}
+				t.Ties[nexus.TaskID(m[1])] = nexus.Tie(m[2])
+				*of(t) = append(*of(t), nexus.TaskID(m[1]))
 			}
 			return nil
 		},

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -142,14 +143,51 @@ func Normalise(tasks []nexus.Task) []nexus.Task {
 		}
 		normaliseTask(t)
 	}
+	byTitle(tasks)
 	return tasks
 }
+
+// byTitle gives needs that name a task by its title the task's ID. A title of several tasks names none.
+func byTitle(tasks []nexus.Task) {
+	fold := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+	named, ids := map[string][]nexus.TaskID{}, map[nexus.TaskID]bool{}
+	for _, t := range tasks {
+		ids[t.ID] = true
+		named[fold(t.Title)] = append(named[fold(t.Title)], t.ID)
+	}
+	id := func(name nexus.TaskID) nexus.TaskID {
+		if of := named[fold(string(name))]; !ids[name] && len(of) == 1 {
+			return of[0]
+		}
+		return name
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		t.Needs, t.Wants = distinct(t.Needs, id), distinct(t.Wants, id)
+		t.Wants = slices.DeleteFunc(t.Wants, func(w nexus.TaskID) bool { return slices.Contains(t.Needs, w) }) // a need is more
+		if len(t.Ties) == 0 {
+			t.Ties = nil
+			continue
+		}
+		ties := nexus.Ties{}
+		for name, tie := range t.Ties {
+			if tie != nexus.TieBlocks {
+				ties[id(trimID(name))] = tie
+			}
+		}
+		t.Ties = ties
+	}
+}
+
+func trimID(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpace(string(id))) }
 
 func normaliseTask(t *nexus.Task) {
 	t.Title = strings.Join(strings.Fields(t.Title), " ")
 	t.Brief, t.Reason, t.Model = strings.TrimSpace(t.Brief), strings.TrimSpace(t.Reason), strings.TrimSpace(t.Model)
-	t.Group = strings.TrimSpace(t.Group)
-	t.Needs = distinct(t.Needs, func(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpace(string(id))) })
+	if t.Group = strings.TrimSpace(t.Group); t.Priority == nexus.PriorityMedium {
+		t.Priority = ""
+	}
+	t.Needs, t.Wants = distinct(t.Needs, trimID), distinct(t.Wants, trimID)
 	t.Files = distinct(t.Files, cleanPath)
 	var criteria []nexus.Criterion
 	for _, c := range t.Criteria {

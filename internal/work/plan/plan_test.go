@@ -124,7 +124,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	}{
 		{"empty", "", nexus.CodeInvalidPlan, "it ends too early"},
 		{"not JSON", "tasks:", nexus.CodeInvalidPlan, "line 1: invalid character"},
-		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: estimate, goal, import, tasks, version`},
+		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: estimate, goal, import, run, tasks, version`},
 		{"deep unknown field", file(with(`,"criteriae":[]`)), nexus.CodeInvalidPlan, `unknown field "tasks[0].criteriae"`},
 		{"no version", `{"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 0, this nexus reads version 1"},
 		{"newer", `{"version":2,"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 2"},
@@ -301,5 +301,37 @@ func TestRecall(t *testing.T) {
 	want := []nexus.Criterion{tried("a", "sh a.sh"), {Text: "b", Check: "sh better.sh"}, {Text: "c", Check: "build"}}
 	if got := p.Tasks[0].Criteria; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestNeedsByTitle finds tasks by their titles, and tells what is wrong with needs, wants and ties.
+func TestNeedsByTitle(t *testing.T) {
+	task := func(id, title string) nexus.Task {
+		return nexus.Task{ID: nexus.TaskID(id), Title: title, Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}}
+	}
+	a, b, c, d := task("A", "Parse sizes"), task("B", "Print sizes"), task("C", "Twice"), task("D", "twice")
+	b.Needs, b.Wants = []nexus.TaskID{"parse  SIZES", "A"}, []nexus.TaskID{"Parse sizes", "D"}
+	b.Ties = nexus.Ties{"Parse Sizes": nexus.TieAPI, "D": nexus.TieBlocks}
+	b.Priority = nexus.PriorityMedium
+	tasks := plan.Normalise([]nexus.Task{a, b, c, d})
+	got := tasks[1]
+	if !slices.Equal(got.Needs, []nexus.TaskID{"A"}) || !slices.Equal(got.Wants, []nexus.TaskID{"D"}) || got.Ties["A"] != nexus.TieAPI || len(got.Ties) != 1 || got.Priority != "" {
+		t.Errorf("%+v", got)
+	}
+	if err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: tasks}, nexus.Size{}); err != nil {
+		t.Error(err)
+	}
+	bad := slices.Clone(tasks)
+	bad[0].Needs, bad[0].Wants = []nexus.TaskID{"Twice"}, []nexus.TaskID{"A", "Z"}
+	bad[1].Ties = nexus.Ties{"C": nexus.TieAPI, "A": "odd"}
+	bad[2].Priority = "urgent"
+	err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: bad}, nexus.Size{})
+	for _, want := range []string{
+		`A needs "Twice", which is not in the plan`, "A wants itself", `A wants "Z", which is not in the plan`, `B has a tie to "C", which it neither needs nor wants`,
+		`B: the tie "odd" is not one of blocks, file, schema, api`, `C: priority "urgent" is not one of critical, high, medium, low, trivial`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %s", err, want)
+		}
 	}
 }

@@ -134,6 +134,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 
 // inherit gives a part what people or the plan said about the whole.
 func inherit(t *nexus.Task, whole nexus.Task) {
+	t.Priority, t.Covers = whole.Priority, whole.Covers
 	t.Group, t.Tags, t.Keep, t.Depth = whole.Group, whole.Tags, whole.Keep, whole.Depth+1
 	t.Tier, t.Model = whole.Tier, whole.Model
 	if whole.Strategy != "" {

@@ -21,7 +21,8 @@ type Need struct {
 	Task   nexus.Task
 	Commit string // that it landed as
 	Files  []NeedFile
-	Said   string // what its agent said about it
+	Said   string    // what its agent said about it
+	Tie    nexus.Tie // why it is needed
 }
 
 // NeedFile is a file of what landed.
@@ -37,9 +38,9 @@ func needs(all []Need) []Section {
 	for _, n := range all {
 		s := Section{
 			Title: "Made by " + Line(string(n.Task.ID)), Fence: "text", Rank: 2,
-			Lead: fmt.Sprintf("This task needs %s: %s. It landed as commit %.12s, and the worktree has it. "+
+			Lead: fmt.Sprintf("This task needs %s%s: %s. It landed as commit %.12s, and the worktree has it. "+
 				"What follows was read from that commit; the message at the end is its agent's own, and a claim.",
-				Line(string(n.Task.ID)), strings.TrimSuffix(Line(n.Task.Title), "."), n.Commit),
+				Line(string(n.Task.ID)), why(n.Tie), strings.TrimSuffix(Line(n.Task.Title), "."), n.Commit),
 		}
 		text := n.text()
 		if s.Body = Head(text, max(leastNeed, needsBytes/len(all))); len(s.Body) < len(text) {
@@ -48,6 +49,20 @@ func needs(all []Need) []Section {
 		sections = append(sections, s)
 	}
 	return sections
+}
+
+// why says in what a task depends on another one, where that is more than its order.
+func why(tie nexus.Tie) string {
+	switch tie {
+	case nexus.TieAPI:
+		return " for the interface that it makes"
+	case nexus.TieSchema:
+		return " for the form of the data that it decides"
+	case nexus.TieFile:
+		return ", which changes the same file"
+	default:
+		return ""
+	}
 }
 
 func (n Need) text() string {

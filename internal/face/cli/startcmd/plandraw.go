@@ -33,11 +33,13 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 			}
 			last = wave
 			rows = append(rows, []string{
-				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), joinTasks(t.Needs), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)), view.Clean(strings.Join(t.Files, " ")),
+				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), after(t), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
+				view.Clean(strings.Join(t.Files, " ")),
+				string(t.Priority), view.Clean(t.Group),
 			})
 		}
 	}
-	head := []string{"wave", "task", "title", "needs", "time", "criteria", "files"}
+	head := []string{"wave", "task", "title", "needs", "time", "criteria", "files", "priority", "group"}
 	if s.Plain {
 		return view.Table(s, head, rows)
 	}
@@ -94,10 +96,25 @@ func minutes(n int) string {
 	return strconv.Itoa(n) + " min"
 }
 
-func joinTasks(ids []nexus.TaskID) string {
+// joinTies joins tasks that one needs or wants, with the reason where it is not the usual one.
+func joinTies(t nexus.Task, ids []nexus.TaskID) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
-		words[i] = string(id)
+		if words[i] = string(id); t.Ties[id] != "" {
+			words[i] += " (" + string(t.Ties[id]) + ")"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// after joins what a task needs, and what it wants with a question mark.
+func after(t nexus.Task) string {
+	words := make([]string, 0, len(t.Needs)+len(t.Wants))
+	for _, id := range t.Needs {
+		words = append(words, string(id))
+	}
+	for _, id := range t.Wants {
+		words = append(words, string(id)+"?")
 	}
 	return strings.Join(words, " ")
 }
@@ -109,7 +126,7 @@ func waves(p nexus.Plan) map[nexus.TaskID]int {
 	for range p.Tasks {
 		for _, t := range p.Tasks {
 			wave := 1
-			for _, id := range t.Needs {
+			for _, id := range t.After() {
 				wave = max(wave, level[id]+1)
 			}
 			level[t.ID] = wave
@@ -125,7 +142,7 @@ func edges(p nexus.Plan, head, node, edge, foot, quote string) string {
 		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.Clean(t.Title), `"`, quote))
 	}
 	for _, t := range p.Tasks {
-		for _, id := range t.Needs {
+		for _, id := range t.After() {
 			fmt.Fprintf(&b, edge, id, t.ID)
 		}
 	}

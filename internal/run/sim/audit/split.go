@@ -65,8 +65,10 @@ func (b *Audit) cut(f nexus.TaskSplit) {
 		}
 	}
 	for _, o := range b.tasks {
-		if i := slices.Index(o.Needs, f.Task); i >= 0 { // who needed it needs all of it
-			o.Needs = slices.Concat(o.Needs[:i], f.Parts, o.Needs[i+1:])
+		for _, after := range []*[]nexus.TaskID{&o.Needs, &o.Wants} {
+			if i := slices.Index(*after, f.Task); i >= 0 { // who needed it needs all of it
+				*after = slices.Concat((*after)[:i], f.Parts, (*after)[i+1:])
+			}
 		}
 	}
 	s.over[f.Attempt], s.done[f.Task], s.open = true, true, nil

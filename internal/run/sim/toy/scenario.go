@@ -108,9 +108,25 @@ func drawCriteria(s *Scenario) {
 		s.windows = Chance(r.Float64() * 0.3)
 	}
 	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
+	drawWants(r, s.Tasks)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {
 			s.Tasks[i].Criteria = []nexus.Criterion{{Text: "it holds", Check: "./" + string(s.Tasks[i].ID)}}
+		}
+	}
+}
+
+// drawWants turns some needs into soft ones, and gives some tasks a priority.
+func drawWants(r *rand.Rand, tasks []nexus.Task) {
+	soft, rated := r.IntN(3) == 0, r.IntN(3) == 0
+	for i := range tasks {
+		t := &tasks[i]
+		if soft && len(t.Needs) > 0 && r.IntN(2) == 0 {
+			last := len(t.Needs) - 1
+			t.Needs, t.Wants = t.Needs[:last], t.Needs[last:]
+		}
+		if rated && r.IntN(2) == 0 {
+			t.Priority = nexus.Priorities()[r.IntN(5)]
 		}
 	}
 }

@@ -4,6 +4,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -77,7 +78,7 @@ func waves(tasks []nexus.Task) [][]nexus.Task {
 		settled := true
 		for _, t := range tasks {
 			deep := 1
-			for _, id := range t.Needs {
+			for _, id := range t.After() {
 				deep = max(deep, level[id]+1)
 			}
 			settled = settled && level[t.ID] == deep
@@ -121,6 +122,10 @@ func (w *writer) holds(names ...string) {
 		}{
 			{"kind", t.Kind != "" && t.Kind != nexus.CodeTask},
 			{"group", t.Group != ""},
+			{"priority", t.Priority != ""},
+			{"wants", len(t.Wants) > 0},
+			{"ties", len(t.Ties) > 0},
+			{"covers", len(t.Covers) > 0},
 			{"files", len(t.Files) > 0},
 			{"minutes", t.Minutes > 0},
 			{"complexity", t.Complexity != ""},
@@ -289,7 +294,7 @@ func (w *writer) ralph() ([]byte, error) {
 }
 
 func (w *writer) taskMaster() ([]byte, error) {
-	w.holds()
+	w.holds("priority")
 	type task struct {
 		ID           int        `json:"id"`
 		Title        string     `json:"title"`
@@ -322,7 +327,7 @@ func (w *writer) taskMaster() ([]byte, error) {
 	all.Metadata.Description = w.plan.Goal
 	for i, t := range w.plan.Tasks {
 		k := task{
-			ID: i + 1, Title: t.Title, Details: t.Brief, Priority: "medium", Dependencies: []int{}, Status: "pending",
+			ID: i + 1, Title: t.Title, Details: t.Brief, Priority: w.masterPriority(t), Dependencies: []int{}, Status: "pending",
 			Subtasks: []struct{}{},
 		}
 		for _, id := range t.Needs {
@@ -336,8 +341,19 @@ func (w *writer) taskMaster() ([]byte, error) {
 	return written(map[string]list{"master": all})
 }
 
+// masterPriority is the priority of a task in Task Master's words.
+func (w *writer) masterPriority(t nexus.Task) string {
+	switch p := cmp.Or(t.Priority, nexus.PriorityMedium); p {
+	case nexus.PriorityTrivial:
+		w.say(foreign.Changed, string(t.ID), "the priority trivial is low", "this format has no less")
+		return string(nexus.PriorityLow)
+	default:
+		return string(p)
+	}
+}
+
 func (w *writer) polka() ([]byte, error) {
-	w.holds("kind", "files", "minutes", "complexity", "tags")
+	w.holds("kind", "files", "minutes", "complexity", "tags", "priority")
 	type task struct {
 		ID           string   `json:"id"`
 		Type         string   `json:"type"`
@@ -356,7 +372,7 @@ func (w *writer) polka() ([]byte, error) {
 	}{Goal: w.plan.Goal}
 	for _, t := range w.plan.Tasks {
 		k := task{
-			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: 600,
+			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: t.Priority.Score(),
 			Dependencies: w.needs(t), Minutes: t.Minutes, Status: "pending",
 			Description: strings.TrimLeft(t.Brief+"\n\n"+foreign.Mark+"\n- "+strings.Join(texts(t.Criteria), "\n- "),
 				"\n"), Files: slices.Concat([]string{}, t.Files),

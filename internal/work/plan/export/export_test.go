@@ -38,11 +38,11 @@ func shapes() map[foreign.Format]shape {
 	return map[foreign.Format]shape{
 		foreign.Nax:        {number("US-%03d"), true, true, "files complexity tier strategy tags", true},
 		foreign.Ralph:      {number("US-%03d"), false, true, "", true},
-		foreign.TaskMaster: {number("T%d"), true, true, "", true},
-		foreign.Polka:      {number("task-%d"), true, true, "kind files minutes complexity", true},
+		foreign.TaskMaster: {number("T%d"), true, true, "priority", true},
+		foreign.Polka:      {number("task-%d"), true, true, "kind files minutes complexity priority", true},
 		foreign.SpecKit:    {number("T%03d"), false, true, "files group", true},
 		foreign.OpenSpec:   {number("T%d-1"), false, false, "files", false},
-		foreign.Stories:    {number("US-%d"), true, true, "kind group files minutes complexity tags", true},
+		foreign.Stories:    {number("US-%d"), true, true, "kind group files minutes complexity tags priority wants", true},
 	}
 }
 
@@ -79,6 +79,9 @@ func anyTask(t *rapid.T, fields string) nexus.Task {
 	if has("complexity") {
 		k.Complexity = rapid.SampledFrom([]nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex}).Draw(t, "c")
 	}
+	if has("priority") {
+		k.Priority = rapid.SampledFrom([]nexus.Priority{nexus.PriorityCritical, nexus.PriorityHigh, nexus.PriorityLow}).Draw(t, "p")
+	}
 	if has("tier") {
 		k.Tier = rapid.SampledFrom([]nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}).Draw(t, "t")
 	}
@@ -106,6 +109,8 @@ func anyPlan(t *rapid.T, s shape) nexus.Plan {
 			for _, o := range p.Tasks {
 				if rapid.Bool().Draw(t, "needs") {
 					k.Needs = append(k.Needs, o.ID)
+				} else if strings.Contains(s.fields, "wants") && rapid.Bool().Draw(t, "wants") {
+					k.Wants = append(k.Wants, o.ID)
 				}
 			}
 		case i > 0 && (!s.wide || rapid.Bool().Draw(t, "next")):

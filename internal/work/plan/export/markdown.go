@@ -97,7 +97,7 @@ func (w *writer) openSpec() []byte {
 }
 
 func (w *writer) stories() []byte {
-	w.holds("kind", "group", "files", "minutes", "complexity", "tags")
+	w.holds("kind", "group", "files", "minutes", "complexity", "tags", "priority", "wants")
 	w.number("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)
 	label := regexp.MustCompile(`^\s*(?:[-*+] )?\**[A-Z][A-Za-z /&-]*\**:`)
 	var b strings.Builder
@@ -126,7 +126,12 @@ func (w *writer) stories() []byte {
 			}
 		}
 		add("Tags", strings.Join(t.Tags, ", "))
-		add("Dependencies", strings.Join(w.needs(t), ", "))
+		after := w.needs(t)
+		for _, id := range t.Wants {
+			after = append(after, w.ids[id]+" (soft)")
+		}
+		add("Dependencies", strings.Join(after, ", "))
+		add("Priority", string(t.Priority))
 		add("Files", strings.Join(t.Files, ", "))
 		add("Group", t.Group)
 		add("Kind", string(t.Kind))

@@ -31,7 +31,7 @@ type ref struct {
 	place
 
 	name string
-	soft bool // it would be good to have it, but nothing waits for it
+	soft bool // it is waited for, and done without where it will not land
 }
 
 // item is one entry of a file that may become a task.
@@ -45,7 +45,7 @@ type item struct {
 	out   Kind     // Lost or Done where it does not become a task; empty: it does
 	why   string   // it is left out
 	parts []string // names of the items that stand in its place
-	rank  int      // smaller comes first
+	rank  int      // a priority that is a number: smaller comes first
 }
 
 // called is how an error calls an item.
@@ -181,7 +181,7 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 		}
 		t := it.task
 		t.ID = ids[it]
-		t.Needs = d.resolve(it, ids, freed)
+		t.Needs, t.Wants = d.resolve(it, ids, freed)
 		d.entitle(&t, it)
 		d.criteria(&t, it, d.most.Criteria)
 		if len(t.Tags) > maxTags {
@@ -207,12 +207,12 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 	return i, nil
 }
 
-// sort puts the items with a higher priority first.
+// sort puts the items with a smaller number for a priority first.
 func (d *draft) sort() {
 	before := d.open()
 	slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(a.rank, b.rank) })
 	if d.format != Ralph && !slices.Equal(before, d.open()) {
-		d.remark(Changed, place{before[0].file, 1}, "", "the priorities became the order of the tasks", "a plan has no other priority")
+		d.remark(Changed, place{before[0].file, 1}, "", "the priorities became the order of the tasks", "they are numbers, and a plan has words")
 	}
 }
 

@@ -93,6 +93,8 @@ func tell(t *testing.T, dir string, words []string) string {
 		fmt.Fprintf(&b, "\n%s %s\n", k.ID, k.Title)
 		for _, f := range []struct{ name, value string }{
 			{"needs", nexus.Join(k.Needs)},
+			{"wants", nexus.Join(k.Wants)},
+			{"priority", string(k.Priority)},
 			{"files", strings.Join(k.Files, " ")},
 			{"group", k.Group},
 			{"kind", string(k.Kind)},

@@ -94,9 +94,9 @@ func (d *draft) find(name string) *item {
 // folded is a name or title in which case and blanks do not count.
 func folded(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
 
-// resolve returns the tasks that an item needs. Whom the items that are left
+// resolve returns the tasks that an item needs and wants. Whom the items that are left
 // out were needed by goes to freed.
-func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]string) []nexus.TaskID {
+func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]string) (hard, soft []nexus.TaskID) {
 	var needs []nexus.TaskID
 	seen := map[*item]bool{}
 	var follow func(r ref)
@@ -130,10 +130,15 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 	}
 	for _, r := range it.needs {
 		if r.soft {
-			d.remark(Lost, r.place, it.name, "the soft need of "+r.name, "a plan has needs that are waited for, and no others")
 			continue
 		}
 		follow(r)
 	}
-	return needs
+	hard, needs = needs, nil
+	for _, r := range it.needs {
+		if r.soft {
+			follow(r)
+		}
+	}
+	return hard, needs
 }

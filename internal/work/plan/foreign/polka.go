@@ -116,19 +116,21 @@ func (d *draft) polkaType(it *item, at place, word string) {
 // polkaPriority reads a priority: a word, or a number of which a larger one is
 // more urgent.
 func (d *draft) polkaPriority(it *item, at place, word string) {
-	word = strings.ToLower(word)
-	numbers := []int{1000, 800, 600, 400, 200}
-	n, err := strconv.Atoi(word)
-	switch i := slices.Index(priorities(), word); {
-	case word == "":
-		it.rank = -600
-	case err == nil:
-		it.rank = -n
-	case i >= 0:
-		it.rank = -numbers[i]
-	default:
-		d.wrong(at, "the priority %q of %s is unknown; use one of %s", word, it.name, strings.Join(priorities(), ", "))
+	if n, err := strconv.Atoi(word); err == nil {
+		it.task.Priority = scoredPriority(n)
+		return
 	}
+	d.rate(it, at, word, "one of ")
+}
+
+// scoredPriority is the priority whose score is nearest to a number.
+func scoredPriority(n int) nexus.Priority {
+	for _, p := range nexus.Priorities() {
+		if n > p.Score()-100 {
+			return p
+		}
+	}
+	return nexus.PriorityTrivial
 }
 
 func (d *draft) polkaStatus(it *item, at place, status string) {

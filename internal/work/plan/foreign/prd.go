@@ -68,7 +68,7 @@ func (d *draft) story(n *jsonlines.Node, file string, i int) {
 	it.task.Tags = o.Texts("tags", "labels")
 	it.task.Files = slices.Concat(o.Texts("expectedFiles"), o.Texts("contextFiles", "relevantFiles", "files"))
 	it.needs = o.refs("dependencies", "dependsOn", "depends_on")
-	it.rank = o.priority()
+	o.priority(it)
 	it.brief = append(it.brief, o.Texts("customContext")...)
 	if notes := o.Text("notes"); notes != "" {
 		it.brief = append(it.brief, "Notes: "+notes)
@@ -94,28 +94,36 @@ func (d *draft) story(n *jsonlines.Node, file string, i int) {
 	d.add(it)
 }
 
-// priority is a number from 1, or a word; what has none comes last.
-func (o *object) priority() int {
+// priority reads a priority: a word, or a number from 1, by which items are sorted.
+func (o *object) priority(it *item) {
 	n := o.Field("priority")
 	if n == nil {
-		return 0
+		return
 	}
 	if n.Kind == 'n' {
-		return o.Number("priority")
+		it.rank = o.Number("priority")
+		return
 	}
-	word := strings.ToLower(o.Text("priority"))
-	if number, err := strconv.Atoi(strings.TrimPrefix(word, "p")); err == nil {
-		return number
+	word := o.Text("priority")
+	if number, err := strconv.Atoi(word); err == nil {
+		it.rank = number
+		return
 	}
-	if rank := slices.Index(priorities(), word); rank >= 0 {
-		return rank + 1
-	}
-	o.d.wrong(place{o.file, n.Line}, "the priority %q of %s is unknown; use a number, or one of %s", word, o.Name,
-		strings.Join(priorities(), ", "))
-	return 0
+	o.d.rate(it, place{o.file, n.Line}, word, "a number, or one of ")
 }
 
-func priorities() []string { return []string{"critical", "high", "medium", "low", "trivial"} }
+// rate reads a priority in words. Of no word nothing follows.
+func (d *draft) rate(it *item, at place, word, or string) {
+	if strings.TrimSpace(word) == "" {
+		return
+	}
+	p, ok := nexus.ParsePriority(word)
+	if !ok {
+		d.wrong(at, "the priority %q of %s is unknown; use %s%s", word, it.name, or, nexus.Join(nexus.Priorities()))
+		return
+	}
+	it.task.Priority = p
+}
 
 // storyStatus says whether a story is still to be done.
 func (o *object) storyStatus(it *item) {

@@ -168,7 +168,7 @@ func (s *stories) labelled(l mdLine, name, value string) bool {
 	case "status":
 		s.status(at, value)
 	case "priority":
-		s.d.remark(Lost, at, s.it.name, "the priority "+value, "the order of the file and the needs decide")
+		s.d.rate(s.it, at, value, "one of ")
 	case "description":
 		s.open(name)
 		s.paragraph = append(s.paragraph, value)

@@ -209,10 +209,7 @@ func (d *draft) masterItem(o *object, number string) *item {
 	if test := o.Text("testStrategy"); test != "" {
 		it.task.Criteria = append(it.task.Criteria, testStrategy(test)...)
 	}
-	it.rank = o.priority()
-	if it.rank == 0 {
-		it.rank = 1 + slices.Index(priorities(), "medium")
-	}
+	o.priority(it)
 	d.masterStatus(o, it)
 	o.Known("dependencies", "dependsOn", "subtasks", "parentTaskId", "parentTask", "parentId", "isSubtask",
 		"previousStatus", "updatedAt", "createdAt", "complexity", "complexityScore",
