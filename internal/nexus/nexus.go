@@ -131,7 +131,7 @@ type Limits struct {
 	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
 	Size          Size          `json:"size,omitzero"`           // of a task that is planned
 	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that fix unmet criteria of what landed; 0: none
-	Refusals      int           `json:"refusals,omitzero"`       // of the plan, with a reason, after each of which another one is made; 0: none
+	Refusals      int           `json:"refusals,omitzero"`       // of the plan, with a reason: after each another one is made
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed

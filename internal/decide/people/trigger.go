@@ -57,7 +57,10 @@ func Triggers() []Trigger {
 		{RetriesTrigger, Yellow, FallSkip, task, "a task failed after all allowed attempts; it stays failed"},
 		{CostTrigger, Red, FallAbort, task, "a task's budget is used up; nothing more is spent on it"},
 		{ConflictTrigger, Red, FallAbort, task, "a task's work does not merge with what landed; it does not land"},
-		{PlanTrigger, Red, FallAbort, agree, "the run asks for consent to its plan; nothing of the plan starts, and the question stays open; no with a reason (no: two tasks are enough) makes another plan"},
+		{
+			PlanTrigger, Red, FallAbort, agree, "the run asks for consent to its plan; nothing of the plan starts, and the question stays open; " +
+				"no with a reason (no: two tasks are enough) makes another plan",
+		},
 		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; the command does not run, the task is parked, and the question stays open"},
 		{PublishTrigger, Red, FallAbort, agree, "the run asks for permission to publish what landed; what landed is kept but not published, and the question stays open"},
 	}
