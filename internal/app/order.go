@@ -45,6 +45,15 @@ func (o *Order) alone(c config.Config) bool {
 	return o.Headless || !o.Watched && len(c.Channels.Order) == 0
 }
 
+// patience is how long a question of the run itself waits: who reads a plan at the
+// terminal takes the time that it takes.
+func (o *Order) patience(c config.Config) time.Duration {
+	if o.Person && !o.Headless {
+		return 0
+	}
+	return c.Patience
+}
+
 // check asks what else keeps the run from starting.
 func (o *Order) check() error {
 	if o.Refuse == nil {

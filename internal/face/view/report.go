@@ -193,6 +193,17 @@ func onto(r Run) string {
 	}
 }
 
+// continues reports whether the run has to be resumed for what follows from an answer.
+func continues(q Ask) bool { return q.Task != "" || q.Trigger == people.PlanTrigger }
+
+// refusal is the command that refuses what is asked.
+func refusal(q Ask) string {
+	if q.Trigger == people.PlanTrigger {
+		return "nexus reject " + q.ID + " --why TEXT"
+	}
+	return "nexus reject " + q.ID
+}
+
 // next says what a person would type now.
 func next(s Style, r Run) string {
 	var rows [][]string
@@ -202,14 +213,10 @@ func next(s Style, r Run) string {
 		case len(q.Choices) == 0:
 			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
 		default:
-			if (q.Task != "" || q.Trigger == people.PlanTrigger) && r.Status.Ended() {
+			if r.Status.Ended() && continues(q) {
 				goOn = " && nexus resume"
 			}
-			no := "approve; or refuse with nexus reject " + q.ID
-			if q.Trigger == people.PlanTrigger {
-				no += " --why TEXT" + goOn
-			}
-			add("nexus approve "+q.ID+goOn, no)
+			add("nexus approve "+q.ID+goOn, "approve; or refuse with "+refusal(q))
 		}
 	}
 	for _, t := range r.Tasks {

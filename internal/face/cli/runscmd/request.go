@@ -1,6 +1,7 @@
 package runscmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,6 +92,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	if err != nil {
 		return err
 	}
+	told.Why = cmp.Or(told.Why, consents(s, wish))
 	if told.Settled && !told.Granted {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why), Hint: "See nexus status."}
 	}
@@ -100,8 +102,6 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 			return retried(t, wish, told)
 		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
 			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; start one with: nexus retry %s\n", t.ID, t.Status, t.ID)
-		case told.Granted && consents(s, wish) != "":
-			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, consents(s, wish))
 		case told.Granted && told.Why != "":
 			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
 		case told.Granted:

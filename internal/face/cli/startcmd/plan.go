@@ -46,14 +46,7 @@ func planCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		out.read = src.read
-		switch {
-		case mermaid:
-			out.form = "mermaid"
-		case dot:
-			out.form = "dot"
-		case markdown:
-			out.form = "markdown"
-		}
+		out.form = form(mermaid, dot, markdown)
 		if o.Plan != nil {
 			p, err := a.Open(ctx, app.Reads)
 			if err != nil { // a plan can be looked at anywhere
@@ -89,6 +82,19 @@ func planCommand(a *console.Console) *cobra.Command {
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
+}
+
+// form names how a plan is drawn; empty: as a table, or as JSON.
+func form(mermaid, dot, markdown bool) string {
+	switch {
+	case mermaid:
+		return "mermaid"
+	case dot:
+		return "dot"
+	case markdown:
+		return "markdown"
+	}
+	return ""
 }
 
 // compared prints what people did to the plan of a run.

@@ -88,7 +88,7 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
-	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.meet(e)
 	switch e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
@@ -101,7 +101,6 @@ func (b *Audit) Event(e nexus.Event) {
 	if b.ended != "" {
 		b.wrong("%s after the run ended", nexus.Kind(e.Fact))
 	}
-	b.consent(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		b.begin(f)
@@ -143,6 +142,12 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+// meet books when an event came, and what it says of the consent to the plan.
+func (b *Audit) meet(e nexus.Event) {
+	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.consent(e.Fact)
 }
 
 func (b *Audit) settle(f nexus.RequestSettled) {
