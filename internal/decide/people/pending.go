@@ -168,7 +168,7 @@ func (b *Inbox) Agreed() []Agreed {
 	var all []Agreed
 	for _, r := range b.runs {
 		for _, q := range r.Asks() {
-			if said := r.answers(q); said != nil && q.Attempt == "" {
+			if said := r.answers(q); said != nil && q.Publishes() {
 				all = append(all, Agreed{r.Run, said.Seq})
 			}
 		}

@@ -52,7 +52,7 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	}
 	switch s.Status {
 	case nexus.StatusPlanning:
-		return plan(s)
+		return plan(s, now)
 	case nexus.StatusExecuting:
 		return execute(s)
 	default:
@@ -118,19 +118,18 @@ func start(s *state.State) []nexus.Fact {
 	}
 }
 
-// plan makes a plan, and approves it once it is there.
-func plan(s *state.State) []nexus.Fact {
+// plan makes a plan, and lets it start once it is there and whoever has to agrees.
+func plan(s *state.State, now time.Time) []nexus.Fact {
 	p := s.Planning
-	switch approved := (nexus.PlanApproved{By: "policy"}); {
+	switch {
 	case s.Proposed > 0 && len(s.Tasks) != s.Proposed:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
 	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
+	case s.Proposed > 0 && s.WantsConsent():
+		return consent(s, now)
 	case s.Proposed > 0:
-		if err := s.Admits(approved); err != nil {
-			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
-		}
-		return facts(approved)
+		return approve(s, cmp.Or(s.Goal.Consent.Given, "policy"))
 	case s.PlanError != "":
 		to := nexus.StatusFailed
 		if s.PlanOutcome == nexus.Refused {

@@ -19,6 +19,7 @@ func (s *State) apply(e nexus.Event) {
 	s.tick(e.Fact, e.At)
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
+	s.applyConsent(e.Fact, e.At)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -32,7 +33,7 @@ func (s *State) apply(e nexus.Event) {
 		s.settle(f)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
@@ -91,7 +92,29 @@ func (s *State) tick(f nexus.Fact, at time.Time) {
 	case nexus.RunRecovered:
 		s.hold(s.heard)
 	case nexus.RunResumed:
-		s.unhold(at)
+		if !s.consulting() {
+			s.unhold(at)
+		}
+	default:
+		s.think(f, at)
+	}
+}
+
+// think stops the run's clock while it waits for consent to its plan.
+func (s *State) think(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.QuestionAsked:
+		if f.Trigger == nexus.PlanTrigger {
+			s.hold(at)
+		}
+	case nexus.QuestionAnswered:
+		if f.ID == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
+			s.unhold(at)
+		}
+	case nexus.QuestionLeft:
+		if f.ID == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
+			s.unhold(at)
+		}
 	default:
 	}
 }
@@ -227,7 +250,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.PlanTries++
 		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.retried()}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working

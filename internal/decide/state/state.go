@@ -33,6 +33,7 @@ type State struct {
 	Proposed    int              // tasks that the proposed plan has; 0 without one
 	Cover       *nexus.PlanCover // what a second look at the plan found; nil: nobody looked
 	Planned     bool             // the plan is approved
+	Consent     Consent
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before

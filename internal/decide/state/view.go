@@ -23,6 +23,7 @@ type View struct {
 	Resumed   bool     // another process worked on the run before
 	Spent     nexus.Money
 	Tasks     []nexus.Task
+	Drafts    []Draft            // plans that people did not let start, oldest first
 	Landed    []nexus.Task       // those of them that landed
 	Needs     []Need             // what the tasks that the task needs made
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
@@ -115,7 +116,7 @@ func (s *State) View(id nexus.TaskID) View {
 	}
 	t := s.tasks[id]
 	if t == nil {
-		v.Attempt = s.Planning.Clone()
+		v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
 		if s.Delivering() {
 			v.Proofs = s.proofs()
 		}

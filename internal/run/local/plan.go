@@ -42,6 +42,7 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
+	g.Refused, g.Before = refused(v.Drafts)
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
 	var facts []nexus.Fact
 	switch {
@@ -54,6 +55,16 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	return facts, p.tree.Remove(ctx)
+}
+
+// refused returns why people refused the plans before, and the last of those.
+func refused(drafts []state.Draft) (why []string, last string) {
+	for _, d := range drafts {
+		if d.Why != "" {
+			why, last = append(why, d.Why), string(plan.Markdown(nexus.Plan{Goal: d.Goal, Tasks: d.Tasks}))
+		}
+	}
+	return why, last
 }
 
 // talk says something to the planner.

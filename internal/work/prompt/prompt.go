@@ -226,6 +226,8 @@ type Goal struct {
 	Text    string
 	Size    nexus.Size
 	Red     []string // criteria of earlier runs that are met no more
+	Refused []string // why people refused the plans before, oldest first
+	Before  string   // the plan that they refused last
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
@@ -236,7 +238,13 @@ func (g Goal) Message() string {
 		{Title: "Goal", Body: g.Text},
 		{Title: "What it says", Body: statements(g.Text)},
 		{
-			Title: "Failed before", Body: list(g.Red), Rank: 1,
+			Title: "Why the plan was refused", Body: refusals(g.Refused),
+			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. " +
+				"Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay.",
+		},
+		{Title: "The refused plan", Body: g.Before, Fence: "plan", Rank: 1},
+		{
+			Title: "Failed before", Body: list(g.Red), Rank: 2,
 			Lead: "Earlier runs met these criteria, but they fail before any work on this goal. That counts against no task. Plan a task that fixes one only if the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))
@@ -258,6 +266,15 @@ func statements(goal string) string {
 	b.WriteString("Name in covers of each task the ids of the statements that it serves:\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "- %s: %s\n", s.ID, legible.Cut(Line(s.Text), 120))
+	}
+	return b.String()
+}
+
+// refusals lists why plans were refused, each reason as it was said.
+func refusals(all []string) string {
+	var b strings.Builder
+	for i, why := range all {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, strings.ReplaceAll(strings.TrimSpace(why), "\n", "\n   "))
 	}
 	return b.String()
 }

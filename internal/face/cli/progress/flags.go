@@ -16,6 +16,8 @@ import (
 type Order struct {
 	app.Order
 
+	Agree Agreement // how a person at the terminal is asked for consent to the plan; nil: as about anything else
+
 	Yes   bool // a person agreed to the plan
 	JSONL bool // events instead of a report
 	Once  bool // nothing is kept, so the report names no next command

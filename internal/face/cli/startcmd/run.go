@@ -52,7 +52,7 @@ func runCommand(a *console.Console) *cobra.Command {
 		if dry {
 			return propose(ctx, a, p, o, output{read: src.read})
 		}
-		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
+		if err := consent(a, p, &o, a.Person()); err != nil {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)

@@ -44,6 +44,7 @@ type Audit struct {
 	aboard   nexus.AttemptID
 	mends    mending
 	splits   splitting
+	consents consents
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -88,7 +89,7 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
-	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.meet(e)
 	switch e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
@@ -144,6 +145,12 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+// meet books when an event came, and what it says of the consent to the plan.
+func (b *Audit) meet(e nexus.Event) {
+	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.consent(e.Fact)
 }
 
 func (b *Audit) settle(f nexus.RequestSettled) {
