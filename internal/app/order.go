@@ -46,6 +46,11 @@ func (o *Order) check() error {
 	return o.Refuse()
 }
 
+// alone reports whether nobody answers questions.
+func (o *Order) alone(c config.Config) bool {
+	return o.Headless || !o.Watched && len(c.Channels.Order) == 0
+}
+
 // Play opens the recording that answers, where one does: what is looked at
 // before the run begins asks no provider then, and needs no key.
 func (o *Order) Play(a *App) error {
@@ -115,7 +120,10 @@ func (a *App) Ready(c config.Config, o Order) error {
 	}
 	models.With(a.Keys(), o.tap)
 	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
-	if o.Run == "" && o.Plan == nil {
+	switch {
+	case o.Goal.Mode == nexus.Interview:
+		roles = []nexus.Role{nexus.Interviewer}
+	case o.Run == "" && o.Plan == nil:
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {

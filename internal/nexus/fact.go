@@ -48,6 +48,9 @@ type (
 		Spent   Money   `json:"spent"`            // by other runs, on this day
 		Sandbox string  `json:"sandbox,omitzero"` // what confines agents and gates; "off" is nothing
 		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
+
+		Alone    bool          `json:"alone,omitzero"`    // nobody answers questions
+		Patience time.Duration `json:"patience,omitzero"` // that questions wait; 0: for ever
 	}
 	// RunRecovered says that another process took the run over.
 	RunRecovered struct {
@@ -57,6 +60,9 @@ type (
 		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
 		Sandbox string  `json:"sandbox,omitzero"`
 		Hooks   bool    `json:"hooks,omitzero"` // as in RunStarted
+
+		Alone    bool          `json:"alone,omitzero"`
+		Patience time.Duration `json:"patience,omitzero"`
 	}
 	// RunPaused holds every worker at its next turn.
 	RunPaused struct {

@@ -43,6 +43,7 @@ const (
 	Evolution Mode = "evolution" // a goal for an existing repository
 	Quick     Mode = "quick"     // one task, same gates
 	Draft     Mode = "draft"     // a plan and no work
+	Interview Mode = "interview" // questions until the goal is clear, and no work
 )
 
 // Tier is how strong, and how expensive, a model is.
@@ -98,6 +99,8 @@ const (
 	Router   Role = "router"   // says how hard tasks are
 	Scout    Role = "scout"    // looks into a question for another agent
 	Verifier Role = "verifier" // says whether tests that judge were left alone, and the criteria are met
+
+	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
 	Assistant Role = "assistant" // works outside of any run and answers in text
 )

@@ -19,6 +19,7 @@ func (s *State) apply(e nexus.Event) {
 	s.tick(e.Fact, e.At)
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
+	s.Interview.Apply(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -34,6 +35,10 @@ func (s *State) apply(e nexus.Event) {
 		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
+	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed:
+		s.applyInterview(f, e.At)
+	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
@@ -102,12 +107,15 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		s.Goal, s.Limits, s.Accepted, s.Tip = f, f.Limits, at, f.Base
 		s.Ledger.Cap(s.Limits, 0)
 	case nexus.RunStarted:
-		s.Started, s.Process = at, f.Process
+		s.Started, s.Process, s.Alone, s.Patience = at, f.Process, f.Alone, f.Patience
 		s.Ledger.Cap(s.Limits, f.Spent)
 	case nexus.RunRecovered:
-		s.Process, s.OverCap = f.Process, nil
+		s.Process, s.OverCap, s.Alone, s.Patience = f.Process, nil, f.Alone, f.Patience
 		for _, t := range s.Tasks {
 			t.OverCap = nil
+		}
+		if q := s.Question(s.Interview.Waits()); q != nil {
+			q.Deadline = time.Time{} // nobody could see it run out
 		}
 		if f.Limits != nil {
 			s.Limits = *f.Limits
@@ -247,6 +255,23 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		s.Tasks = append(s.Tasks, t)
 		s.tasks[t.ID] = t
+	default:
+	}
+}
+
+// applyInterview folds who talks with the interviewer.
+func (s *State) applyInterview(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.InterviewSought:
+		if s.attempts[f.Attempt] == nil {
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
+			s.attempts[f.Attempt] = s.Planning
+		}
+		s.Planning.Stage = Working
+	case nexus.InterviewHeard:
+		s.Planning.Stage, s.Planning.Losses = Waiting, 0
+	case nexus.InterviewFailed:
+		s.Planning.Stage = Waiting
 	default:
 	}
 }

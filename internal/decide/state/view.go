@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -14,13 +15,15 @@ type View struct {
 	Run       nexus.RunID
 	Goal      nexus.GoalAccepted
 	Limits    nexus.Limits
-	Task      Task     // zero for the plan and the result
-	Attempt   *Attempt // the attempt, the planning, or nil
-	Merge     *Attempt // the merger's work, when landing
-	Tip       string   // last commit on the run's branch
-	Landings  int      // commits on it
-	Passed    bool     // the gates passed the last tree
-	Resumed   bool     // another process worked on the run before
+	Task      Task                 // zero for the plan and the result
+	Attempt   *Attempt             // the attempt, the planning, or nil
+	Interview *interview.Interview // what is known of it; nil but for the plan and the interview
+	Alone     bool                 // nobody answers questions
+	Merge     *Attempt             // the merger's work, when landing
+	Tip       string               // last commit on the run's branch
+	Landings  int                  // commits on it
+	Passed    bool                 // the gates passed the last tree
+	Resumed   bool                 // another process worked on the run before
 	Spent     nexus.Money
 	Tasks     []nexus.Task
 	Landed    []nexus.Task       // those of them that landed
@@ -96,7 +99,7 @@ type Proof struct {
 // View returns what the worker of a task, the plan (for an empty task) or a
 // landing needs to know.
 func (s *State) View(id nexus.TaskID) View {
-	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Readers: slices.Clip(s.Readers)}
+	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Alone: s.Alone, Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
 	v.Resumed, v.Spent = s.Start.Again, s.Ledger.Spent()
 	v.Homing = s.Homing
@@ -114,7 +117,7 @@ func (s *State) View(id nexus.TaskID) View {
 	}
 	t := s.tasks[id]
 	if t == nil {
-		v.Attempt = s.Planning.Clone()
+		v.Attempt, v.Interview = s.Planning.Clone(), s.Interview.Clone()
 		if s.Delivering() {
 			v.Proofs = s.proofs()
 		}
