@@ -239,33 +239,9 @@ func eventPage(kind string, spec *ast.TypeSpec) string {
 
 func planPage(t *testing.T) string {
 	t.Helper()
-	formats, err := os.ReadFile("testdata/plan-formats.md")
+	page, err := os.ReadFile("testdata/plan.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "# Plans\n\nA plan is what `nexus plan --json` prints and `nexus run --plan FILE` takes: a goal and its tasks. A task takes at most 30 minutes,\n" +
-		"5 files, 6 criteria and 2,000 characters (settings `plan.*`), and at least one criterion has a `check`: the name of a gate, or a command that exits 0\n" +
-		"when the criterion is met. What a planner writes is tried first, see acceptance.md. `needs` makes the graph; a circle is refused by name. Tasks that name the same file never run at once.\n\n" +
-		"```json\n" + `{
-  "version": 1,
-  "goal": "units: sizes for people",
-  "tasks": [
-    {
-      "id": "T1",
-      "title": "Write sizes in binary units",
-      "brief": "Add Size, which writes a number of bytes with the largest unit that fits.",
-      "files": ["size.go", "size_test.go"],
-      "minutes": 10,
-      "criteria": [{"text": "Size(1536) is 1.5 KiB", "check": "test"}]
-    },
-    {
-      "id": "T2",
-      "title": "Add the size command",
-      "needs": ["T1"],
-      "files": ["cmd/units/size.go"],
-      "minutes": 15,
-      "criteria": [{"text": "units size 1536 prints 1.5 KiB", "check": "go run ./cmd/units size 1536"}]
-    }
-  ]
-}` + "\n```\n\n" + string(formats) + "\n## Schema\n\n```json\n" + strings.TrimSpace(string(plan.FileSchema())) + "\n```\n"
+	return string(page) + "\n## Schema\n\n```json\n" + strings.TrimSpace(string(plan.FileSchema())) + "\n```\n"
 }

@@ -27,6 +27,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Oversize   string // what is done about tasks of a plan file that are too large: ask, split or refuse
 	Checks     string // when testers write checks for criteria without one: auto, always or off
 	Mutation   Mutation
 	Regression Regression
@@ -182,7 +183,7 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto",
+		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},

@@ -93,7 +93,7 @@ func testBroken(t *testing.T, way worktree.Way, what string) {
 // TestWhereGitFailsOnce, whatever it was asked for, it is said, and what was to be
 // done is done when it is asked for again.
 func TestWhereGitFailsOnce(t *testing.T) {
-	fails, calls := gittest.Fails(t)
+	fails, calls, _ := gittest.Fails(t)
 	ways(t, func(t *testing.T, way worktree.Way) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", ".gitignore": "*.log\n"})

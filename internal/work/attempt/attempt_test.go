@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -74,37 +75,11 @@ func (d *desk) Spare(ctx context.Context, paid bool) (context.Context, context.C
 	return ctx, func() { stop(nil) }
 }
 
-// told names what was recorded of the attempt itself, in order.
-func (d *desk) told() string {
-	var all []string
-	for _, f := range d.facts {
-		switch f := f.(type) {
-		case nexus.GateJudged:
-			if f.Attempt != "" {
-				all = append(all, fmt.Sprintf("gate %s %s", f.Evidence.Gate, f.Evidence.State))
-			}
-		case nexus.VerdictGiven:
-			all = append(all, "verdict "+string(f.State))
-		case nexus.RoundStarted:
-			all = append(all, fmt.Sprintf("round %d %s %s", f.Round, f.Role, f.Cause))
-		case nexus.TreeSnapshotted:
-			all = append(all, "snapshot")
-		case nexus.ReviewGiven:
-			all = append(all, fmt.Sprintf("review %v", f.Approved))
-		case nexus.StartForgone:
-			all = append(all, "forgone")
-		case nexus.TamperSuspected:
-			all = append(all, "tamper")
-		default:
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
 // job is a task that a coder has submitted its first round of.
 type job struct {
 	*worker.Worker
 	t    *testing.T
+	user git.Repo
 	base string
 	desk *desk
 	view state.View
@@ -113,8 +88,8 @@ type job struct {
 // newJob has files on the base besides the worker's.
 func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
 	t.Helper()
-	s, base, _ := workertest.New(t, gates...)
-	j := &job{Worker: s, t: t, base: base, desk: &desk{}}
+	s, base, user := workertest.New(t, gates...)
+	j := &job{Worker: s, t: t, user: user, base: base, desk: &desk{}}
 	if len(onBase) > 0 {
 		j.base, _ = j.tree("base", base, onBase)
 	}
@@ -155,11 +130,8 @@ func (j *job) written(n int, files map[string]string) {
 func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 	j.t.Helper()
 	data, err := json.Marshal(handin)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	result, err := j.Site.Blobs.Put(data)
-	if err != nil {
+	result, bad := j.Site.Blobs.Put(data)
+	if err = errors.Join(err, bad); err != nil {
 		j.t.Fatal(err)
 	}
 	a := j.view.Attempt
@@ -170,7 +142,9 @@ func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 }
 
 func (j *job) work() ([]nexus.Fact, error) {
-	return attempt.Work(j.t.Context(), j.Worker, j.view, j.desk)
+	ctx, stop := context.WithTimeout(j.t.Context(), time.Minute) // what turns in circles ends, too
+	defer stop()
+	return attempt.Work(ctx, j.Worker, j.view, j.desk)
 }
 
 // ended works, and returns how the attempt ended.

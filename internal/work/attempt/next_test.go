@@ -3,6 +3,9 @@ package attempt_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // next returns what a role would be sent; nobody is asked.
@@ -48,8 +54,20 @@ func unshown(j *job, checks, criterion string) {
 	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 }
 
-// TestNextIsWhatWouldBeSent without a word to anybody or a fact on record.
-func TestNextIsWhatWouldBeSent(t *testing.T) {
+// question is what an attempt is asked for: what it would send to a role now.
+type question struct {
+	name string
+	role nexus.Role
+	set  func(*job)
+	want nexus.Role
+	why  string
+	says []string
+	not  []string
+	once string
+	err  nexus.Code
+}
+
+func questions() []question {
 	red := func(j *job, n int) {
 		j.written(n, one)
 		a := j.view.Attempt
@@ -57,16 +75,7 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 		r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Command: "run-the-lint", Exit: 3, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: fmt.Sprintf("fault %d", n)}}}}
 		r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 	}
-	for _, c := range []struct {
-		name string
-		role nexus.Role
-		set  func(*job)
-		want nexus.Role
-		why  string
-		says []string
-		not  []string
-		err  nexus.Code
-	}{
+	return []question{
 		{name: "a coder begins", set: func(*job) {}, want: nexus.Coder, why: "brief", says: []string{"Task: T1 Write one", "T1.1/coder.1"}, not: []string{"## Change"}},
 		{name: "the gates come next", set: func(j *job) { j.written(1, one) }, err: nexus.CodeNotFound},
 		{name: "a red gate", set: func(j *job) { red(j, 1) }, want: nexus.Coder, why: "repair", says: []string{"fault 1", "Command: `run-the-lint`", "Exit: 3", "Must be fixed, new"}, not: []string{"the task's round", "told before"}},
@@ -114,9 +123,11 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 				found := a.Last().Evidence[0].Findings[0]
 				other := found
 				other.File = "two"
-				a.Last().Evidence[0].Findings = []nexus.Finding{found, other, found}
+				again := found
+				again.Message = "another fault"
+				a.Last().Evidence[0].Findings = []nexus.Finding{found, other, again}
 			},
-			says: []string{"## one, lines 1 to 1", "## two, lines 1 to 1"},
+			says: []string{"## one, lines 1 to 1", "## two, lines 1 to 1", "another fault"}, once: "## one, lines",
 		},
 		{name: "the coder after a red gate, when a reader is asked for", role: nexus.Reviewer, set: func(j *job) { red(j, 1) }, want: nexus.Reviewer, why: "brief", says: []string{"+1", "run-the-lint", "T1.1/reviewer.1"}},
 		{name: "a verifier", role: nexus.Verifier, set: func(j *job) { red(j, 1) }, want: nexus.Verifier, why: "brief", says: []string{"+1", "T1.1/verifier.1"}},
@@ -222,6 +233,46 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 			},
 			says: []string{"must pass when you are done:\n- TestAdd fails", "it does not fail now, so it cannot show that the task is done", "TestSub passes", "Leave this alone:\n- TestOld"},
 		},
+		{
+			name: "what the tasks made that it needs", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Zero is none.", "status": "done"})
+				a := j.view.Attempt
+				made, _ := j.tree("T0.1", j.base, map[string]string{"zero.go": "package m\n\nfunc Zero() int { return 0 }\n", "bad": "good\n"})
+				j.view.Needs = []state.Need{{Task: nexus.Task{ID: "T0", Title: "Write zero"}, Landed: nexus.TrainLanded{Commit: made, Parent: j.base}, Said: a.Sessions[0].Result}}
+				a.Sessions = nil
+			},
+			says: []string{"T0", "Write zero", "Zero is none.", "zero.go", "added", "3 func Zero() int", "bad", "changed"},
+		},
+		{
+			name: "a change that renames, and needs no tests for that", want: nexus.Reviewer, why: "brief",
+			set:  func(j *job) { renames(j, map[string]string{"bad": "worse\n"}) },
+			says: []string{"+worse"},
+		},
+		{
+			name: "a change that does more than rename", want: nexus.Tester, why: "brief",
+			set: func(j *job) { renames(j, map[string]string{"bad": "worse\n", "one": "1\n"}) },
+		},
+		{
+			name: "a tester who changed what was there", want: nexus.Reviewer, role: nexus.Reviewer, why: "brief",
+			set: func(j *job) {
+				unshown(j, "auto", "it adds")
+				a, was := j.view.Attempt, j.view.Attempt.Snapshot
+				j.written(2, map[string]string{"one": "2\n", "new_test.go": "package m\n"})
+				a.Rounds[1].Role, a.Rounds[1].Cause, a.Rounds[1].From = nexus.Tester, repair.CriteriaGate, was.Commit
+			},
+			says: []string{"+2"},
+		},
+		{
+			name: "a coder after an earlier attempt", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				j.written(1, one)
+				was := j.view.Attempt
+				was.ID, j.view.Past = "T1.0", []*state.Attempt{was}
+				j.view.Attempt = &state.Attempt{ID: "T1.1", Task: "T1", Base: j.base, Strategy: nexus.NoTest}
+			},
+			says: []string{"T1.0"},
+		},
 		{name: "nothing was red before", want: nexus.Coder, why: "brief", set: func(j *job) { j.view.Attempt.Seen = &nexus.RedSeen{} }, not: []string{"This fails now", "The task names this", "Leave this alone"}},
 		{
 			name: "a tester whose test stops the coder", want: nexus.Tester, why: "repair",
@@ -246,8 +297,24 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 			},
 			says: []string{"it is red with what landed", "they collide"}, not: []string{"fault 1"},
 		},
-	} {
+	}
+}
+
+// renames is work whose gates pass on a task that says nothing but that it renames.
+func renames(j *job, files map[string]string) {
+	j.view.Task.Title, j.view.Task.Kind = "Rename bad to worse", ""
+	j.written(1, files)
+	a := j.view.Attempt
+	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+}
+
+// TestNextIsWhatWouldBeSent without a word to anybody or a fact on record.
+// What it cannot read for that is an error.
+func TestNextIsWhatWouldBeSent(t *testing.T) {
+	git := breaks(t)
+	for _, c := range questions() {
 		t.Run(c.name, func(t *testing.T) {
+			git.fails(0)
 			j := newJob(t, nil, lint("exit 0"))
 			c.set(j)
 			rounds, sessions := len(j.view.Attempt.Rounds), len(j.view.Attempt.Sessions)
@@ -263,12 +330,17 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 				t.Errorf("%s %q in %s", u.Role, u.Why, u.Session)
 			}
 			has(t, text(u), c.says, c.not...)
+			if c.once != "" && strings.Count(text(u), c.once) != 1 {
+				t.Errorf("%q is not there once: %s", c.once, text(u))
+			}
 			if len(j.desk.facts) > 0 || len(j.view.Attempt.Rounds) != rounds || len(j.view.Attempt.Sessions) != sessions {
 				t.Errorf("it left a trace: %+v", j.desk.facts)
 			}
 			if here := len(u.Offer.Here) > 0 && slices.ContainsFunc(u.Parts, func(p prompt.Part) bool { return p.Title == u.Offer.Here[0].Title }); here != (c.why == "brief" && len(u.Offer.Here) > 0) {
 				t.Errorf("where it works is said: %v, with %q", here, c.why)
 			}
+			git.unread(j, c.role)
+			j.lost(c.role, text(u))
 		})
 	}
 }
@@ -316,6 +388,12 @@ func TestNextOfWhatIsLost(t *testing.T) {
 			s.Over, s.Messages = false, []string{"lost"}
 			return nexus.Reviewer
 		},
+		"what a writer was told": func(j *job) nexus.Role {
+			j.written(1, one)
+			s := j.view.Attempt.Sessions[0]
+			s.Over, s.Messages = false, []string{"lost"}
+			return nexus.Coder
+		},
 		"what the author said": func(j *job) nexus.Role {
 			j.written(1, one)
 			j.view.Attempt.Sessions[0].Result = "lost"
@@ -328,6 +406,74 @@ func TestNextOfWhatIsLost(t *testing.T) {
 		if u, err := attempt.Next(t.Context(), j.Worker, j.view, role); err == nil {
 			t.Errorf("%s: %+v", name, u)
 		}
+	}
+}
+
+// broken is a git that fails at one call; see [gittest.Fails].
+type broken struct {
+	fails  func(int)
+	calls  func() int
+	failed func() string
+}
+
+func breaks(t *testing.T) broken {
+	t.Helper()
+	fails, calls, failed := gittest.Fails(t)
+	return broken{fails, calls, failed}
+}
+
+// unread lets git fail at each call: what it cannot read is said, and never taken
+// for nothing. Each time another process asks, which remembers no answer.
+func (b broken) unread(j *job, role nexus.Role) {
+	j.t.Helper()
+	next := func(n int) (attempt.Upcoming, error) {
+		b.fails(0)
+		trees, err := worktree.Open(j.t.Context(), j.user, j.Site.State)
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		b.fails(n)
+		u, err := attempt.Next(j.t.Context(), worker.New(*j.Site, trees, *j.Judge, *j.Sessions), j.view, role)
+		if err := trees.Close(); err != nil {
+			j.t.Error(err)
+		}
+		return u, err
+	}
+	whole, err := next(0)
+	if err != nil {
+		j.t.Error(err)
+	}
+	places := func(u attempt.Upcoming) int { return strings.Count(text(u), ", lines ") }
+	for n := range b.calls() {
+		u, err := next(n + 1)
+		did := b.failed()
+		if err == nil && (strings.Contains(did, " cat-file -p ") || places(u) < places(whole)) {
+			continue // the text of one file, which is then left out
+		}
+		if err == nil || !strings.Contains(err.Error(), gittest.Broken) {
+			j.t.Errorf("git fails at call %d, %s: %v\n%s", n+1, did, err, text(u))
+		}
+	}
+	b.fails(0)
+}
+
+// lost takes each blob away: nothing is said then as if it had never been.
+func (j *job) lost(role nexus.Role, whole string) {
+	j.t.Helper()
+	err := filepath.WalkDir(filepath.Join(j.Site.State, "blobs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if err := os.Rename(path, path+".away"); err != nil {
+			return err
+		}
+		if u, err := attempt.Next(j.t.Context(), j.Worker, j.view, role); err == nil && text(u) != whole {
+			j.t.Errorf("without blob %s: %s", d.Name(), text(u))
+		}
+		return os.Rename(path+".away", path)
+	})
+	if err != nil {
+		j.t.Error(err)
 	}
 }
 

@@ -157,8 +157,8 @@ func (p *retelling) asks(r nexus.Request) int64 {
 func (p *retelling) opening() []prompt.Part {
 	p.t.Helper()
 	p.plays(nil)
-	v, _ := schedule.Ahead(p.s, p.s.Task("T1"))
-	u, err := attempt.Next(p.t.Context(), p.Worker, v, nexus.Coder)
+	p.view, _ = schedule.Ahead(p.s, p.s.Task("T1"))
+	u, err := attempt.Next(p.t.Context(), p.Worker, p.view, nexus.Coder)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -281,13 +281,16 @@ var retold = []struct {
 // recordings of what was told before are history: no test writes them.
 func TestWhatANextAttemptIsTold(t *testing.T) {
 	var table, texts strings.Builder
+	git := breaks(t)
 	for _, c := range retold {
+		git.fails(0)
 		p := newRetelling(t)
 		c.play(p)
 		var said []string
 		for _, part := range p.opening() {
 			said = append(said, part.Text)
 		}
+		git.unread(p.job, nexus.Coder)
 		now := strings.Join(said, "\n\n") + "\n"
 		recorded(t, filepath.Join("testdata", "retold", c.name+".txt"), now)
 		was, err := os.ReadFile(filepath.Join("testdata", "retold", c.name+".before.txt"))
@@ -326,6 +329,25 @@ func TestWhatIsLostIsNotTold(t *testing.T) {
 	a := p.s.Attempt("T1.1")
 	a.Sessions[0].Result, a.Sessions[0].Messages, a.Rounds[0].Evidence[0].Output = "lost", []string{"lost"}, "lost"
 	has(t, said(), []string{"- T1.1: the approach failed", "exit 2"}, "idea:", "panic")
+}
+
+// TestWhatCameClosestIsShownToWhoContinues, which a tester does of work on tests
+// alone.
+func TestWhatCameClosestIsShownToWhoContinues(t *testing.T) {
+	p := newRetelling(t)
+	p.start("T1.1")
+	snap := p.wrote("T1.1", "", parse("return scan(s)"), "A scanner.")
+	p.red(snap, "build", nexus.Finding{File: "dur/dur.go", Line: 5, Code: "compile", Message: "undefined: scan"})
+	p.ended("T1.1", nexus.NoProgress, "the same build failure 3 times")
+	p.opening()
+	for role, kinds := range map[nexus.Role]map[nexus.TaskKind]bool{nexus.Coder: {"": true, nexus.TestTask: true}, nexus.Tester: {"": false, nexus.TestTask: true}} {
+		for kind, shown := range kinds {
+			p.view.Task.Kind = kind
+			if got := text(p.next(role)); strings.Contains(got, "return scan(s)") != shown {
+				t.Errorf("a %s of a %s: %s", role, kind, got)
+			}
+		}
+	}
 }
 
 // history is the part of a message that depends on earlier attempts.

@@ -36,6 +36,7 @@ type cast struct {
 	turns map[nexus.Role][]turn
 	told  []string // "role by model: text", in order
 	sizes []int    // messages of each call
+	asked func()   // called at each call, if it is set
 }
 
 // plays gives the roles models that have these turns, and the tools that they
@@ -82,6 +83,9 @@ type player struct {
 func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.asked != nil {
+		p.asked()
+	}
 	text := ""
 	for _, part := range r.Messages[len(r.Messages)-1].Parts {
 		text += part.Text
@@ -177,6 +181,11 @@ func TestAReaderThatHasReadIsNotPaidTwice(t *testing.T) {
 		{to: "Look for harm.", handin: map[string]any{"approved": true, "summary": "no harm"}},
 		{to: "Look for waste.", handin: map[string]any{"approved": true, "summary": "no waste", "findings": []any{minor}}},
 	}})
+	c.asked = func() {
+		if len(a.Sessions) != 2+len(c.told) {
+			t.Error("a reader writes into the attempt that the others read")
+		}
+	}
 	failed := map[string]bool{}
 	j.Sessions.PickReader = func(role nexus.Role, _, _ nexus.Tier, author, bad string) (worker.Model, string, error) {
 		if author != "toy/author" {

@@ -159,19 +159,19 @@ func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Eviden
 // twin returns what a gate with the very command said about a base.
 func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
 	if err := w.tree.Exact(ctx, hash); err != nil {
-		return e, false, err
+		return e, ok, err
 	}
 	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
-		return e, false, err
+		return e, ok, err
 	}
 	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
 		said := slices.DeleteFunc(w.Worker.Judge.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
 		if e, ok = gate.Twin(gates, said, g, w.Worker.Site.Blobs.Get); ok {
-			return e, true, nil
+			break
 		}
 	}
-	return e, false, nil
+	return e, ok, nil
 }
 
 // see looks at what fails on the base before anybody works, where the task

@@ -5,13 +5,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
 // facts returns the facts of a kind that are on record.
@@ -292,14 +298,56 @@ func whole() []story {
 			t.Helper()
 			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 		}},
-		{"tests that show a criterion", func(t *testing.T) *job {
+		{"work that is put right, tried with faults, held to a check that cannot tell, and verified", func(t *testing.T) *job {
 			t.Helper()
-			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
-			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
-			j.written(1, map[string]string{"one": "1\n", "new_test.go": "package m\n"})
+			g := newTest()
+			g.Fix = []stack.Fixer{{Args: []string{"sh", "-c", `for f; do case $f in new) echo better >$f; esac; done`, "sh", "{files}"}}}
+			j := newJob(t, map[string]string{"go.mod": "module m\n", "old_test.sh": "test -e one\n"}, g)
+			j.Judge.Autofix, j.Judge.Faults = true, mutate.Check{Mode: "warn", Sample: 1, Time: time.Minute}
+			j.view.Task.Kind = ""
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}, {Text: "it is tested", Check: "true || pytest tests"}}
+			j.written(1, map[string]string{"one": "1\n", "new": "good\n", "new_test.go": "package m\n", "old_test.sh": "true\n", "add.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
+			j.over(nexus.Verifier, 1, nexus.Accepted, agrees("old_test.sh", 1, 2))
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			return j
 		}},
+	}
+}
+
+// kit gives trees what they depend on.
+func (j *job) kit(wish depend.Wish) {
+	j.Judge.Kit = &depend.Kit{Store: &depcache.Store{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.Git(), Wish: wish}
+}
+
+// TestWhatCannotBeInstalledStopsWhoBegins; who goes on learns it when the gates
+// judge.
+func TestWhatCannotBeInstalledStopsWhoBegins(t *testing.T) {
+	for _, begins := range []bool{true, false} {
+		j := newJob(t, nil, lint("exit 0"))
+		j.kit(depend.Wish{Install: "exit 1"})
+		if !begins {
+			j.written(1, one)
+		}
+		facts, err := j.work()
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeEnvironment}) || begins == strings.HasPrefix(err.Error(), "judge the base: ") || len(facts) > 0 {
+			t.Errorf("begins %v: %+v, %v: %s", begins, facts, err, j.desk.told())
+		}
+	}
+}
+
+// way returns the functions of this package, with their lines, that lead to where
+// it is called.
+func way() string {
+	pcs, text := make([]uintptr, 100), ""
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for {
+		f, more := frames.Next()
+		if _, name, ok := strings.Cut(f.Function, "/work/attempt."); ok {
+			text += fmt.Sprintf("%s:%d ", name, f.Line)
+		}
+		if !more {
+			return text
+		}
 	}
 }
 
@@ -308,28 +356,27 @@ func whole() []story {
 // once only: what is done after it would not fail, and so cannot hide it.
 func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
-	kinds := map[string]bool{ // of facts: one of each is enough, and those of a session are its own
-		"nexus.SessionStarted": true, "nexus.PromptSent": true, "nexus.TurnTaken": true, "nexus.SessionEnded": true, "nexus.GateStarted": true, "nexus.NetworkJudged": true,
-		"nexus.BudgetSpent": true, "nexus.ToolCalled": true, "nexus.ToolAnswered": true, "nexus.ToolsAnswered": true,
+	own := []string{ // facts that are not the attempt's: sessions are its worker's to record
+		"nexus.SessionStarted", "nexus.PromptSent", "nexus.TurnTaken", "nexus.SessionEnded", "nexus.NetworkJudged", "nexus.BudgetSpent", "nexus.ToolCalled", "nexus.ToolAnswered",
+		"nexus.ToolsAnswered",
 	}
+	ways := map[string]bool{} // to a look at the gates, and to the record of a kind of fact: each is enough once
 	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
-			looks := 0
-			list := whole.Judge.Gates
-			whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks++; return list(dir) }
+			whole.kit(depend.Wish{})
+			looks, list := []string{}, whole.Judge.Gates
+			whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks = append(looks, way()); return list(dir) }
+			var records []string
+			whole.desk.fails = func(f nexus.Fact) error { records = append(records, fmt.Sprintf("%T %s", f, way())); return nil }
 			if f := whole.ended(); f.Outcome != nexus.Accepted && f.Outcome != nexus.Unverified {
 				t.Fatalf("%+v: %s", f, whole.desk.told())
 			}
-			for n, f := range whole.desk.facts {
-				kind := fmt.Sprintf("%T", f)
-				if g, ok := f.(nexus.GateJudged); ok {
-					kind += g.Evidence.Gate + string(g.Evidence.State)
-				}
-				if kinds[kind] {
+			for n, way := range records {
+				if kind, _, _ := strings.Cut(way, " "); ways[way] || slices.Contains(own, kind) {
 					continue
 				}
-				kinds[kind] = true
+				ways[way] = true
 				j := c.make(t)
 				seen := 0
 				j.desk.fails = func(nexus.Fact) error {
@@ -339,11 +386,16 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 					return nil
 				}
 				if facts, err := j.work(); !errors.Is(err, broken) || len(facts) > 0 {
-					t.Errorf("without %s: %+v, %v", kind, facts, err)
+					t.Errorf("without %s: %+v, %v", way, facts, err)
 				}
 			}
-			for n := range looks {
+			for n, way := range looks {
+				if ways[way] {
+					continue
+				}
+				ways[way] = true
 				j := c.make(t)
+				j.kit(depend.Wish{})
 				seen, list := 0, j.Judge.Gates
 				j.Judge.Gates = func(dir string) ([]gate.Gate, error) {
 					if seen++; seen == n+1 {
@@ -352,7 +404,7 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 					return list(dir)
 				}
 				if facts, err := j.work(); !errors.Is(err, broken) || len(facts) > 0 {
-					t.Errorf("without the gates at the look %d: %+v, %v", n+1, facts, err)
+					t.Errorf("without the gates at the look %d, from %s: %+v, %v", n+1, way, facts, err)
 				}
 			}
 		})

@@ -51,6 +51,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 		}
 	case format == "" || format == foreign.Nexus:
 		proposed, err := load(a, data)
+		proposed, _, err = fit(ctx, a, proposed, err)
 		o.Plan = &proposed
 		return proposed.Goal, err
 	}
@@ -69,8 +70,13 @@ func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src 
 	if err != nil {
 		return "", err
 	}
-	if err := read.Check(settings.Limits.Size); err != nil {
+	smaller, divisions, err := fit(ctx, a, read.Plan, read.Check(settings.Limits.Size))
+	if err != nil {
 		return "", err
+	}
+	read.Plan = smaller
+	for _, d := range divisions {
+		read.Remarks = append(read.Remarks, foreign.Remark{Kind: foreign.Changed, Item: string(d.Task), What: "it is divided into " + nexus.Join(d.Parts), Why: d.Why})
 	}
 	a.Say("%s is read as a plan of the format %s: %s", view.Clean(read.File), read.Format, view.Count(len(read.Plan.Tasks), "task"))
 	sayRemarks(a, read.Remarks)

@@ -48,33 +48,38 @@ func Write(tb testing.TB, dir string, files map[string]string) {
 const Broken = "git-is-broken-here"
 
 // Fails puts a git before the real one that fails at one call: the n-th, from 1,
-// since fail was called, or at none for 0. Calls says how many there were since.
-func Fails(tb testing.TB) (fail func(n int), calls func() int) {
+// since fail was called, or at none for 0. Calls says how many there were since,
+// and failed what the one that failed was to do, empty where none did.
+func Fails(tb testing.TB) (fail func(n int), calls func() int, failed func() string) {
 	tb.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	bin := tb.TempDir()
-	log, script := filepath.Join(bin, "log"), filepath.Join(bin, "git")
+	log, asked, script := filepath.Join(bin, "log"), filepath.Join(bin, "asked"), filepath.Join(bin, "git")
 	fail = func(n int) {
 		tb.Helper()
-		text := fmt.Sprintf(`#!/bin/sh
-echo >>'%s'
-if [ $(wc -l <'%[1]s') = %[2]d ]; then echo %[4]s >&2; exit 128; fi
-exec '%[3]s' "$@"
-`, log, n, git, Broken)
-		Write(tb, bin, map[string]string{"log": ""})
+		text := fmt.Sprintf("#!/bin/sh\necho >>'%s'\n", log)
+		if n > 0 { // what it does is built into the shell: there are many calls
+			text += fmt.Sprintf("n=0; while read -r _; do n=$((n+1)); done <'%s'\n", log)
+			text += fmt.Sprintf("if [ $n = %d ]; then echo \"$*\" >'%s'; echo %s >&2; exit 128; fi\n", n, asked, Broken)
+		}
+		text += fmt.Sprintf("exec '%s' \"$@\"\n", git)
+		Write(tb, bin, map[string]string{"log": "", "asked": ""})
 		testenv.WriteProgram(tb, script, text)
 	}
 	fail(0)
 	tb.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	return fail, func() int {
+	read := func(file string) []byte {
 		tb.Helper()
-		text, err := os.ReadFile(log)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		return bytes.Count(text, []byte("\n"))
+		return text
 	}
+	calls = func() int { tb.Helper(); return bytes.Count(read(log), []byte("\n")) }
+	failed = func() string { tb.Helper(); return string(read(asked)) }
+	return fail, calls, failed
 }

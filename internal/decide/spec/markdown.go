@@ -1,0 +1,256 @@
+package spec
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The headings of a spec, in the order in which they are written.
+const (
+	problemTitle    = "Problem"
+	requireTitle    = "Requirements"
+	criteriaTitle   = "Acceptance Criteria"
+	assumptionTitle = "Assumptions"
+	notesTitle      = "Technical Notes"
+	outTitle        = "Out of Scope"
+	laterTitle      = "Later"
+	critiqueTitle   = "Critique"
+)
+
+func headings() []string {
+	return []string{problemTitle, requireTitle, criteriaTitle, assumptionTitle, notesTitle, outTitle, laterTitle, critiqueTitle}
+}
+
+// Markdown returns a spec as a text that people edit and [Read] reads. It holds all of the spec; the
+// requirements for later come behind those of the first version.
+func Markdown(s Spec) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n", strings.Join(strings.Fields(s.Title), " "))
+	if s.Depth != "" {
+		fmt.Fprintf(&b, "\nDepth: %s\n", s.Depth)
+	}
+	if p := strings.TrimSpace(s.Problem); p != "" {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", problemTitle, escape(p))
+	}
+	var now, later []string
+	for _, r := range s.Requirements {
+		if r.Later {
+			later = append(later, requirement(r))
+		} else {
+			now = append(now, requirement(r))
+		}
+	}
+	section(&b, requireTitle, now)
+	section(&b, criteriaTitle, mapped(s.Criteria, criterion))
+	section(&b, assumptionTitle, mapped(s.Assumptions, assumption))
+	section(&b, notesTitle, mapped(s.Notes, note))
+	section(&b, outTitle, mapped(s.OutOfScope, note))
+	section(&b, laterTitle, later)
+	section(&b, critiqueTitle, mapped(s.Critique, note))
+	return b.Bytes()
+}
+
+func section(b *bytes.Buffer, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	for _, i := range items {
+		b.WriteString(i)
+	}
+}
+
+func mapped[T any](items []T, write func(T) string) (all []string) {
+	for _, i := range items {
+		all = append(all, write(i))
+	}
+	return all
+}
+
+func requirement(r nexus.Requirement) string {
+	head := r.ID
+	if r.Priority != "" {
+		head += fmt.Sprintf(" (%s)", r.Priority)
+	}
+	var about []string
+	if r.Category != "" {
+		about = append(about, "category: "+string(r.Category))
+	}
+	if r.Area != "" {
+		about = append(about, "area: "+value(r.Area))
+	}
+	if r.Confidence != 0 {
+		about = append(about, "confidence: "+strconv.FormatFloat(r.Confidence, 'g', -1, 64))
+	}
+	if r.Quote != "" {
+		about = append(about, "quote: "+value(r.Quote))
+	}
+	return entry("- "+head+": ", r.Text, about...)
+}
+
+func criterion(c Criterion) string {
+	head := c.ID
+	if len(c.Of) > 0 {
+		head += " (" + strings.Join(c.Of, ", ") + ")"
+	}
+	text := strings.TrimSpace(c.Text)
+	var about []string
+	switch {
+	case c.Check == "":
+		text = keepCheck(text)
+	case strings.ContainsAny(c.Check, "`"):
+		text = keepCheck(text)
+		about = append(about, "check: "+fenced(c.Check))
+	default:
+		text += " (check: `" + c.Check + "`)"
+	}
+	return entry("- [ ] "+head+": ", text, about...)
+}
+
+func assumption(a Assumption) string {
+	head := a.ID
+	if a.Locked {
+		head += " [locked]"
+	}
+	return entry("- "+head+": ", a.Text)
+}
+
+func note(text string) string {
+	text = strings.TrimSpace(text)
+	if box.MatchString(text) {
+		text = `\` + text
+	}
+	return entry("- ", text)
+}
+
+// entry writes an item of a list: its text, whose further lines are indented, and what is said about it.
+func entry(head, text string, about ...string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		switch {
+		case i == 0:
+			b.WriteString(head + line)
+		case line == "":
+		case aside(line):
+			text := strings.TrimLeft(line, " \t")
+			b.WriteString("  " + line[:len(line)-len(text)] + `\` + text)
+		default:
+			b.WriteString("  " + line)
+		}
+		b.WriteString("\n")
+	}
+	for _, a := range about {
+		b.WriteString("  - " + a + "\n")
+	}
+	return b.String()
+}
+
+var (
+	// special is a line of a text that would be read as a heading or a comment.
+	special = regexp.MustCompile(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
+	// bullet begins an item of a list.
+	bullet = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
+	// box is what people tick, which is no part of the text.
+	box = regexp.MustCompile(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
+	// item is an item that has an id.
+	item = regexp.MustCompile("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
+	// inline is a check at the end of a criterion.
+	inline = regexp.MustCompile("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
+)
+
+// aside reports whether a line of an item's text would be read as an item, or as something about one. It
+// may have backslashes in front that keep it from that.
+func aside(line string) bool {
+	line = strings.TrimLeft(strings.TrimLeft(line, " \t"), `\`)
+	_, _, ok := about(line)
+	return ok || item.MatchString(line)
+}
+
+// about reads "- name: value" below an item. A name that is nearly one of those known is one, too.
+func about(line string) (name, text string, ok bool) {
+	m := bullet.FindString(line)
+	if m == "" {
+		return "", "", false
+	}
+	name, text, ok = strings.Cut(line[len(m):], ":")
+	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "*`"))
+	return name, strings.TrimSpace(text), ok && (slices.Contains(attributes(), name) || nearest(name, attributes()) != "")
+}
+
+// attributes are what is said below an item.
+func attributes() []string { return []string{"category", "area", "confidence", "quote", "check"} }
+
+// escape marks the lines of a text that would be read as something else. Where a block of code is open at
+// the end, its mark is no mark.
+func escape(text string) string {
+	lines := strings.Split(text, "\n")
+	open := ""
+	for _, l := range lines {
+		open = fence(open, l)
+	}
+	balanced, inside := open == "", ""
+	for i, l := range lines {
+		was := inside
+		if balanced {
+			inside = fence(inside, l)
+		}
+		if trimmed := strings.TrimLeft(l, `\`); was == "" && (special.MatchString(l) || (!balanced || trimmed != l) && fence("", trimmed) != "") {
+			lines[i] = `\` + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unescape takes one backslash from a line that escape marked.
+func unescape(line string) string {
+	rest, ok := strings.CutPrefix(line, `\`)
+	if ok && (special.MatchString(rest) || fence("", strings.TrimLeft(rest, `\`)) != "") {
+		return rest
+	}
+	return line
+}
+
+// fence returns the mark of the block of code that is open behind a line, empty where none is.
+func fence(open, line string) string {
+	text := strings.TrimLeft(line, " \t")
+	for _, mark := range []string{"```", "~~~"} {
+		switch {
+		case !strings.HasPrefix(text, mark) || open != "" && open != mark:
+		case open == "":
+			return mark
+		case strings.Trim(text, mark[:1]+" \t") == "":
+			return ""
+		}
+	}
+	return open
+}
+
+// keepCheck marks the end of a text that would be read as a check.
+func keepCheck(text string) string {
+	if m := inline.FindStringSubmatchIndex(text); m != nil {
+		return text[:m[4]] + `\` + text[m[4]:]
+	}
+	return text
+}
+
+// value writes a text in one line.
+func value(text string) string {
+	if strings.ContainsAny(text, "\n\r") || strings.TrimSpace(text) != text || strings.HasPrefix(text, `"`) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// fenced writes a command that stands between backquotes between two more.
+func fenced(s string) string {
+	if len(s) > 1 && strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") {
+		return "`" + s + "`"
+	}
+	return s
+}

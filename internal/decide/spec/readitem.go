@@ -1,0 +1,230 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// requirement reads "REQ-1 (must): text" and what stands below it.
+func (r *reader) requirement(i entryText) {
+	id, brackets, text, ok := r.begin(i)
+	if !ok {
+		return
+	}
+	q := nexus.Requirement{ID: id, Text: text, Later: r.section == laterTitle}
+	for word := range strings.SplitSeq(brackets, ",") {
+		r.bracket(&q, i.line, strings.TrimSpace(word))
+	}
+	set := map[string]bool{}
+	for _, a := range i.about {
+		if set[a.name] {
+			r.failAt(a.line, "%s has %s twice; keep one", id, a.name)
+		}
+		set[a.name] = true
+		r.attribute(&q, a)
+	}
+	r.spec.Requirements = append(r.spec.Requirements, q)
+}
+
+// bracket reads a word of what stands in brackets behind the id of a requirement.
+func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
+	lower := strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	switch lower {
+	case "":
+		return
+	case "later":
+		q.Later = true
+		return
+	case "p0", "critical":
+		lower = string(nexus.Must)
+	case "p1", "high":
+		lower = string(nexus.Should)
+	case "p2", "p3", "medium", "low":
+		lower = string(nexus.Could)
+	case "won't", "will not", "won\u2019t":
+		lower = string(nexus.Wont)
+	}
+	switch {
+	case slices.Contains(nexus.MoSCoWs(), nexus.MoSCoW(lower)):
+		if q.Priority != "" && q.Priority != nexus.MoSCoW(lower) {
+			r.failAt(line, "%s has two priorities, %s and %s; keep one", q.ID, q.Priority, lower)
+		}
+		q.Priority = nexus.MoSCoW(lower)
+	case slices.Contains(nexus.ReqCategories(), nexus.ReqCategory(lower)):
+		q.Category = nexus.ReqCategory(lower)
+	default:
+		r.failAt(line, "%q is no priority; write %s", word, suggestion(lower, words(nexus.MoSCoWs())))
+	}
+}
+
+// attribute reads a line about a requirement.
+func (r *reader) attribute(q *nexus.Requirement, a aboutLine) {
+	v, err := plain(a.value)
+	if err != nil {
+		r.failAt(a.line, "%v", err)
+	}
+	switch a.name {
+	case "category":
+		c := nexus.ReqCategory(strings.ReplaceAll(strings.ToLower(v), "_", "-"))
+		if !slices.Contains(nexus.ReqCategories(), c) {
+			r.failAt(a.line, "%q is no category; write %s", v, suggestion(string(c), words(nexus.ReqCategories())))
+			return
+		}
+		q.Category = c
+	case "area":
+		q.Area = v
+	case "quote":
+		q.Quote = v
+	case "confidence":
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(n >= 0 && n <= 1) {
+			r.failAt(a.line, "the confidence is a number from 0 to 1, such as 0.8, not %q", v)
+			return
+		}
+		q.Confidence = n
+	case "check":
+		r.failAt(a.line, "a requirement has no check; write it to a criterion of %s below \"## %s\"", q.ID, criteriaTitle)
+	default:
+		r.misspelled(a)
+	}
+}
+
+func (r *reader) misspelled(a aboutLine) {
+	r.failAt(a.line, "%q is not known here; write %s", a.name, suggestion(a.name, attributes()))
+}
+
+// criterion reads "AC-1 (REQ-1, REQ-2): text (check: `command`)".
+func (r *reader) criterion(i entryText) {
+	id, brackets, text, ok := r.begin(i)
+	if !ok {
+		return
+	}
+	c := Criterion{ID: id, Text: text}
+	for name := range strings.FieldsFuncSeq(brackets, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' }) {
+		name = strings.ToUpper(strings.Trim(name, "`*"))
+		if !strings.HasPrefix(name, "REQ-") {
+			r.failAt(i.line, "%s names %q; what stands in brackets is the ids of requirements, such as (REQ-1, REQ-2)", id, legible.Cut(name, 60))
+			continue
+		}
+		if !slices.Contains(c.Of, name) {
+			c.Of = append(c.Of, name)
+			r.refs = append(r.refs, ref{line: i.line, from: id, to: name})
+		}
+	}
+	if m := inline.FindStringSubmatch(text); m != nil && m[2] == "" {
+		c.Text, c.Check = strings.TrimSpace(m[1]), strings.TrimSpace(m[3])
+	} else if m != nil {
+		c.Text = m[1] + m[2][1:] + text[len(m[1])+len(m[2]):]
+	}
+	for _, a := range i.about {
+		switch {
+		case a.name != "check":
+			if slices.Contains(attributes(), a.name) {
+				r.failAt(a.line, "a criterion has no %s; it has a check", a.name)
+			} else {
+				r.misspelled(a)
+			}
+		case c.Check != "":
+			r.failAt(a.line, "%s has two checks; make two criteria of it", id)
+		default:
+			c.Check = a.value
+			if len(c.Check) > 1 && strings.HasPrefix(c.Check, "`") && strings.HasSuffix(c.Check, "`") {
+				c.Check = strings.TrimSpace(c.Check[1 : len(c.Check)-1])
+			}
+		}
+	}
+	if c.Text == "" {
+		c.Text = c.Check
+	}
+	r.spec.Criteria = append(r.spec.Criteria, c)
+}
+
+// assumption reads "A-1 [locked]: text".
+func (r *reader) assumption(i entryText) {
+	id, brackets, text, ok := r.begin(i)
+	if !ok {
+		return
+	}
+	a := Assumption{ID: id, Text: text}
+	switch strings.ToLower(strings.TrimSpace(brackets)) {
+	case "":
+	case "locked":
+		a.Locked = true
+	default:
+		r.failAt(i.line, "%q is not known here; write [locked] behind the id of an assumption that a person agreed to", brackets)
+	}
+	for _, l := range i.about {
+		r.failAt(l.line, "an assumption has a text and nothing below it; %q is for %s", l.name, "requirements and criteria")
+	}
+	r.spec.Assumptions = append(r.spec.Assumptions, a)
+}
+
+// plain reads what value wrote, and what a person made of it.
+func plain(v string) (string, error) {
+	if !strings.HasPrefix(v, `"`) {
+		return v, nil
+	}
+	text, err := strconv.Unquote(v)
+	if err != nil {
+		text = v // a person's own quotation marks
+	}
+	for _, c := range text {
+		if legible.Hidden(c) && c != '\r' {
+			return "", fmt.Errorf("it has an invisible character, U+%04X; delete it", c)
+		}
+	}
+	return text, nil
+}
+
+func words[S ~string](all []S) (out []string) {
+	for _, s := range all {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// suggestion says which word to write: the nearest, or all of them.
+func suggestion(word string, of []string) string {
+	return cmp.Or(nearest(word, of), "one of "+strings.Join(of, ", "))
+}
+
+// nearest returns the word that somebody meant, empty where none is near.
+func nearest(word string, of []string) string {
+	best, least := "", 3
+	for _, w := range of {
+		if d := distance(strings.ToLower(word), strings.ToLower(w)); d < least && d*3 <= len(w) {
+			best, least = w, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to change, add or drop between two words.
+func distance(a, b string) int {
+	if len(a) > 60 || len(b) > 60 {
+		return 60
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

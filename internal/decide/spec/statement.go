@@ -1,0 +1,173 @@
+package spec
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Statement is one thing that a goal says, which a plan covers or does not.
+type Statement struct {
+	ID   string `json:"id"` // REQ-1 or AC-1 of a spec; S1, S2, ... of any other goal
+	Text string `json:"text"`
+}
+
+// Statements returns what a goal says: of a spec the requirements and criteria of its first version, of any
+// other text its sentences and the items of its lists. A goal of one sentence has one.
+func Statements(goal string) []Statement {
+	if Is(goal) {
+		s, _ := Read([]byte(goal))
+		return s.Statements()
+	}
+	var all []Statement
+	for _, text := range sentences(goal) {
+		all = append(all, Statement{ID: fmt.Sprintf("S%d", len(all)+1), Text: text})
+	}
+	return all
+}
+
+// Statements returns the requirements of the first version, and the criteria of any of them.
+func (s Spec) Statements() []Statement {
+	var all []Statement
+	for _, r := range s.Now() {
+		all = append(all, Statement{ID: r.ID, Text: line(r.Text)})
+	}
+	for _, c := range s.Criteria {
+		if s.now(c) {
+			all = append(all, Statement{ID: c.ID, Text: line(c.Text)})
+		}
+	}
+	return all
+}
+
+// Now returns the requirements of the first version.
+func (s Spec) Now() (now []nexus.Requirement) {
+	for _, r := range s.Requirements {
+		if !r.Later && r.Priority != nexus.Wont {
+			now = append(now, r)
+		}
+	}
+	return now
+}
+
+// now reports whether a criterion belongs to the first version.
+func (s Spec) now(c Criterion) bool {
+	return len(c.Of) == 0 || slices.ContainsFunc(s.Now(), func(r nexus.Requirement) bool { return slices.Contains(c.Of, r.ID) })
+}
+
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// sentences returns the sentences and items of a text. Blocks of code say nothing by themselves, and neither
+// do headings and the line that introduces a list, unless nothing else is said.
+func sentences(text string) []string {
+	var p paragraphs
+	open := ""
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, "\r\n \t")
+		was := open
+		if open = fence(open, l); open != "" || was != "" {
+			p.end(false)
+			continue
+		}
+		p.read(l)
+	}
+	p.end(false)
+	if len(p.said) == 0 {
+		p.said = p.aside
+	}
+	return p.said
+}
+
+// paragraphs gathers the lines of a text.
+type paragraphs struct {
+	said  []string
+	aside []string // headings, and lines that introduce a list
+	lines []string // of the paragraph or item that is read
+	item  bool
+}
+
+func (p *paragraphs) read(l string) {
+	t := strings.TrimSpace(l)
+	mark := bullet.FindString(t)
+	switch {
+	case t == "" || strings.Trim(t, "-=*_ ") == "":
+		p.end(false)
+	case heading(t) > 0:
+		p.end(false)
+		p.aside = append(p.aside, strings.Trim(t, "# \t"))
+	case mark != "":
+		p.end(true)
+		t = strings.TrimSpace(t[len(mark):])
+		p.lines, p.item = []string{strings.TrimSpace(t[len(box.FindString(t)):])}, true
+	case strings.HasPrefix(t, ">"):
+		p.lines = append(p.lines, strings.TrimLeft(t, "> "))
+	default:
+		p.lines = append(p.lines, t)
+	}
+}
+
+// end ends what is read; a list may follow.
+func (p *paragraphs) end(list bool) {
+	text, item := line(strings.Join(p.lines, " ")), p.item
+	p.lines, p.item = nil, false
+	for _, s := range split(text) {
+		switch {
+		case !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }):
+		case !item && strings.HasSuffix(s, ":") && (list || strings.HasSuffix(text, s)):
+			p.aside = append(p.aside, s)
+		default:
+			p.said = append(p.said, s)
+		}
+	}
+}
+
+var (
+	// stop is where a sentence may end.
+	stop = regexp.MustCompile("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
+	// short is a word behind which a dot ends no sentence.
+	short = regexp.MustCompile(`(?i)(?:^|[\s("'])` +
+		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|[a-z]|z\.b|d\.h|bzw)\.$`)
+	// often is one of these words that may also end a sentence.
+	often = regexp.MustCompile(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
+)
+
+// split returns the sentences of one line.
+func split(text string) []string {
+	var all []string
+	from := 0
+	for _, m := range stop.FindAllStringIndex(text, -1) {
+		before, after := text[from:m[0]+1], text[m[1]:]
+		if m[0] < from || inCode(text[from:m[0]]) || continues(strings.TrimRight(text[m[0]:m[1]], " \t"), before, after) {
+			continue
+		}
+		all = append(all, strings.TrimSpace(text[from:m[1]]))
+		from = m[1]
+	}
+	if rest := strings.TrimSpace(text[from:]); rest != "" {
+		all = append(all, rest)
+	}
+	return all
+}
+
+// inCode reports whether a text ends inside of backquotes.
+func inCode(text string) bool { return strings.Count(text, "`")%2 == 1 }
+
+// continues reports whether a sentence goes on behind what looks like its end.
+func continues(mark, before, after string) bool {
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, "(\"'`"))
+	switch {
+	case mark == ".." || strings.HasPrefix(mark, "...") || strings.HasSuffix(strings.ToLower(before), "etc."):
+		return unicode.IsLower(next)
+	case !strings.HasPrefix(mark, "."):
+		return false
+	case often.MatchString(before):
+		return !unicode.IsUpper(next)
+	default:
+		return short.MatchString(before)
+	}
+}

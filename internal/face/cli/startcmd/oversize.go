@@ -1,0 +1,64 @@
+package startcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// fit divides the tasks of a plan that are too large, as the setting plan.oversize says. The error is that of
+// reading the plan, and stays what it is where it is about anything but sizes.
+func fit(ctx context.Context, a *console.Console, p nexus.Plan, wrong error) (nexus.Plan, []plan.Division, error) {
+	if !errors.Is(wrong, &nexus.Error{Code: nexus.CodeOversize}) {
+		return p, nil, wrong
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return p, nil, err
+	}
+	if settings.Oversize == "refuse" {
+		return p, nil, wrong
+	}
+	smaller, divisions, err := plan.Divide(p, settings.Limits.Size, settings.Limits.Parts, settings.Limits.Depth)
+	switch {
+	case err != nil && settings.Oversize == "ask":
+		return p, nil, wrong
+	case err != nil:
+		return p, nil, err
+	case settings.Oversize == "split":
+		sayDivided(a, divisions)
+		return smaller, divisions, nil
+	case !a.Person():
+		return p, nil, undivided(wrong)
+	}
+	a.Complain(wrong)
+	sayDivided(a, divisions)
+	answer, err := a.Keyboard().Line(ctx, "Divide them so? [Y/n]: ")
+	if err != nil || ctx.Err() != nil || answer != "" && !nexus.Agrees(answer) {
+		return p, nil, wrong
+	}
+	return smaller, divisions, nil
+}
+
+// undivided tells whom nobody asks how large tasks are divided.
+func undivided(wrong error) error {
+	e, ok := errors.AsType[*nexus.Error](wrong)
+	if !ok {
+		return wrong
+	}
+	told := *e
+	told.Hint += " Nexus divides them itself with plan.oversize = \"split\" (NEXUS_PLAN_OVERSIZE=split)."
+	return &told
+}
+
+// sayDivided says what becomes of the tasks that are too large.
+func sayDivided(a *console.Console, divisions []plan.Division) {
+	for _, d := range divisions {
+		a.Say("  %s", view.Clean(fmt.Sprintf("%s is divided by %s into %s (%s)", d.Task, d.By, nexus.Join(d.Parts), d.Why)))
+	}
+}

@@ -1,0 +1,410 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// Division says into what a task was divided.
+type Division struct {
+	Task  nexus.TaskID   `json:"task"`
+	Why   string         `json:"why"` // what of it was too large
+	By    DivideBy       `json:"by"`
+	Parts []nexus.TaskID `json:"parts"`
+}
+
+// DivideBy says what the parts of a task have apart.
+type DivideBy string
+
+// The ways of dividing a task.
+const (
+	ByFiles  DivideBy = "files"  // each part has files of its own
+	ByLayers DivideBy = "layers" // each part has the files of one or more layers, such as the data or the screens
+	ByTime   DivideBy = "time"   // all parts have the same files, and do a share of the work
+)
+
+// Divide divides each task of a plan that is larger than it may be into parts that land one after another.
+// A task has at most parts parts each time it is divided, and is divided at most depth times. Every file and
+// criterion of a task is in exactly one of the parts that have files of their own, and what waited for the task waits for its
+// last part. No model is asked. The error is that of [Check] where a task cannot be divided, or something
+// else is wrong with the plan; the plan is then returned as it was.
+func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Division, error) {
+	if err := Check(p, most); err == nil || !oversize(p, most) {
+		return p, nil, err
+	}
+	most = prompt.Most(most)
+	var why []string
+	out := nexus.Plan{Version: p.Version, Goal: p.Goal, Estimate: p.Estimate}
+	taken := make([]nexus.TaskID, 0, len(p.Tasks))
+	for _, t := range p.Tasks {
+		taken = append(taken, t.ID)
+	}
+	var divisions []Division
+	for i, t := range p.Tasks {
+		large := largeBecause(t, i, most)
+		if len(large) == 0 {
+			out.Tasks = append(out.Tasks, t)
+			continue
+		}
+		into, by := divided(t, most, ways(parts, depth-t.Depth))
+		if into == nil {
+			why = append(why, large...)
+			continue
+		}
+		for k := range into {
+			into[k].Depth = t.Depth + levels(len(into), parts)
+		}
+		rename(into, t.ID, taken)
+		into[0].Needs, into[0].Wants, into[0].Ties = t.Needs, t.Wants, t.Ties
+		d := Division{Task: t.ID, Why: strings.Join(large, "; "), By: by}
+		for _, part := range into {
+			d.Parts = append(d.Parts, part.ID)
+		}
+		taken = append(taken, d.Parts...)
+		out.Tasks, divisions = append(out.Tasks, into...), append(divisions, d)
+	}
+	if len(why) > 0 {
+		return p, nil, indivisible(why)
+	}
+	for _, d := range divisions {
+		for i := range out.Tasks {
+			waitFor(&out.Tasks[i], d.Task, d.Parts[len(d.Parts)-1])
+		}
+	}
+	if err := Check(out, most); err != nil {
+		return p, nil, fmt.Errorf("divide the tasks that are too large: %w", err)
+	}
+	return out, divisions, nil
+}
+
+// indivisible says which tasks are too large and cannot be divided.
+func indivisible(why []string) error {
+	e := refuse(nexus.CodeOversize, why...)
+	e.Message += "\nand cannot be divided: a paragraph, a criterion, or what the parts of one task share is too large by itself"
+	e.Hint = "Divide it by hand, or let the planner plan it: give the file as a goal with -f."
+	return e
+}
+
+// oversize reports whether nothing is wrong with a plan but sizes.
+func oversize(p nexus.Plan, most nexus.Size) bool {
+	return !slices.ContainsFunc(Problems(p, most), func(f Problem) bool { return f.Code != nexus.CodeOversize })
+}
+
+// largeBecause says what of a task is too large.
+func largeBecause(t nexus.Task, at int, most nexus.Size) []string {
+	c := checker{most: most, task: at + 1}
+	c.size(t)
+	texts := make([]string, 0, len(c.problems))
+	for _, f := range c.problems {
+		texts = append(texts, f.Text)
+	}
+	return texts
+}
+
+// ways returns how many parts a task may have that is divided so many times.
+func ways(parts, times int) int {
+	n := 1
+	for range max(0, times) {
+		n *= max(1, parts)
+	}
+	return n
+}
+
+// levels returns how many times a task is divided to have n parts.
+func levels(n, parts int) int {
+	times := 0
+	for ways(parts, times) < n {
+		times++
+	}
+	return times
+}
+
+// waitFor lets what waited for a task wait for the last of its parts.
+func waitFor(t *nexus.Task, whole, last nexus.TaskID) {
+	for _, ids := range []*[]nexus.TaskID{&t.Needs, &t.Wants} {
+		if i := slices.Index(*ids, whole); i >= 0 {
+			*ids = slices.Clone(*ids)
+			(*ids)[i] = last
+		}
+	}
+	if tie, ok := t.Ties[whole]; ok {
+		ties := nexus.Ties{last: tie}
+		for id, tie := range t.Ties {
+			if id != whole {
+				ties[id] = tie
+			}
+		}
+		t.Ties = ties
+	}
+}
+
+// divided returns the parts of a task, as few as are small enough, in the order in which they land;
+// nil where there are none.
+func divided(t nexus.Task, most nexus.Size, ways int) ([]nexus.Task, DivideBy) {
+	least := 2
+	for _, m := range [][2]int{{len(t.Files), most.Files}, {len(t.Criteria), most.Criteria}, {t.Minutes, most.Minutes}} {
+		least = max(least, (m[0]+m[1]-1)/m[1])
+	}
+	for n := least; n <= ways; n++ {
+		for _, by := range []DivideBy{ByLayers, ByFiles, ByTime} {
+			shares := share(t.Files, n, most.Files, by)
+			if shares == nil {
+				continue
+			}
+			if parts := partsOf(t, shares, most, by); parts != nil {
+				return parts, by
+			}
+		}
+	}
+	return nil, ""
+}
+
+// share gives n parts files: at most so many each, in the order in which they are built on each other.
+// It returns nil where the files do not divide so.
+func share(files []string, n, most int, by DivideBy) [][]string {
+	units := together(files)
+	shares := make([][]string, 0, n)
+	switch by {
+	case ByTime:
+		if len(files) > most {
+			return nil
+		}
+		for range n {
+			shares = append(shares, files)
+		}
+		return shares
+	case ByLayers:
+		var layers [][]string
+		for i, u := range units {
+			if i == 0 || layer(u[0]) != layer(units[i-1][0]) {
+				layers = append(layers, nil)
+			}
+			layers[len(layers)-1] = append(layers[len(layers)-1], u...)
+		}
+		for i, l := range layers {
+			if i == 0 || len(shares[len(shares)-1])+len(l) > most {
+				shares = append(shares, nil)
+			}
+			shares[len(shares)-1] = append(shares[len(shares)-1], l...)
+		}
+	case ByFiles:
+		if len(units) < n {
+			return nil
+		}
+		for i := range n {
+			shares = append(shares, slices.Concat(units[i*len(units)/n:(i+1)*len(units)/n]...))
+		}
+	}
+	if len(shares) != n || slices.ContainsFunc(shares, func(s []string) bool { return len(s) > most }) {
+		return nil
+	}
+	return shares
+}
+
+// together returns files by layer, each with its tests. A test without the file that it tests is alone.
+func together(files []string) [][]string {
+	var units [][]string
+	for _, f := range files {
+		if !stack.IsTest(f) {
+			units = append(units, []string{f})
+		}
+	}
+	for _, f := range files {
+		if !stack.IsTest(f) {
+			continue
+		}
+		if i := slices.IndexFunc(units, func(u []string) bool { return tests(f, u[0]) }); i >= 0 {
+			units[i] = append(units[i], f)
+		} else {
+			units = append(units, []string{f})
+		}
+	}
+	slices.SortStableFunc(units, func(a, b []string) int { return layer(a[0]) - layer(b[0]) })
+	return units
+}
+
+// tests reports whether a test is named after a file.
+func tests(test, file string) bool {
+	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	return path.Ext(test) == path.Ext(file) && slices.Contains([]string{
+		stem + "_test", "test_" + stem, stem + ".test", stem + ".spec", stem, stem + "Test", stem + "Tests",
+	}, strings.TrimSuffix(path.Base(test), path.Ext(test)))
+}
+
+// layer says how far from the ground a file is: what others are built on comes first. A file whose
+// name says nothing is in the middle, and tests of several files and words come last.
+func layer(file string) int {
+	if stack.IsTest(file) {
+		return 5
+	}
+	layers := [][]string{
+		{"schema", "schemas", "model", "models", "migration", "migrations", "entity", "entities", "types", "db", "sql", "proto", "store", "storage", "data"},
+		{},
+		{"api", "handler", "handlers", "route", "routes", "router", "controller", "controllers", "server", "cmd", "cli", "command", "commands", "main"},
+		{"ui", "view", "views", "component", "components", "page", "pages", "screen", "screens", "template", "templates", "styles", "css", "html", "tsx", "jsx", "vue", "svelte"},
+		{"docs", "doc", "md", "readme", "changelog", "rst"},
+	}
+	words := strings.FieldsFunc(strings.ToLower(file), func(r rune) bool { return strings.ContainsRune("/._-", r) })
+	for _, n := range []int{4, 3, 2, 0} {
+		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(layers[n], w) }) {
+			return n
+		}
+	}
+	return 1
+}
+
+// partsOf makes the parts of a task, each with the files of one share and a need of the one before. It returns nil where one is
+// too large.
+func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []nexus.Task {
+	n := len(shares)
+	parts := make([]nexus.Task, n)
+	for i := range parts {
+		p := &parts[i]
+		*p = nexus.Task{
+			ID: nexus.TaskID(fmt.Sprintf("P%d", i+1)), Kind: t.Kind, Complexity: t.Complexity, Files: slices.Clone(shares[i]),
+			Title: entitled(t.Title, i+1, n), Minutes: int(math.Ceil(float64(t.Minutes) / float64(n))),
+		}
+		if by != ByTime && len(t.Files) > 0 {
+			p.Minutes = int(math.Ceil(float64(t.Minutes*len(p.Files)) / float64(len(t.Files))))
+		}
+		if p.Minutes > most.Minutes {
+			return nil
+		}
+		inherit(p, t)
+		if i > 0 {
+			p.Needs = []nexus.TaskID{parts[i-1].ID}
+		}
+	}
+	if !spread(parts, t.Criteria, most.Criteria, by) {
+		return nil
+	}
+	tell(parts, t, by)
+	for i, p := range parts {
+		if len(largeBecause(p, i, most)) > 0 {
+			return nil
+		}
+	}
+	return parts
+}
+
+// entitled names a part after the whole.
+func entitled(title string, k, n int) string {
+	end := fmt.Sprintf(" (%d of %d)", k, n)
+	for utf8.RuneCountInString(title+end) > maxTitle {
+		_, size := utf8.DecodeLastRuneInString(title)
+		title = title[:len(title)-size]
+	}
+	return strings.TrimSpace(title) + end
+}
+
+// spread gives each criterion to one part: to the one whose files it names, otherwise to the last, which builds on
+// all others, or, where all parts have the same files, to each in turn. A part without a
+// criterion that a machine can check is checked by the tests. It reports false where there is no room.
+func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideBy) bool {
+	for i, c := range criteria {
+		at := len(parts) - 1
+		if by == ByTime {
+			at = i * len(parts) / len(criteria)
+		} else if k := names(parts, c.Text+" "+c.Check); k >= 0 {
+			at = k
+		}
+		room := func(p nexus.Task) bool { return len(p.Criteria) < most }
+		if later := slices.IndexFunc(parts[at:], room); later >= 0 {
+			at += later
+		} else {
+			return false // an earlier part cannot show what a later one makes
+		}
+		parts[at].Criteria = append(parts[at].Criteria, c)
+	}
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind == nexus.DocsTask && len(p.Criteria) > 0 || slices.ContainsFunc(p.Criteria, func(c nexus.Criterion) bool { return c.Check != "" || c.Was != "" }) {
+			continue
+		}
+		shown := nexus.Criterion{Text: "What the files of this part hold is done, and the tests pass", Check: "test"}
+		if p.Kind == nexus.DocsTask {
+			shown = nexus.Criterion{Text: "What the files of this part hold is done"}
+		}
+		if p.Criteria = append(p.Criteria, shown); len(p.Criteria) > most {
+			return false
+		}
+	}
+	return true
+}
+
+// names returns which of the parts has most of the files that a text names; -1 for none.
+func names(parts []nexus.Task, text string) int {
+	best, at := 0, -1
+	for i, p := range parts {
+		if n := named(p, text); n > best {
+			best, at = n, i
+		}
+	}
+	return at
+}
+
+// named counts the files of a part that a text names.
+func named(p nexus.Task, text string) int {
+	n := 0
+	for _, f := range p.Files {
+		base := path.Base(f)
+		if strings.Contains(text, base) || mentions(text, strings.TrimSuffix(base, path.Ext(base))) {
+			n++
+		}
+	}
+	return n
+}
+
+// mentions reports whether a text has a word that is long enough to mean something.
+func mentions(text, word string) bool {
+	return len(word) > 3 && slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	}), strings.ToLower(word))
+}
+
+// tell writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
+// files it names, to all if it names none; where all parts have the same files, each has its share of them.
+func tell(parts []nexus.Task, t nexus.Task, by DivideBy) {
+	paragraphs := strings.Split(strings.TrimSpace(t.Brief), "\n\n")
+	for i := range parts {
+		parts[i].Brief = lead(t, parts, i)
+	}
+	for k, text := range paragraphs {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		none := names(parts, text) < 0
+		for i := range parts {
+			mine := none || named(parts[i], text) > 0
+			if by == ByTime {
+				mine = i == k*len(parts)/len(paragraphs)
+			}
+			if k == 0 || mine {
+				parts[i].Brief += "\n\n" + text
+			}
+		}
+	}
+}
+
+// lead says to whom does a part which part of what it is.
+func lead(t nexus.Task, parts []nexus.Task, i int) string {
+	text := fmt.Sprintf("This is part %d of %d of: %s.", i+1, len(parts), strings.TrimSuffix(t.Title, "."))
+	if len(parts[i].Files) > 0 {
+		text += " Do what concerns " + strings.Join(parts[i].Files, ", ") + "."
+	}
+	if i > 0 {
+		text += " The parts before it have landed."
+	}
+	if i < len(parts)-1 {
+		text += " Later parts do the rest: leave that to them, and leave the build and the tests green."
+	}
+	return text
+}
