@@ -12,6 +12,8 @@ type Plan struct {
 	Goal     string    `json:"goal"`
 	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
 	Tasks    []Task    `json:"tasks"`
+
+	Assumptions []string `json:"assumptions,omitempty"` // what its planner took for granted where the goal said nothing
 }
 
 // Estimate is what a plan is thought to take.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 )
 
 // When says when a goal leads to an interview before a run.
@@ -55,7 +57,7 @@ func Vague(goal string) (why string, vague bool) {
 		}
 	}
 	switch {
-	case len(words) == 0 || len(words) >= manyWords || listed >= 2 || concrete.MatchString(goal):
+	case spec.Is(goal) || len(words) == 0 || len(words) >= manyWords || listed >= 2 || concrete.MatchString(goal):
 		return "", false
 	case slices.Contains(mends(), words[0]) && len(words) >= fewWords-1:
 		return "", false

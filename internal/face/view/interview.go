@@ -2,9 +2,18 @@ package view
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
+
+// aboutInterview says who assumes something: the planner also does.
+func aboutInterview(f nexus.Fact) string {
+	if f, ok := f.(nexus.AssumptionStated); ok && strings.HasPrefix(string(f.Attempt), "plan.") {
+		return "plan"
+	}
+	return "interview"
+}
 
 // describeInterview says what an interview came to.
 func describeInterview(f nexus.Fact) string {

@@ -247,7 +247,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved:
 		return "plan", describePlan(f)
 	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
-		return "interview", describeInterview(f)
+		return aboutInterview(f), describeInterview(f)
 	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		return describeTask(f)

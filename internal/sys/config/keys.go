@@ -193,6 +193,7 @@ func planKeys() []Key {
 		one("plan.files", kind.Whole(1, 100_000), "maximum number of files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
 		one("plan.criteria", kind.Whole(1, 100_000), "maximum number of acceptance criteria per task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
+		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan ask the person at the terminal about a goal first. vague: where its text leaves open what is to be built; nobody there: the planner states what it assumes", func(c *Config) *string { return &c.Interview }),
 		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what is done about tasks of a plan file that are too large. ask: a person is asked, and nobody there means refuse; split: they are divided by files, layers or time, without a model; refuse: the plan is refused", func(c *Config) *string { return &c.Oversize }),
 		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a task is split into that is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),

@@ -223,6 +223,7 @@ type Goal struct {
 	Session nexus.SessionID
 	Text    string
 	Size    nexus.Size
+	Open    string   // why the goal is vague; empty: it is not
 	Red     []string // criteria of earlier runs that are met no more
 	Limit   int64    // most tokens; 0 means 24,000
 }
@@ -232,12 +233,21 @@ func (g Goal) Message() string {
 	text, _ := Fit([]Section{
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
+		{Title: "Left open", Body: leftOpen(g.Open)},
 		{
 			Title: "Failed before", Body: list(g.Red), Rank: 1,
 			Lead: "Earlier runs met these criteria, but they fail before any work on this goal. That counts against no task. Plan a task that fixes one only if the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))
 	return text
+}
+
+// leftOpen tells the planner of a vague goal that nobody was asked about.
+func leftOpen(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "The goal leaves open what is to be built: " + why + ". Nobody was asked about it. Take the reading that most people would mean and that is done with the least work, and submit what you took for granted as assumptions, one sentence each."
 }
 
 // Most returns a size with what its zero fields mean.

@@ -49,6 +49,9 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}
+		if err := clarify(ctx, a, p, &o); err != nil {
+			return err
+		}
 		if dry {
 			return propose(ctx, a, p, o, output{read: src.read})
 		}
