@@ -93,7 +93,9 @@ type Interview struct {
 func (i *Interview) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
-		i.Goal = f.Goal.Text
+		if f.Goal.Mode == nexus.Interview {
+			i.Goal = f.Goal.Text
+		}
 	case nexus.InterviewSought:
 		i.Attempt, i.Failed, i.Outcome = f.Attempt, "", ""
 	case nexus.InterviewHeard:

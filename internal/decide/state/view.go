@@ -17,7 +17,7 @@ type View struct {
 	Limits    nexus.Limits
 	Task      Task                 // zero for the plan and the result
 	Attempt   *Attempt             // the attempt, the planning, or nil
-	Interview *interview.Interview // what is known of it; nil but for the plan and the interview
+	Interview *interview.Interview // what is known of it; nil but for an interview
 	Alone     bool                 // nobody answers questions
 	Merge     *Attempt             // the merger's work, when landing
 	Tip       string               // last commit on the run's branch
@@ -117,7 +117,10 @@ func (s *State) View(id nexus.TaskID) View {
 	}
 	t := s.tasks[id]
 	if t == nil {
-		v.Attempt, v.Interview = s.Planning.Clone(), s.Interview.Clone()
+		v.Attempt = s.Planning.Clone()
+		if s.Goal.Goal.Mode == nexus.Interview {
+			v.Interview = s.Interview.Clone()
+		}
 		if s.Delivering() {
 			v.Proofs = s.proofs()
 		}

@@ -63,7 +63,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"assumptions":["A-1","a"],"requirements":[{"text":"\u0000\u2028","confidence":0}],"notes":["<!--"]}`), "end")
 	f.Fuzz(func(t *testing.T, data []byte, answer string) {
 		i := &interview.Interview{}
-		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app"}})
+		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})
 		for n := range 200 {
 			switch step := i.Next(false); step.Do {
 			case interview.Talk:

@@ -56,7 +56,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "also read what is wanted from `FILE`, such as notes; - is standard input")
 	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
-	f.StringVarP(&name, "name", "o", "", "`NAME` of the spec in "+specDir+"; by default from its title")
+	f.StringVar(&name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
 	f.BoolVar(&o.Headless, "headless", false, "ask nobody: the default of each question becomes an assumption")
 	f.BoolVarP(&o.Yes, "yes", "y", false, "ask nobody, and replace a spec of the same name")
 	progress.TrafficFlags(c, &o.Traffic)
