@@ -28,6 +28,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -43,6 +44,7 @@ type play struct {
 	beside map[string]*actor
 	box    *mailbox
 	bot    *telegramtest.Server
+	forge  *forgetest.Server
 	begun  int64 // events up to this one belong to an earlier act
 }
 
@@ -100,7 +102,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear,
 	}
 }
 
@@ -777,29 +779,4 @@ func onJournal(ts *testscript.TestScript, _ bool, statements []string) {
 		_, err = db.Exec(s)
 		ts.Check(err)
 	}
-}
-
-func disk(ts *testscript.TestScript, _ bool, args []string) {
-	dir := ts.MkAbs(args[0])
-	ts.Check(os.MkdirAll(dir, 0o755))
-	testenv.NeedMachine(storyOf(ts), "a small disk", mountSmall(dir, args[1]))
-	ts.Defer(func() { _ = exec.Command("umount", "-l", dir).Run() })
-}
-
-func mountSmall(dir, size string) error {
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	return nil
-}
-
-func mounts(ts *testscript.TestScript, _ bool, _ []string) {
-	dir := filepath.Join(ts.Getenv("WORK"), ".mounted")
-	ts.Check(os.MkdirAll(dir, 0o755))
-	testenv.NeedMachine(storyOf(ts), "a mount", mountSmall(dir, "1m"))
-	ts.Check(exec.Command("umount", dir).Run())
-}
-
-func readonly(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(ts.Exec("mount", "-o", "remount,ro", ts.MkAbs(args[0])))
 }

@@ -24,12 +24,11 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"cmd/nexus/stage_test.go":     805,
+	"cmd/nexus/stage_test.go":     782,
 	"decide/state/fold.go":        607,
 	"decide/state/state_test.go":  576,
 	"face/view/line.go":           521,
-	"nexus/fact.go":               726,
-	"run/sim/audit/audit.go":      537,
+	"nexus/fact.go":               727,
 	"sys/config/config_test.go":   558,
 	"sys/git/clone_test.go":       532,
 	"sys/git/git_test.go":         534,
@@ -47,7 +46,7 @@ var largePackages = map[string]int{
 	"app":           3300, // the composition root: there is a line here for each thing that can be set up
 	"decide/state":  3200, // all that is true of a run, folded in one place
 	"decide/policy": 3800, // what each of some 400 programs may do: one judgement, whose parts call each other
-	"stack":         4600, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
+	"stack":         4640, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 }
 
 // wideLines are packages with lines of code that are too wide.

@@ -26,13 +26,14 @@ type Event struct {
 type (
 	// GoalAccepted begins a run.
 	GoalAccepted struct {
-		Goal    Goal     `json:"goal"`
-		Base    string   `json:"base"`   // commit the run starts from
-		Target  string   `json:"target"` // branch it is meant for; empty on a detached head
-		Land    bool     `json:"land"`   // fast-forward the target at the end
-		Limits  Limits   `json:"limits"`
-		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
-		Routing Routing  `json:"routing,omitzero"`
+		Goal     Goal     `json:"goal"`
+		Base     string   `json:"base"`   // commit the run starts from
+		Target   string   `json:"target"` // branch it is meant for; empty on a detached head
+		Land     bool     `json:"land"`   // fast-forward the target at the end
+		Limits   Limits   `json:"limits"`
+		Gates    []string `json:"gates,omitempty"` // names of the gates that judge
+		Routing  Routing  `json:"routing,omitzero"`
+		Planning Money    `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.
@@ -159,15 +160,6 @@ type (
 		Kind AlertKind `json:"kind"`
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
 		Why  string    `json:"why"`
-	}
-	// ReplanAsked says that an agent asks for a new plan of its task.
-	ReplanAsked struct {
-		Session    SessionID `json:"session"`
-		Task       TaskID    `json:"task"`
-		Reason     string    `json:"reason"`
-		Suggestion string    `json:"suggestion,omitzero"`
-		Blockers   []string  `json:"blockers,omitempty"`
-		Files      []string  `json:"files,omitempty"` // that the change would touch
 	}
 	// RequestMade says that somebody asks for something.
 	RequestMade struct {
@@ -298,6 +290,8 @@ type (
 
 		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
 		Chosen   string   `json:"strategy_why,omitzero"` // why that one
+
+		Estimate *TaskEstimate `json:"estimate,omitempty"` // what it is thought to take; nil: nobody said
 	}
 	// RoleRouted says with which model a role looks at the work of another
 	// model. It is recorded once for each pair.

@@ -32,6 +32,9 @@ type Goal struct {
 	Tier     Tier     `json:"tier,omitzero"`     // where every task of a plan that is made starts; empty leaves it to the planner
 	Strategy Strategy `json:"strategy,omitzero"` // of every task of a plan that is made
 
+	Source  string `json:"source,omitzero"`  // address of the issue or text that it was read from
+	Comment bool   `json:"comment,omitzero"` // one comment on that issue says how the run stands
+
 	Origin string `json:"origin,omitzero"` // conversation of a client that it comes from (docs/acp-server.md)
 }
 
@@ -154,6 +157,7 @@ type Limits struct {
 	MajorsBlock   int              `json:"majors_block"`             // major review findings that block; 0 means 1
 	Approval      Approval         `json:"approval,omitzero"`        // what waits for a person
 	Alerts        Alerts           `json:"alerts,omitzero"`          // when people are told that something is odd
+	Replan        Replan           `json:"replan,omitzero"`          // when it is decided anew how a task continues
 }
 
 // Size is how large a task may be that is planned.
@@ -183,5 +187,6 @@ func DefaultLimits() Limits {
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
 		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell},
+		Replan:      Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
 	}
 }

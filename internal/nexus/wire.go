@@ -11,7 +11,7 @@ import (
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
-		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
+		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{}, RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
@@ -177,3 +177,4 @@ func (TrainDeparted) fact() string        { return "train.departed" }
 func (TrainLanded) fact() string          { return "train.landed" }
 func (TrainRefused) fact() string         { return "train.refused" }
 func (EnvironmentPrepared) fact() string  { return "environment.prepared" }
+func (ReplanDecided) fact() string        { return "replan.decided" }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -20,26 +20,26 @@ func interviewing(s *state.State, now time.Time) []nexus.Fact {
 		return nil
 	}
 	switch step := s.Interview.Next(s.Alone); step.Do {
-	case interview.Talk:
+	case inquiry.Talk:
 		if p := s.Planning; p != nil && tooOften(s, p) {
 			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
 		}
 		return facts(nexus.InterviewSought{Attempt: firstInterview, Round: step.Round})
-	case interview.Ask:
+	case inquiry.Ask:
 		return facts(due(s, s.Interview.Asked(step.Question, fmt.Sprintf("q%d", len(s.Questions)+1), people.InterviewTrigger), now))
-	case interview.State:
+	case inquiry.State:
 		return step.Facts
-	case interview.Wait:
+	case inquiry.Wait:
 		return waited(s, now)
-	case interview.Pause:
+	case inquiry.Pause:
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: s.Interview.Waits() + " waits for an answer: continue with nexus interview --resume " + string(s.Run)})
-	case interview.Fail:
+	case inquiry.Fail:
 		to := nexus.StatusFailed
 		if s.Interview.Outcome == nexus.Refused {
 			to = nexus.StatusLimit
 		}
 		return facts(nexus.RunEnded{Status: to, Why: "the interview failed: " + s.Interview.Failed})
-	case interview.Over:
+	case inquiry.Over:
 	}
 	return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the interview is over"})
 }
@@ -70,5 +70,5 @@ func waited(s *state.State, now time.Time) []nexus.Fact {
 
 // hold leaves a question of the interview open: somebody continues another day.
 func hold(s *state.State, q *state.Question, text string) bool {
-	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == people.InterviewTrigger && interview.ParseCommand(text) == interview.Hold
+	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == people.InterviewTrigger && inquiry.ParseCommand(text) == inquiry.Hold
 }

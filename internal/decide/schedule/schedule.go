@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -166,6 +167,9 @@ func execute(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if fs := consequence(s, t); fs != nil {
 			return fs
+		}
+		if d := replan.Blocked(s, t); d != nil {
+			return facts(*d)
 		}
 	}
 	if fs := train(s); fs != nil {

@@ -45,7 +45,7 @@ func (s *State) apply(e nexus.Event) {
 		s.applyMend(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.CriterionRevised,
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
@@ -395,6 +395,11 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f
 		}
+	case nexus.ReplanDecided:
+		t := s.tasks[f.Task]
+		if t.Replans = append(slices.Clip(t.Replans), f); f.Anew {
+			t.MercyWorked = t.Worked
+		}
 	case nexus.TaskEscalated:
 		t := s.tasks[f.Task]
 		if t.Tier = f.To; f.Strategy != "" {
@@ -422,7 +427,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && !anew:
 		t.Mercy--
 	}
-	t.Status, t.Why, t.Ended, t.OverCap, t.Replan = nexus.Pending, "", time.Time{}, nil, nil
+	t.Status, t.Why, t.Ended, t.OverCap, t.Replan, t.MercyReplans = nexus.Pending, "", time.Time{}, nil, nil, len(t.Replans)
 	t.Retried++
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -31,9 +31,9 @@ type State struct {
 	Process     nexus.Process // who conducts it, or did last
 	Planning    *Attempt      // the sessions that make the plan; nil before
 	PlanTries   int
-	Interview   interview.Interview // what people were asked about the goal
-	Proposed    int                 // tasks that the proposed plan has; 0 without one
-	Planned     bool                // the plan is approved
+	Interview   inquiry.Interview // what people were asked about the goal
+	Proposed    int               // tasks that the proposed plan has; 0 without one
+	Planned     bool              // the plan is approved
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before

@@ -165,6 +165,8 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TaskEscalated:
 		return f.Task, true
+	case nexus.ReplanDecided:
+		return f.Task, true
 	case nexus.CriterionRevised:
 		return f.Task, true
 	case nexus.AttemptStarted:

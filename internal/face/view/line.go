@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -237,6 +238,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return f.Of, "alert: " + state.AlertText(f)
 	case nexus.ReplanAsked:
 		return string(f.Session), "asks for a new plan: " + f.Reason
+	case nexus.ReplanDecided:
+		return string(f.Task), replan.Text(f)
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)

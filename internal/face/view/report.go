@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -48,6 +49,7 @@ func Report(s Style, r Run, more bool) string {
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(left(s, r))
+	b.WriteString(decisions(s, r))
 	b.WriteString(asks(s, r))
 	b.WriteString(lookAt(s, r))
 	b.WriteString(late(s, r))
@@ -153,6 +155,20 @@ func left(s Style, r Run) string {
 		return ""
 	}
 	return "\n" + s.Bold("not landed") + "\n" + b.String()
+}
+
+// decisions lists how tasks were to continue that reached a threshold.
+func decisions(s Style, r Run) string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		for _, d := range t.Decisions {
+			b.WriteString(s.Wrap(string(t.ID)+": "+Clean(replan.Text(d)), "  ") + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + s.Bold("decided on the way") + "\n" + b.String()
 }
 
 func (s Style) landedOf(c Counts) string {

@@ -141,6 +141,8 @@ type Task struct {
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
 	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change
+
+	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
 }
 
 // Of returns what there is to tell about a run. The state is only read.
@@ -214,7 +216,7 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 	row := Task{
 		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
-		Seconds: Between(t.Began, t.Ended, now),
+		Seconds: Between(t.Began, t.Ended, now), Decisions: t.Replans,
 	}
 	if blocker, ok := s.Blocker(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -43,7 +43,7 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
-	g.Open, _ = interview.Vague(g.Text)
+	g.Open, _ = inquiry.Vague(g.Text)
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
 	var facts []nexus.Fact
 	switch {

@@ -1,6 +1,7 @@
 package attempt_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -68,6 +69,22 @@ func TestTestsThatLookAtNothing(t *testing.T) {
 		files := map[string]string{"one": "1\n", "add.go": "package m\n\nfunc Add() int { return 1 }\n", "new_test.go": "package m\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { " + body + " }\n"}
 		if s := j.shown("it adds numbers", files); s.By != by {
 			t.Errorf("%s: %+v", body, s)
+		}
+	}
+}
+
+// TestTheBaseOfARunIsJudgedBeforeAnybodyWorks, and no later one.
+func TestTheBaseOfARunIsJudgedBeforeAnybodyWorks(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+		if !first {
+			j.view.Goal.Base = strings.Repeat("0", 40)
+		}
+		if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 {
+			t.Fatal(facts, err)
+		}
+		if judged := len(facts[nexus.GateJudged](j)) > 0; judged != first {
+			t.Errorf("the first: %v, judged: %v", first, judged)
 		}
 	}
 }

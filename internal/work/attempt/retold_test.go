@@ -331,6 +331,32 @@ func TestWhatIsLostIsNotTold(t *testing.T) {
 	has(t, said(), []string{"- T1.1: the approach failed", "exit 2"}, "idea:", "panic")
 }
 
+// TestAFindingThatWasDisputedStands, which its author is told.
+func TestAFindingThatWasDisputedStands(t *testing.T) {
+	for _, status := range []nexus.Reply{nexus.Contested, nexus.Fixed} {
+		p := newRetelling(t)
+		p.start("T1.1")
+		race := nexus.Finding{Gate: "review", File: "dur/dur.go", Line: 4, Severity: nexus.Major, Message: "two calls at once race"}
+		for n, cause := range []string{"", "review"} {
+			var answers []nexus.Answer
+			if n > 0 {
+				answers = []nexus.Answer{{Finding: 1, Status: status, Why: "Parse is called by one goroutine"}}
+			}
+			snap := p.wrote("T1.1", cause, parse(fmt.Sprint("return ", n)), "Weeks are added.", answers...)
+			p.green(snap)
+			p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races.", Findings: []nexus.Finding{race}})
+		}
+		p.view.Attempt, p.view.Limits.ReviewRounds = p.s.Attempt("T1.1"), 5
+		p.view.Task.Task = p.s.Task("T1").Task
+		want := []string{"two calls at once race", "it was disputed, and its judge reported it again"}
+		if status == nexus.Contested {
+			has(t, text(p.next(nexus.Coder)), want)
+		} else {
+			has(t, text(p.next(nexus.Coder)), want[:1], want[1])
+		}
+	}
+}
+
 // TestWhatCameClosestIsShownToWhoContinues, which a tester does of work on tests
 // alone.
 func TestWhatCameClosestIsShownToWhoContinues(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
 // TestAReview that says no sends the work back, one that cannot be read is asked
@@ -141,5 +142,22 @@ func TestAVerifier(t *testing.T) {
 				t.Errorf("%+v", j.desk.facts)
 			}
 		})
+	}
+}
+
+// TestAReaderIsPickedForWhatItReads: who made that is said.
+func TestAReaderIsPickedForWhatItReads(t *testing.T) {
+	for _, role := range []nexus.Role{nexus.Verifier, nexus.Reviewer} {
+		j := newJob(t, nil, lint("exit 0"))
+		j.written(1, one)
+		j.view.Attempt.Sessions[0].Model = "toy/author"
+		c, by := j.plays(nil), ""
+		j.Sessions.PickReader = func(role nexus.Role, _, _ nexus.Tier, author, _ string) (worker.Model, string, error) {
+			by = author
+			return c.model(role, "toy/one"), "the only one", nil
+		}
+		if j.next(role); by != "toy/author" {
+			t.Errorf("the %s reads the work of %q", role, by)
+		}
 	}
 }

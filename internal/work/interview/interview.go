@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
@@ -33,13 +33,13 @@ func Schema() json.RawMessage {
 }
 
 // Parse reads what the interviewer submitted, and says what is wrong with it.
-func Parse(data []byte, known *interview.Interview) (interview.Handin, []string) {
-	var h interview.Handin
+func Parse(data []byte, known *inquiry.Interview) (inquiry.Handin, []string) {
+	var h inquiry.Handin
 	if len(data) > maxHandin {
 		return h, []string{fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin)}
 	}
 	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
-		return interview.Handin{}, problems
+		return inquiry.Handin{}, problems
 	}
 	return h, known.Problems(h)
 }
@@ -50,7 +50,7 @@ type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
 // Hear has one round with the interviewer, and returns the facts that follow.
 // What cannot be used goes back to it in the same session, twice at most.
-func Hear(ctx context.Context, known *interview.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
+func Hear(ctx context.Context, known *inquiry.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -14,7 +14,7 @@ const maxTokens = 24_000
 
 // Message tells the interviewer what is known at the beginning of a round. Alone
 // says that nobody answers.
-func Message(i *interview.Interview, session nexus.SessionID, round int, alone bool) string {
+func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone bool) string {
 	text, _ := prompt.Fit([]prompt.Section{
 		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
 		{Title: "Goal", Body: i.Goal},
@@ -29,11 +29,11 @@ func Message(i *interview.Interview, session nexus.SessionID, round int, alone b
 	return text
 }
 
-func how(i *interview.Interview, round int, alone bool) string {
+func how(i *inquiry.Interview, round int, alone bool) string {
 	switch {
 	case i.Ended:
 		return "The person ended the interview. Ask nothing more: submit what follows from the answers, and the whole draft."
-	case round >= interview.MaxRounds:
+	case round >= inquiry.MaxRounds:
 		return "This is the last round. Ask nothing more: submit what follows from the answers, and the whole draft."
 	case alone:
 		return "Nobody can be asked. Submit the questions that change the plan all the same: their defaults become assumptions."
@@ -57,7 +57,7 @@ func requirements(all []nexus.Requirement) string {
 	return b.String()
 }
 
-func answers(i *interview.Interview, fresh bool) string {
+func answers(i *inquiry.Interview, fresh bool) string {
 	var b strings.Builder
 	for _, e := range i.Exchanges {
 		if e.Heard == fresh {
@@ -65,9 +65,9 @@ func answers(i *interview.Interview, fresh bool) string {
 		}
 		fmt.Fprintf(&b, "- %s\n  ", prompt.Line(e.Text))
 		switch e.Kind {
-		case interview.Said:
+		case inquiry.Said:
 			b.WriteString(prompt.Line(e.Answer))
-		case interview.Skipped:
+		case inquiry.Skipped:
 			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
 		default:
 			fmt.Fprintf(&b, "(nobody answered; assumed: %s)", prompt.Line(e.Answer))
@@ -80,7 +80,7 @@ func answers(i *interview.Interview, fresh bool) string {
 	return b.String()
 }
 
-func assumptions(i *interview.Interview) string {
+func assumptions(i *inquiry.Interview) string {
 	var b strings.Builder
 	for _, a := range i.Assumptions {
 		locked := ""

@@ -269,7 +269,8 @@ func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []ne
 	for i := range parts {
 		p := &parts[i]
 		*p = nexus.Task{
-			ID: nexus.TaskID(fmt.Sprintf("P%d", i+1)), Kind: t.Kind, Complexity: t.Complexity, Files: slices.Clone(shares[i]),
+			ID: nexus.TaskID(fmt.Sprintf("P%d", i+1)), Kind: t.Kind, Complexity: t.Complexity,
+			Files: slices.Clone(shares[i]),
 			Title: entitled(t.Title, i+1, n), Minutes: int(math.Ceil(float64(t.Minutes) / float64(n))),
 		}
 		if by != ByTime && len(t.Files) > 0 {

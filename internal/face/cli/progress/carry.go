@@ -218,6 +218,12 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	for _, r := range reporters {
 		o.All = append(o.All, hook.Reporter(r))
 	}
+	switch c, ok, err := w.commenter(ctx, id); {
+	case err != nil:
+		return nil, err
+	case ok:
+		o.All = append(o.All, c)
+	}
 	if len(o.All) == 0 {
 		return func() {}, nil
 	}

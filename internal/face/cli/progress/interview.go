@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -138,22 +138,22 @@ func (w *interviewer) tell(f nexus.Fact) {
 // ask shows a question and takes the answer from the keyboard, unless somebody
 // answers it elsewhere. An end of the input puts it off. What it returns waits
 // until the keyboard is free.
-func (w *interviewer) ask(ctx context.Context, id string, q interview.Question) (free func()) {
+func (w *interviewer) ask(ctx context.Context, id string, q inquiry.Question) (free func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
-		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(interview.Text(q)) + "\n")
+		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(inquiry.Text(q)) + "\n")
 		for {
 			line, err := w.keys.Line(ctx, "> ")
 			if ctx.Err() != nil {
 				return
 			}
 			if err != nil {
-				line = string(interview.Hold)
+				line = string(inquiry.Hold)
 			}
 			if strings.TrimSpace(line) == "" {
-				line = string(interview.Skip)
+				line = string(inquiry.Skip)
 			}
 			if _, err = w.place.Journal.Ask(ctx, w.id, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: line, By: w.a.User()}); err == nil {
 				return

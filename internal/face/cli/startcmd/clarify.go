@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
@@ -18,9 +18,9 @@ func clarify(ctx context.Context, a *console.Console, p *app.Place, o *progress.
 	if err != nil || o.Plan != nil || o.Yes || o.Headless || !a.Person() {
 		return err
 	}
-	why, vague := interview.Vague(o.Goal.Text)
-	switch when := interview.When(settings.Interview); {
-	case when == interview.WhenNever, when != interview.WhenAlways && !vague, spec.Is(o.Goal.Text):
+	why, vague := inquiry.Vague(o.Goal.Text)
+	switch when := inquiry.When(settings.Interview); {
+	case when == inquiry.WhenNever, when != inquiry.WhenAlways && !vague, spec.Is(o.Goal.Text):
 		return nil
 	case vague:
 		a.Say("The goal is vague (%s), so you are asked about it first. interview.when = \"never\" leaves that out.", why)

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
@@ -155,7 +155,7 @@ func (g genesis) choose(idea string) (stack.Choice, error) {
 // was put off. The order's goal is the spec then. It returns what the stack is chosen by.
 func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (string, error) {
 	settings, _, err := a.Settings()
-	if err != nil || settings.Interview == string(interview.WhenNever) || spec.Is(o.Goal.Text) {
+	if err != nil || settings.Interview == string(inquiry.WhenNever) || spec.Is(o.Goal.Text) {
 		return o.Goal.Text, err
 	}
 	asking := *o

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/interview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -147,19 +147,19 @@ func questioned(ctx context.Context, a *console.Console, p *app.Place, o *progre
 
 // told is what nexus interview prints with --json.
 type told struct {
-	Run          nexus.RunID            `json:"run"`
-	Status       nexus.RunStatus        `json:"status"`
-	File         string                 `json:"file,omitzero"` // of the spec; empty: it was not written
-	Clear        bool                   `json:"clear"`         // nothing was asked
-	Depth        string                 `json:"depth"`
-	Requirements []nexus.Requirement    `json:"requirements"`
-	Candidates   []nexus.Requirement    `json:"candidates"`
-	Assumptions  []interview.Assumption `json:"assumptions"`
-	Exchanges    []interview.Exchange   `json:"questions"`
-	Gaps         []string               `json:"gaps"`
-	Statistics   interview.Statistics   `json:"statistics"`
-	Spent        nexus.Money            `json:"spent"`
-	Spec         spec.Spec              `json:"spec"`
+	Run          nexus.RunID          `json:"run"`
+	Status       nexus.RunStatus      `json:"status"`
+	File         string               `json:"file,omitzero"` // of the spec; empty: it was not written
+	Clear        bool                 `json:"clear"`         // nothing was asked
+	Depth        string               `json:"depth"`
+	Requirements []nexus.Requirement  `json:"requirements"`
+	Candidates   []nexus.Requirement  `json:"candidates"`
+	Assumptions  []inquiry.Assumption `json:"assumptions"`
+	Exchanges    []inquiry.Exchange   `json:"questions"`
+	Gaps         []string             `json:"gaps"`
+	Statistics   inquiry.Statistics   `json:"statistics"`
+	Spent        nexus.Money          `json:"spent"`
+	Spec         spec.Spec            `json:"spec"`
 }
 
 // written writes the spec of an interview, and prints it.
@@ -186,7 +186,7 @@ func written(ctx context.Context, a *console.Console, p *app.Place, s *state.Sta
 func some[T any](all []T) []T { return append([]T{}, all...) }
 
 // sayAssumed says what nobody agreed to.
-func sayAssumed(a *console.Console, i *interview.Interview) {
+func sayAssumed(a *console.Console, i *inquiry.Interview) {
 	n := 0
 	for _, as := range i.Assumptions {
 		if !as.Locked {

@@ -52,7 +52,10 @@ func planDetails(s view.Style, goal string, p nexus.Plan) string {
 			}
 		}
 		for _, field := range []struct{ name, value string }{
-			{"group", t.Group}, {"tags", strings.Join(t.Tags, " ")}, {"files", strings.Join(t.Files, " ")}, {"left as they are", strings.Join(t.Keep, " ")},
+			{"group", t.Group},
+			{"tags", strings.Join(t.Tags, " ")},
+			{"files", strings.Join(t.Files, " ")},
+			{"left as they are", strings.Join(t.Keep, " ")},
 		} {
 			if field.value != "" {
 				b.WriteString(s.Wrap(field.name+": "+view.Clean(field.value), "  ") + "\n")

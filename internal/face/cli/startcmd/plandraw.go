@@ -33,7 +33,8 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 			}
 			last = wave
 			rows = append(rows, []string{
-				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), after(t), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)), view.Clean(strings.Join(t.Files, " ")),
+				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), after(t), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
+				view.Clean(strings.Join(t.Files, " ")),
 				string(t.Priority), view.Clean(t.Group),
 			})
 		}

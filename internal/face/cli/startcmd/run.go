@@ -67,6 +67,7 @@ func runCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	findingFlag(c, &src)
+	c.Flags().BoolVar(&src.comment, "comment", false, "keep one comment on the issue that the goal comes from, which says how the run stands")
 	c.MarkFlagsMutuallyExclusive("file", "plan", "finding")
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
@@ -83,9 +84,10 @@ func runCommand(a *console.Console) *cobra.Command {
 type source struct {
 	file, plan, finding string
 
-	format string          // of a plan; empty: the one it looks like
-	task   bool            // a file is a task's text, whatever it looks like
-	read   *foreign.Import // what became of a plan of another tool; filled in by read
+	format  string          // of a plan; empty: the one it looks like
+	comment bool            // the issue that the goal is read from hears how the run stands
+	task    bool            // a file is a task's text, whatever it looks like
+	read    *foreign.Import // what became of a plan of another tool; filled in by read
 }
 
 func sourceFlags(c *cobra.Command, src *source) {
@@ -160,6 +162,20 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--format was given without a plan",
 			Hint: "Name the file or folder of the plan with --plan.",
+		}
+	}
+	if o.Plan == nil && src.finding == "" {
+		switch goal, ok, err := fetch(ctx, a, o, src, text); {
+		case err != nil:
+			return err
+		case ok:
+			text = goal
+		}
+	}
+	if src.comment && !o.Goal.Comment {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--comment was given, and the goal is no issue",
+			Hint: "Give the address of an issue of GitHub or GitLab as the goal.",
 		}
 	}
 	settings, _, err := a.Settings()

@@ -3,7 +3,6 @@
 package audit
 
 import (
-	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -69,7 +68,8 @@ type account struct {
 	rounds       int
 	begins       nexus.Tier     // where it was routed or moved to
 	way          nexus.Strategy // that it was lowered to
-	refused      bool           // a verifier refused its work, and none approved it since
+	replan       replanning
+	refused      bool // a verifier refused its work, and none approved it since
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -127,6 +127,8 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.ReplanDecided:
+		b.decided(f)
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
@@ -224,6 +226,7 @@ func (b *Audit) leave(f nexus.Fact) {
 		delete(b.splits.sought, f.Task)
 		t.over = false
 		t.rounds = 0
+		t.replan.forgive()
 		clear(t.tries)
 	default:
 	}
@@ -292,6 +295,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken, nexus.TamperSuspected:
 		b.tdd(f)
 	case nexus.RoundStarted:
+		b.goesOn(f.Attempt)
 		delete(b.verdicts, f.Attempt)
 		delete(b.suspects, f.Attempt)
 		delete(b.reviews, f.Attempt)
@@ -330,63 +334,6 @@ func (b *Audit) stop(id nexus.AttemptID) {
 	delete(b.working, id)
 	if t := b.tasks[b.of[id]]; t != nil { // it is no attempt at a task
 		t.flying = false
-	}
-}
-
-func (b *Audit) start(f nexus.AttemptStarted) {
-	t := b.tasks[f.Task]
-	switch {
-	case b.paused || b.draining:
-		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
-	case t.over || t.landed || t.flying || b.of[f.Attempt] != "" || b.splitting(f.Task):
-		b.wrong("%s is started once too often", f.Attempt)
-	}
-	if b.routed && f.Tier != t.begins {
-		b.wrong("%s is started at %q, and the task was routed or moved to %q", f.Attempt, f.Tier, t.begins)
-	}
-	for _, id := range t.Needs {
-		if !b.tasks[id].landed {
-			b.wrong("%s is started before %s has landed", f.Attempt, id)
-		}
-	}
-	for _, id := range t.Wants {
-		if n := b.tasks[id]; n.flying || !n.landed && !n.over && !b.stuck(n) {
-			b.wrong("%s is started before %s, which it wants, has ended", f.Attempt, id)
-		}
-	}
-	if f.Base != b.tip {
-		b.wrong("%s starts from %s, the tip is %s", f.Attempt, f.Base, b.tip)
-	}
-	b.of[f.Attempt], b.ways[f.Attempt] = f.Task, f.Strategy
-	t.attempt = f.Attempt
-	if b.starts++; b.limits.Dispatches > 0 && b.starts > b.limits.Dispatches {
-		b.wrong("%d attempts were started", b.starts)
-	}
-	if t.tries[f.Tier]++; t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
-		b.wrong("%s is try %d at tier %s", f.Attempt, t.tries[f.Tier], f.Tier)
-	}
-	b.work(f.Attempt)
-}
-
-// stuck reports whether something that a task needs has ended without landing.
-func (b *Audit) stuck(t *account) bool {
-	return slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool {
-		n := b.tasks[id]
-		return n.over && !n.landed || !n.over && !n.landed && b.stuck(n)
-	})
-}
-
-// work books that an attempt has a worker from now on.
-func (b *Audit) work(id nexus.AttemptID) {
-	t := b.tasks[b.of[id]]
-	for _, o := range b.tasks {
-		if o != t && o.flying && slices.ContainsFunc(o.Files, func(f string) bool { return slices.Contains(t.Files, f) }) {
-			b.wrong("%s and %s declare the same file and are under way together", t.ID, o.ID)
-		}
-	}
-	t.flying, b.working[id] = true, true
-	if len(b.working) > max(1, b.limits.Parallel) {
-		b.wrong("%d attempts work at once", len(b.working))
 	}
 }
 

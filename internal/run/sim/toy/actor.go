@@ -138,8 +138,11 @@ func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
 		return ended, err
 	}
 	for range 1000 {
-		var err error
-		switch step := repair.Next(&x.View.Task, x.a, x.View.Limits, repair.Facts{Tested: x.tested()}); step.Move {
+		step, err := x.reconsider(ctx, repair.Next(&x.View.Task, x.a, x.View.Limits, repair.Facts{Tested: x.tested()}))
+		if err != nil {
+			return nil, err
+		}
+		switch step.Move {
 		case repair.Write:
 			err = x.write(ctx, step)
 		case repair.Judge:

@@ -94,7 +94,8 @@ func Draw(r *rand.Rand) Scenario {
 }
 
 // drawCriteria gives some tasks a criterion with a check of its own, and says
-// how often it is fixed, what a task that is stuck may be split into, and how often
+// how often it is fixed, what a task that is stuck may be split into, at which thresholds it is decided
+// anew how tasks continue, and how often
 // windows are told of. It takes nothing from the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
@@ -103,6 +104,11 @@ func drawCriteria(s *Scenario) {
 	}
 	r := rand.New(rand.NewPCG(minutes, uint64(s.Limits.Turns))) //nolint:gosec // a seed must give the same dice
 	s.Limits.Fixes, s.Limits.Parts, s.Limits.Depth = r.IntN(4), r.IntN(3), r.IntN(4)
+	if r.IntN(3) > 0 {
+		s.Limits.Replan = nexus.Replan{
+			Time: 100 + r.IntN(200), Least: time.Duration(r.IntN(30)) * time.Minute, Rounds: r.IntN(80), Files: r.IntN(3), Failures: r.IntN(4),
+		}
+	}
 	if r.IntN(3) == 0 {
 		s.windows = Chance(r.Float64() * 0.3)
 	}

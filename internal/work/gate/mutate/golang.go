@@ -16,7 +16,7 @@ func golang(f File) []Mutant {
 	if err != nil {
 		return nil
 	}
-	g := goFile{File: f, set: set}
+	g := goFile{File: f, set: set, moot: map[ast.Node]bool{}}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GenDecl:
@@ -27,6 +27,7 @@ func golang(f File) []Mutant {
 			g.body(n.Type, n.Body)
 		case *ast.IfStmt:
 			g.replace("negate condition", n.Cond, "!("+g.text(n.Cond)+")")
+			g.fails(n)
 		case *ast.BinaryExpr:
 			g.binary(n)
 		case *ast.IncDecStmt:
@@ -36,7 +37,7 @@ func golang(f File) []Mutant {
 		case *ast.ExprStmt:
 			g.statement(n)
 		case *ast.Ident:
-			if other := map[string]string{"true": "false", "false": "true"}[n.Name]; other != "" {
+			if other := map[string]string{"true": "false", "false": "true"}[n.Name]; other != "" && !g.moot[n] {
 				g.replace("boolean", n, other)
 			}
 		}
@@ -49,6 +50,31 @@ type goFile struct {
 	File
 	set   *token.FileSet
 	found []Mutant
+	moot  map[ast.Node]bool // results that nobody looks at
+}
+
+// fails notes what a function returns beside an error that it was given: whoever
+// calls it looks at the error alone.
+func (g *goFile) fails(n *ast.IfStmt) {
+	cond, ok := n.Cond.(*ast.BinaryExpr)
+	if !ok || cond.Op != token.NEQ || g.text(cond.X) != "err" || g.text(cond.Y) != "nil" {
+		return
+	}
+	for _, s := range n.Body.List {
+		if r, ok := s.(*ast.ReturnStmt); ok && len(r.Results) > 1 && g.isError(r.Results[len(r.Results)-1]) {
+			for _, one := range r.Results {
+				g.moot[one] = true
+			}
+		}
+	}
+}
+
+// isError reports whether an expression is err, or an error about it.
+func (g *goFile) isError(n ast.Expr) bool {
+	if call, ok := n.(*ast.CallExpr); ok {
+		return g.text(call.Fun) == "fmt.Errorf" && len(call.Args) > 0 && g.text(call.Args[len(call.Args)-1]) == "err"
+	}
+	return g.text(n) == "err"
 }
 
 func (g *goFile) text(n ast.Node) string {

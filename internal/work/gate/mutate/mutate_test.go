@@ -75,6 +75,31 @@ func g() T { return T{} }
 	if diff := cmp.Diff(want, shown(mutate.Of(fresh("a.go", text)))); diff != "" {
 		t.Error(diff)
 	}
+	const beside = `package a
+
+func h() (bool, error) {
+	done, err := g()
+	if err != nil {
+		return false, err
+	}
+	if err = g(); err != nil {
+		return true, fmt.Errorf("g: %w", err)
+	}
+	if err != nil {
+		return false, fmt.Errorf("h: %w", done)
+	}
+	return true, err
+}
+`
+	var flips []string
+	for _, m := range shown(mutate.Of(fresh("a.go", beside))) {
+		if strings.Contains(m, "boolean") {
+			flips = append(flips, m)
+		}
+	}
+	if diff := cmp.Diff([]string{"12 boolean: false -> true", "14 boolean: true -> false"}, flips); diff != "" {
+		t.Errorf("beside an error: %s", diff)
+	}
 	only := fresh("a.go", text)
 	only.New = mutate.Lines(strings.ReplaceAll(text, "\t\tn++\n", ""), text)
 	if diff := cmp.Diff([]string{"9 arithmetic: ++ -> --"}, shown(mutate.Of(only))); diff != "" {

@@ -1,0 +1,64 @@
+package audit
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func (b *Audit) start(f nexus.AttemptStarted) {
+	t := b.tasks[f.Task]
+	switch {
+	case b.paused || b.draining:
+		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
+	case t.over || t.landed || t.flying || b.of[f.Attempt] != "" || b.splitting(f.Task):
+		b.wrong("%s is started once too often", f.Attempt)
+	}
+	if b.routed && f.Tier != t.begins {
+		b.wrong("%s is started at %q, and the task was routed or moved to %q", f.Attempt, f.Tier, t.begins)
+	}
+	for _, id := range t.Needs {
+		if !b.tasks[id].landed {
+			b.wrong("%s is started before %s has landed", f.Attempt, id)
+		}
+	}
+	for _, id := range t.Wants {
+		if n := b.tasks[id]; n.flying || !n.landed && !n.over && !b.stuck(n) {
+			b.wrong("%s is started before %s, which it wants, has ended", f.Attempt, id)
+		}
+	}
+	if f.Base != b.tip {
+		b.wrong("%s starts from %s, the tip is %s", f.Attempt, f.Base, b.tip)
+	}
+	b.of[f.Attempt], b.ways[f.Attempt] = f.Task, f.Strategy
+	t.attempt = f.Attempt
+	if b.starts++; b.limits.Dispatches > 0 && b.starts > b.limits.Dispatches {
+		b.wrong("%d attempts were started", b.starts)
+	}
+	if t.tries[f.Tier]++; t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
+		b.wrong("%s is try %d at tier %s", f.Attempt, t.tries[f.Tier], f.Tier)
+	}
+	b.work(f.Attempt)
+}
+
+// stuck reports whether something that a task needs has ended without landing.
+func (b *Audit) stuck(t *account) bool {
+	return slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool {
+		n := b.tasks[id]
+		return n.over && !n.landed || !n.over && !n.landed && b.stuck(n)
+	})
+}
+
+// work books that an attempt has a worker from now on.
+func (b *Audit) work(id nexus.AttemptID) {
+	t := b.tasks[b.of[id]]
+	for _, o := range b.tasks {
+		if o != t && o.flying && slices.ContainsFunc(o.Files, func(f string) bool { return slices.Contains(t.Files, f) }) {
+			b.wrong("%s and %s declare the same file and are under way together", t.ID, o.ID)
+		}
+	}
+	t.flying, b.working[id] = true, true
+	if len(b.working) > max(1, b.limits.Parallel) {
+		b.wrong("%d attempts work at once", len(b.working))
+	}
+}

@@ -1,0 +1,178 @@
+// Package forge reads issues of GitHub and GitLab, with what people said about
+// them, and keeps one comment on an issue up to date.
+//
+// What an issue says is text of strangers: who may not write to the project is
+// left out, and nothing that a forge answers is believed beyond its text.
+package forge
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Kind is the kind of a forge.
+type Kind string
+
+// The kinds of forges.
+const (
+	GitHub Kind = "GitHub"
+	GitLab Kind = "GitLab"
+)
+
+// Ref names an issue. The zero Ref names none.
+type Ref struct {
+	Kind    Kind
+	API     string // address of the API, without a slash at its end
+	Web     string // address of the issue, for people
+	Project string // owner/name, or group/subgroup/name
+	Number  int
+	Token   string // empty where there is none; it is sent to API alone
+}
+
+// Env looks a variable of the environment up; empty for none.
+type Env func(name string) string
+
+const (
+	gitHub = "https://github.com"
+	gitLab = "https://gitlab.com"
+)
+
+var (
+	number  = regexp.MustCompile(`^#([1-9]\d{0,8})$`)
+	short   = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
+	project = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
+	issue   = regexp.MustCompile(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
+)
+
+// Parse reads what names an issue: its address, owner/name#12 on GitHub, or #12 in
+// the project that the address of a remote names. It returns the zero Ref for any
+// other text, and an error for an issue that cannot be reached.
+//
+// A token is that of GITHUB_TOKEN, GH_TOKEN or GITLAB_TOKEN, for the forge that GITHUB_API_URL
+// and GITHUB_SERVER_URL, or CI_API_V4_URL and CI_SERVER_URL, name; without them, github.com and gitlab.com.
+func Parse(text, remote string, env Env) (Ref, error) {
+	text = strings.TrimSpace(text)
+	if m := number.FindStringSubmatch(text); m != nil {
+		return ofRemote(m[1], remote, env)
+	}
+	if m := short.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[2]) // it is a number
+		return gitHubRef(m[1], n, env), nil
+	}
+	if strings.ContainsAny(text, " \t\n") || !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
+		return Ref{}, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return Ref{}, nil //nolint:nilerr // it names no issue, and whoever fetches it says so
+	}
+	m := issue.FindStringSubmatch(u.Path)
+	if m == nil || !project.MatchString(m[1]) {
+		return Ref{}, nil
+	}
+	n, _ := strconv.Atoi(m[3]) // it is a number
+	server := u.Scheme + "://" + u.Host
+	switch {
+	case m[2] == "" && server == gitHubServer(env):
+		return gitHubRef(m[1], n, env), nil
+	case m[2] != "" || server == gitLabServer(env):
+		return gitLabRef(server, m[1], n, env)
+	default:
+		return Ref{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is no forge that Nexus knows", server),
+			Hint: "For GitHub Enterprise set GITHUB_SERVER_URL and GITHUB_API_URL, as its Actions do.",
+		}
+	}
+}
+
+func gitHubServer(env Env) string {
+	return strings.TrimSuffix(cmp.Or(env("GITHUB_SERVER_URL"), gitHub), "/")
+}
+
+func gitLabServer(env Env) string {
+	return strings.TrimSuffix(cmp.Or(env("CI_SERVER_URL"), gitLab), "/")
+}
+
+func gitHubRef(project string, n int, env Env) Ref {
+	server := gitHubServer(env)
+	api := env("GITHUB_API_URL")
+	switch {
+	case api != "":
+	case server == gitHub:
+		api = "https://api.github.com"
+	default:
+		api = server + "/api/v3"
+	}
+	return Ref{
+		Kind: GitHub, API: strings.TrimSuffix(api, "/"), Web: fmt.Sprintf("%s/%s/issues/%d", server, project, n), Project: project, Number: n,
+		Token: cmp.Or(env("GITHUB_TOKEN"), env("GH_TOKEN")),
+	}
+}
+
+// gitLabRef names an issue of GitLab. A token goes to the server of the
+// environment alone, which is gitlab.com where nothing is said.
+func gitLabRef(server, project string, n int, env Env) (Ref, error) {
+	r := Ref{Kind: GitLab, API: server + "/api/v4", Web: fmt.Sprintf("%s/%s/-/issues/%d", server, project, n), Project: project, Number: n}
+	if server == gitLabServer(env) {
+		r.API = strings.TrimSuffix(cmp.Or(env("CI_API_V4_URL"), r.API), "/")
+		r.Token = env("GITLAB_TOKEN")
+	}
+	return r, nil
+}
+
+// ofRemote names an issue of the project that a remote's address names.
+func ofRemote(digits, remote string, env Env) (Ref, error) {
+	n, _ := strconv.Atoi(digits) // it is a number
+	server, project := place(remote)
+	switch {
+	case project == "":
+		return Ref{}, &nexus.Error{
+			Code:    nexus.CodeInvalidInput,
+			Message: "the issue #" + digits + " belongs to no project: the remote origin has no address of one",
+			Hint:    "Give the issue's whole address.",
+		}
+	case server == gitHubServer(env):
+		return gitHubRef(project, n, env), nil
+	case server == gitLabServer(env) || strings.Contains(server, "gitlab"):
+		return gitLabRef(server, project, n, env)
+	default:
+		return Ref{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the issue #%s is at %s, which is no forge that Nexus knows", digits, server),
+			Hint: "Give the issue's whole address.",
+		}
+	}
+}
+
+// place returns the server and the project of a remote's address, in any of the
+// forms that git takes.
+func place(remote string) (server, name string) {
+	remote = strings.TrimSuffix(strings.TrimSpace(remote), ".git")
+	host, path := "", ""
+	if u, err := url.Parse(remote); err == nil && u.Host != "" {
+		host, path = u.Host, strings.Trim(u.Path, "/")
+		if u.Scheme == "http" && loopback(u.Hostname()) {
+			server = "http://" + host
+		} else if u.Scheme == "ssh" {
+			host = u.Hostname()
+		}
+	} else if at, rest, ok := strings.Cut(remote, ":"); ok && !strings.Contains(at, "/") {
+		_, host, _ = strings.Cut(at, "@")
+		host, path = cmp.Or(host, at), strings.Trim(rest, "/")
+	}
+	if !project.MatchString(path) || host == "" {
+		return "", ""
+	}
+	return cmp.Or(server, "https://"+host), path
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

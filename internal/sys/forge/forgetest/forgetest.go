@@ -1,0 +1,253 @@
+// Package forgetest is a server that speaks as much of the APIs of GitHub and GitLab as reading an issue and
+// commenting on it needs.
+package forgetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Token is the token that may write.
+const Token = "ghp_forge-test-token-0123456789abcdefghij"
+
+// Said is a comment on the issue.
+type Said struct {
+	ID     int64
+	Author string
+	Body   string
+	Writer bool // may write to the project
+	System bool // of GitLab itself
+}
+
+// Server has one issue, o/r#7, as both forges tell of it. It is safe for concurrent use.
+type Server struct {
+	web *httptest.Server
+
+	mu    sync.Mutex // guards what follows
+	Title string
+	Body  string
+	State string
+	Pull  bool // it is a pull request
+	said  []Said
+	next  int64
+	fail  []int    // statuses of the next answers
+	calls []string // method and path
+}
+
+// Start starts a server; Close ends it.
+func Start() *Server {
+	s := &Server{State: "open", next: 1}
+	s.web = httptest.NewServer(s)
+	return s
+}
+
+// URL is the address of the server; the APIs are below /api/v3 and /api/v4.
+func (s *Server) URL() string { return s.web.URL }
+
+// Close ends the server.
+func (s *Server) Close() {
+	s.web.CloseClientConnections()
+	s.web.Close()
+}
+
+// Env is the environment of a client.
+func (s *Server) Env(name string) string {
+	switch name {
+	case "GITHUB_SERVER_URL", "CI_SERVER_URL":
+		return s.web.URL
+	case "GITHUB_API_URL":
+		return s.web.URL + "/api/v3"
+	case "GITHUB_TOKEN", "GITLAB_TOKEN":
+		return Token
+	default:
+		return ""
+	}
+}
+
+// Say lets people comment.
+func (s *Server) Say(all ...Said) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range all {
+		one.ID = s.next
+		s.next++
+		s.said = append(s.said, one)
+	}
+}
+
+// Comments returns what was said.
+func (s *Server) Comments() []Said {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Said(nil), s.said...)
+}
+
+// Delete deletes a comment.
+func (s *Server) Delete(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, one := range s.said {
+		if one.ID == id {
+			s.said = append(s.said[:i:i], s.said[i+1:]...)
+			return
+		}
+	}
+}
+
+// Fail lets the next answers fail with these statuses.
+func (s *Server) Fail(statuses ...int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = append(s.fail, statuses...)
+}
+
+// Calls returns the methods and paths that were called.
+func (s *Server) Calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.calls...)
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, r.Method+" "+r.URL.EscapedPath())
+	if len(s.fail) > 0 {
+		status := s.fail[0]
+		s.fail = s.fail[1:]
+		answer(w, status, map[string]any{"message": "as told"})
+		return
+	}
+	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/api/v3/repos/o/r/issues"):
+		s.gitHub(w, r, strings.TrimPrefix(path, "/api/v3/repos/o/r/issues"), r.Header.Get("Authorization") == "Bearer "+Token)
+	case strings.HasPrefix(r.URL.EscapedPath(), "/api/v4/projects/"+url.PathEscape("o/r")):
+		s.gitLab(w, r, strings.TrimPrefix(path, "/api/v4/projects/o/r"), r.Header.Get("Private-Token") == Token)
+	case path == "/text":
+		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
+		_, _ = w.Write([]byte(s.Body))
+	case path == "/page":
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<html>"))
+	case path == "/away":
+		http.Redirect(w, r, "http://127.0.0.2:1/", http.StatusFound)
+	default:
+		answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
+	}
+}
+
+func (s *Server) gitHub(w http.ResponseWriter, r *http.Request, path string, writes bool) {
+	id, isComment := strings.CutPrefix(path, "/comments/")
+	switch {
+	case path == "/7" && r.Method == http.MethodGet:
+		one := map[string]any{
+			"title": s.Title, "body": s.Body, "state": s.State, "user": map[string]any{"login": "ada"}, "author_association": "NONE",
+		}
+		if s.Pull {
+			one["pull_request"] = map[string]any{"url": "x"}
+		}
+		answer(w, http.StatusOK, one)
+	case path == "/7/comments" && r.Method == http.MethodGet:
+		answer(w, http.StatusOK, s.page(r, func(c Said) any {
+			association := "NONE"
+			if c.Writer {
+				association = "MEMBER"
+			}
+			return map[string]any{"id": c.ID, "body": c.Body, "user": map[string]any{"login": c.Author}, "author_association": association}
+		}))
+	case !writes:
+		answer(w, http.StatusUnauthorized, map[string]any{"message": "Requires authentication"})
+	case path == "/7/comments" && r.Method == http.MethodPost:
+		s.write(w, r, 0)
+	case isComment && r.Method == http.MethodPatch:
+		n, _ := strconv.ParseInt(id, 10, 64)
+		s.write(w, r, n)
+	default:
+		answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
+	}
+}
+
+func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, writes bool) {
+	id, isNote := strings.CutPrefix(path, "/issues/7/notes/")
+	member, isMember := strings.CutPrefix(path, "/members/all/")
+	switch {
+	case path == "/issues/7" && r.Method == http.MethodGet:
+		state := map[string]string{"open": "opened", "closed": "closed"}[s.State]
+		answer(w, http.StatusOK, map[string]any{
+			"title": s.Title, "description": s.Body, "state": state, "author": map[string]any{"id": 1, "username": "ada"},
+		})
+	case path == "/issues/7/notes" && r.Method == http.MethodGet:
+		answer(w, http.StatusOK, s.page(r, func(c Said) any {
+			author := map[string]any{"id": 1000 + c.ID, "username": c.Author}
+			return map[string]any{"id": c.ID, "body": c.Body, "system": c.System, "author": author}
+		}))
+	case isMember:
+		for _, c := range s.said {
+			if fmt.Sprint(1000+c.ID) == member && c.Writer {
+				answer(w, http.StatusOK, map[string]any{"access_level": 30})
+				return
+			}
+		}
+		answer(w, http.StatusNotFound, map[string]any{"message": "404 Not found"})
+	case !writes:
+		answer(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
+	case path == "/issues/7/notes" && r.Method == http.MethodPost:
+		s.write(w, r, 0)
+	case isNote && r.Method == http.MethodPut:
+		n, _ := strconv.ParseInt(id, 10, 64)
+		s.write(w, r, n)
+	default:
+		answer(w, http.StatusNotFound, map[string]any{"message": "404 Not Found"})
+	}
+}
+
+// page returns the comments of the page that a request asks for.
+func (s *Server) page(r *http.Request, tell func(Said) any) []any {
+	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
+	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	all := []any{}
+	for i, c := range s.said {
+		if i/max(1, size) == page-1 {
+			all = append(all, tell(c))
+		}
+	}
+	return all
+}
+
+// write changes a comment, or makes one where id is 0.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, id int64) {
+	var sent struct {
+		Body string `json:"body"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || sent.Body == "" {
+		answer(w, http.StatusUnprocessableEntity, map[string]any{"message": "Validation Failed"})
+		return
+	}
+	for i := range s.said {
+		if s.said[i].ID == id {
+			s.said[i].Body = sent.Body
+			answer(w, http.StatusOK, map[string]any{"id": id})
+			return
+		}
+	}
+	if id != 0 {
+		answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
+		return
+	}
+	s.said = append(s.said, Said{ID: s.next, Author: "nexus", Body: sent.Body, Writer: true})
+	answer(w, http.StatusCreated, map[string]any{"id": s.next})
+	s.next++
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // who hung up hears nothing
+}
