@@ -259,23 +259,6 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	}
 }
 
-// applyInterview folds who talks with the interviewer.
-func (s *State) applyInterview(f nexus.Fact, at time.Time) {
-	switch f := f.(type) {
-	case nexus.InterviewSought:
-		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
-			s.attempts[f.Attempt] = s.Planning
-		}
-		s.Planning.Stage = Working
-	case nexus.InterviewHeard:
-		s.Planning.Stage, s.Planning.Losses = Waiting, 0
-	case nexus.InterviewFailed:
-		s.Planning.Stage = Waiting
-	default:
-	}
-}
-
 func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.RoutesSought:
