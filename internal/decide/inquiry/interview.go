@@ -137,7 +137,9 @@ func (i *Interview) hear(f nexus.InterviewHeard) {
 	d := &i.Draft
 	keep(&d.Title, f.Draft.Title)
 	keep(&d.Problem, f.Draft.Problem)
-	for _, l := range []struct{ to, from *[]string }{{&d.Notes, &f.Draft.Notes}, {&d.OutOfScope, &f.Draft.OutOfScope}, {&d.Critique, &f.Draft.Critique}} {
+	for _, l := range []struct{ to, from *[]string }{
+		{&d.Notes, &f.Draft.Notes}, {&d.OutOfScope, &f.Draft.OutOfScope}, {&d.Critique, &f.Draft.Critique},
+	} {
 		if len(*l.from) > 0 {
 			*l.to = *l.from
 		}

@@ -132,7 +132,10 @@ func (i *Interview) Take(round int, h Handin) []nexus.Fact {
 }
 
 func draft(h Handin) nexus.InterviewDraft {
-	d := nexus.InterviewDraft{Title: line(h.Title), Problem: strings.TrimSpace(h.Problem), Notes: lines(h.Notes), OutOfScope: lines(h.OutOfScope), Critique: lines(h.Critique)}
+	d := nexus.InterviewDraft{
+		Title: line(h.Title), Problem: strings.TrimSpace(h.Problem),
+		Notes: lines(h.Notes), OutOfScope: lines(h.OutOfScope), Critique: lines(h.Critique),
+	}
 	for _, c := range h.Criteria {
 		if text := line(c.Text); text != "" {
 			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{Text: text, Check: strings.TrimSpace(c.Check), Of: lines(c.Of)})
@@ -201,7 +204,8 @@ func (i *Interview) questions(round int, all []HeardQuery) []nexus.InterviewQues
 	}
 	for _, h := range all {
 		q := nexus.InterviewQuestion{
-			Key: fmt.Sprintf("%d.%d", round, len(out)+1), Text: line(h.Text), Default: line(h.Default), Changes: strings.TrimSuffix(line(h.Changes), "."), Area: area(h.Area),
+			Key: fmt.Sprintf("%d.%d", round, len(out)+1), Text: line(h.Text),
+			Default: line(h.Default), Changes: strings.TrimSuffix(line(h.Changes), "."), Area: area(h.Area),
 		}
 		if q.Changes == "" || q.Text == "" || seen[norm(q.Text)] || len(out) == MaxPerRound || i.asked+len(out) >= MaxQuestions {
 			continue
@@ -238,13 +242,12 @@ func lines(texts []string) []string {
 }
 
 // norm is what two texts share that say the same.
-func norm(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
-}
+func norm(text string) string { return word(text, " ") }
 
 // word is a name as the lists have it.
 func word(text, between string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), between)
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), other), between)
 }
 
 // category returns the category that a word names; functional where it is none.

@@ -34,14 +34,20 @@ var concrete = regexp.MustCompile("`[^`]+`" + //nolint:gochecknoglobals // never
 // mends are verbs that begin a goal about what is there already, which the
 // repository explains.
 func mends() []string {
-	return []string{"fix", "repair", "rename", "remove", "delete", "revert", "bump", "upgrade", "update", "document", "translate", "deprecate", "reproduce", "undo", "format", "lint"}
+	return []string{
+		"fix", "repair", "rename", "remove", "delete", "revert", "bump", "upgrade", "update", "document",
+		"translate", "deprecate", "reproduce", "undo", "format", "lint",
+	}
 }
 
 // wishes are words that say that something is wanted, and not what.
 func wishes() []string {
 	return []string{
-		"better", "nice", "nicer", "good", "great", "modern", "cool", "awesome", "somehow", "something", "stuff", "things", "etc", "improve", "enhance", "optimize", "optimise", "polish", "cleaner",
-		"app", "application", "website", "site", "tool", "system", "platform", "service", "product", "dashboard", "game", "bot", "program", "project", "solution", "feature", "features", "software",
+		"better", "nice", "nicer", "good", "great", "modern", "cool", "awesome", "somehow", "something",
+		"stuff", "things", "etc", "improve", "enhance", "optimize", "optimise", "polish", "cleaner",
+		"app", "application", "website",
+		"site", "tool", "system", "platform", "service", "product", "dashboard", "game", "bot",
+		"program", "project", "solution", "feature", "features", "software",
 	}
 }
 
@@ -49,10 +55,13 @@ func wishes() []string {
 // what. It is a rule on the text alone: who doubts it asks the interviewer, who
 // may still say that the goal is clear.
 func Vague(goal string) (why string, vague bool) {
-	words := strings.FieldsFunc(strings.ToLower(goal), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	words := strings.FieldsFunc(strings.ToLower(goal), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	})
 	listed := 0
 	for l := range strings.Lines(goal) {
-		if l = strings.TrimSpace(l); strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "* ") || len(l) > 2 && unicode.IsDigit(rune(l[0])) && (l[1] == '.' || l[1] == ')') {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "* ") || len(l) > 2 && unicode.IsDigit(rune(l[0])) && (l[1] == '.' || l[1] == ')') {
 			listed++
 		}
 	}

@@ -72,7 +72,8 @@ func Hear(ctx context.Context, known *inquiry.Interview, round int, brief string
 		}
 		text := strings.Join(problems, "\n")
 		if len(agent.Handins(out.Messages)) >= maxTries {
-			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: "the interviewer's answer cannot be used: " + strings.Join(problems, "; ")}}, nil
+			why := "the interviewer's answer cannot be used: " + strings.Join(problems, "; ")
+			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: why}}, nil
 		}
 		next, why = text+"\n\nFix this and submit again.", "repair"
 	}
