@@ -27,7 +27,7 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	}
 	made := PlanOf(s)
 	made.Goal = o.Goal.Text
-	o.Plan, o.Spent = &made, s.Ledger.Spent()
+	o.Plan, o.Spent = &made, o.Spent+s.Ledger.Spent()
 	if len(made.Tasks) > 0 {
 		return nil
 	}
@@ -51,6 +51,9 @@ func PlanOf(s *state.State) nexus.Plan {
 	}
 	for _, t := range s.Tasks {
 		p.Tasks = append(p.Tasks, t.Task)
+	}
+	for _, as := range s.Interview.Assumptions {
+		p.Assumptions = append(p.Assumptions, as.Text)
 	}
 	return p
 }

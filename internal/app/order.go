@@ -131,7 +131,10 @@ func (a *App) Ready(c config.Config, o Order) error {
 	}
 	models.With(a.Keys(), o.tap)
 	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
-	if o.Run == "" && o.Plan == nil {
+	switch {
+	case o.Goal.Mode == nexus.Interview:
+		roles = []nexus.Role{nexus.Interviewer}
+	case o.Run == "" && o.Plan == nil:
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {

@@ -46,7 +46,7 @@ var largePackages = map[string]int{
 	"app":           3300, // the composition root: there is a line here for each thing that can be set up
 	"decide/state":  3200, // all that is true of a run, folded in one place
 	"decide/policy": 3800, // what each of some 400 programs may do: one judgement, whose parts call each other
-	"stack":         4640, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
+	"stack":         4760, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 }
 
 // wideLines are packages with lines of code that are too wide.

@@ -46,6 +46,7 @@ const (
 	Evolution Mode = "evolution" // a goal for an existing repository
 	Quick     Mode = "quick"     // one task, same gates
 	Draft     Mode = "draft"     // a plan and no work
+	Interview Mode = "interview" // questions until the goal is clear, and no work
 )
 
 // Tier is how strong, and how expensive, a model is.
@@ -104,6 +105,8 @@ const (
 	Specifier  Role = "specifier"  // turns a goal into a spec
 	Researcher Role = "researcher" // reports what a spec should be written with
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
+
+	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
 	Assistant Role = "assistant" // works outside of any run and answers in text
 )

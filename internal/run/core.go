@@ -207,6 +207,8 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		return add(startKey, "")
 	case nexus.PlanSought:
 		return add(Key(f.Attempt), "")
+	case nexus.InterviewSought:
+		return add(Key(f.Attempt), "")
 	case nexus.RoutesSought:
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Attempt = c.State.Judging.Clone()

@@ -5,6 +5,7 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 // The triggers of questions: the work that asked waits for the answer.
 const (
 	AmbiguityTrigger = "ambiguity" // an agent has a question
+	InterviewTrigger = "interview" // the interviewer has a question about the goal
 	SecurityTrigger  = "security"  // a command needs permission
 	PublishTrigger   = "publish"   // what landed needs permission to leave the private clone
 
@@ -53,6 +54,7 @@ func Triggers() []Trigger {
 	agree, task := []string{"yes", "no"}, []string{"retry", "skip"}
 	return []Trigger{
 		{AmbiguityTrigger, Green, FallContinue, nil, "an agent has a question; it continues with the fallback that it named"},
+		{InterviewTrigger, Green, FallContinue, nil, "the interviewer has a question about the goal; its default becomes an assumption"},
 		{ReviewTrigger, Yellow, FallSkip, task, "a task needs a person's decision; it stays parked"},
 		{RetriesTrigger, Yellow, FallSkip, task, "a task failed after all allowed attempts; it stays failed"},
 		{CostTrigger, Red, FallAbort, task, "a task's budget is used up; nothing more is spent on it"},

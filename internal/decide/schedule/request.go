@@ -72,6 +72,9 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	if q == nil || q.By != "" {
 		return no("no open question has the id %q", r.ID)
 	}
+	if hold(s, q, r.Text) {
+		return yes(nexus.QuestionLeft{ID: q.ID})
+	}
 	by := cmp.Or(r.By, "a person")
 	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
 	if t := s.Asker(q); q.Left && t != nil && slices.Contains(s.Asks(), q) {

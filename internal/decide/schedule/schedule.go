@@ -52,6 +52,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	}
 	switch s.Status {
 	case nexus.StatusPlanning:
+		if s.Goal.Goal.Mode == nexus.Interview {
+			return interviewing(s, now)
+		}
 		return plan(s, now)
 	case nexus.StatusExecuting:
 		return execute(s)
@@ -66,7 +69,7 @@ func Wake(s *state.State) time.Time {
 	if s.Status.Ended() {
 		return at
 	}
-	if s.Limits.RunTime > 0 && s.Drain == nil && !s.Started.IsZero() {
+	if timed(s) && !s.Started.IsZero() {
 		at = s.Due(s.Limits.RunTime)
 	}
 	for _, q := range s.Questions {
@@ -98,10 +101,16 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	if fs := quota(s, now); fs != nil {
 		return fs
 	}
-	if s.Drain == nil && s.Limits.RunTime > 0 && s.Worked(now) >= s.Limits.RunTime {
+	if timed(s) && s.Worked(now) >= s.Limits.RunTime {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
 	}
 	return nil
+}
+
+// timed reports whether the run's time may end it. People may take days over an
+// interview, whose sessions are bounded each.
+func timed(s *state.State) bool {
+	return s.Drain == nil && s.Limits.RunTime > 0 && s.Goal.Goal.Mode != nexus.Interview
 }
 
 // start asks the hooks whether work may start, before anything else is

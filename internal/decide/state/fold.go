@@ -20,6 +20,7 @@ func (s *State) apply(e nexus.Event) {
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
 	s.applyConsent(e.Fact, e.At)
+	s.Interview.Apply(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -35,6 +36,10 @@ func (s *State) apply(e nexus.Event) {
 		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
+	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed:
+		s.applyInterview(f, e.At)
+	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
@@ -125,12 +130,15 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		s.Goal, s.Limits, s.Accepted, s.Tip = f, f.Limits, at, f.Base
 		s.Ledger.Cap(s.Limits, 0)
 	case nexus.RunStarted:
-		s.Started, s.Process = at, f.Process
+		s.Started, s.Process, s.Alone, s.Patience = at, f.Process, f.Alone, f.Patience
 		s.Ledger.Cap(s.Limits, f.Spent)
 	case nexus.RunRecovered:
-		s.Process, s.OverCap = f.Process, nil
+		s.Process, s.OverCap, s.Alone, s.Patience = f.Process, nil, f.Alone, f.Patience
 		for _, t := range s.Tasks {
 			t.OverCap = nil
+		}
+		if q := s.Question(s.Interview.Waits()); q != nil {
+			q.Deadline = time.Time{} // nobody could see it run out
 		}
 		if f.Limits != nil {
 			s.Limits = *f.Limits

@@ -83,6 +83,9 @@ func (s *State) Asks() []*Question {
 
 // wants reports whether an answer to an open question would change something.
 func (s *State) wants(q *Question) bool {
+	if q.Attempt != "" && q.Attempt == s.Interview.Attempt {
+		return q.ID == s.Interview.Waits()
+	}
 	if s.Status.Ended() && !q.Left {
 		return false
 	}

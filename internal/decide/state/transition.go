@@ -200,6 +200,10 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
 	case nexus.RoutesTold:
 		return f.Attempt, true
+	case nexus.InterviewHeard:
+		return f.Attempt, true
+	case nexus.InterviewFailed:
+		return f.Attempt, true
 	case nexus.TaskSplit:
 		return f.Attempt, true
 	case nexus.SplitFailed:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -42,6 +43,7 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
+	g.Open, _ = inquiry.Vague(g.Text)
 	g.Refused, g.Before = refused(v.Drafts)
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
 	var facts []nexus.Fact
@@ -125,6 +127,9 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	for n, text := range made.Assumptions {
+		facts = append(facts, nexus.AssumptionStated{Attempt: p.a.ID, ID: fmt.Sprintf("A-%d", n+1), Text: text})
 	}
 	return facts, nil
 }

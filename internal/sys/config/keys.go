@@ -195,6 +195,7 @@ func planKeys() []Key {
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
 		one("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
 			func(c *Config) *int { return &c.Limits.Refusals }),
+		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan ask the person at the terminal about a goal first. vague: where its text leaves open what is to be built; nobody there: the planner states what it assumes", func(c *Config) *string { return &c.Interview }),
 		one("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which it is decided how it continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
 		one("replan.least", kind.Span(), "time that a task may take at least before replan.time counts", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
 		one("replan.rounds", kind.Whole(0, 100), "percent of limits.rounds after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),

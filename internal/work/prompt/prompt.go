@@ -225,6 +225,7 @@ type Goal struct {
 	Session nexus.SessionID
 	Text    string
 	Size    nexus.Size
+	Open    string   // why the goal is vague; empty: it is not
 	Red     []string // criteria of earlier runs that are met no more
 	Refused []string // why people refused the plans before, oldest first
 	Before  string   // the plan that they refused last
@@ -237,6 +238,7 @@ func (g Goal) Message() string {
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
 		{Title: "What it says", Body: statements(g.Text)},
+		{Title: "Left open", Body: leftOpen(g.Open)},
 		{
 			Title: "Why the plan was refused", Body: refusals(g.Refused),
 			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. " +
@@ -285,6 +287,14 @@ func ids(all []spec.Statement) string {
 		words[i] = s.ID
 	}
 	return strings.Join(words, ", ")
+}
+
+// leftOpen tells the planner of a vague goal that nobody was asked about.
+func leftOpen(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "The goal leaves open what is to be built: " + why + ". Nobody was asked about it. Take the reading that most people would mean and that is done with the least work, and submit what you took for granted as assumptions, one sentence each."
 }
 
 // Most returns a size with what its zero fields mean.

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/interview"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -127,6 +128,8 @@ func handin(role nexus.Role) json.RawMessage {
 	switch role {
 	case nexus.Planner:
 		return plan.Schema()
+	case nexus.Interviewer:
+		return interview.Schema()
 	case nexus.Verifier:
 		return review.VerdictSchema()
 	case nexus.Reviewer:

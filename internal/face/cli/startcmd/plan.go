@@ -61,6 +61,9 @@ func planCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if err := clarify(ctx, a, p, &o); err != nil {
+			return err
+		}
 		return propose(ctx, a, p, o, out)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
