@@ -21,9 +21,9 @@ func consent(s *state.State, now time.Time) []nexus.Fact {
 	switch {
 	case q == nil, q.By == "fallback":
 		return facts(consult(s, fmt.Sprintf("q%d", len(s.Questions)+1), now))
-	case q.By == "" && s.Consent.Alone && !q.Left:
+	case q.By == "" && s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID})
-	case q.By == "" && q.Left && s.Consent.Anew && !s.Consent.Alone:
+	case q.By == "" && q.Left && s.Consent.Anew && !s.Alone:
 		return facts(consult(s, q.ID, now)) // somebody may be there now
 	case q.By == "" && q.Left:
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan waits for consent, see " + q.ID})
@@ -56,11 +56,11 @@ func approve(s *state.State, by string) []nexus.Fact {
 // consult asks about the plan as it is.
 func consult(s *state.State, id string, now time.Time) nexus.QuestionAsked {
 	q := nexus.QuestionAsked{ID: id, Text: planQuestion(s), Fallback: nexus.Unapproved, Trigger: people.PlanTrigger}
-	switch c := s.Consent; {
-	case c.Alone:
+	switch {
+	case s.Alone:
 		q.Deadline = now
-	case c.Patience > 0:
-		q.Deadline = now.Add(c.Patience)
+	case s.Patience > 0:
+		q.Deadline = now.Add(s.Patience)
 	}
 	return q
 }

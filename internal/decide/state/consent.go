@@ -10,13 +10,11 @@ import (
 
 // Consent is how people stand to the plan.
 type Consent struct {
-	Question string        // that asks about the plan as it is; empty: nobody was asked
-	Anew     bool          // the run was taken up since that was asked
-	Alone    bool          // nobody is there who could answer
-	Patience time.Duration // that the question waits; 0: for ever
-	Drafts   []Draft       // plans that people did not let start, oldest first
-	By       string        // who agreed to the plan; empty before
-	Agreed   []nexus.Task  // the plan that was agreed to, where there are drafts
+	Question string       // that asks about the plan as it is; empty: nobody was asked
+	Anew     bool         // the run was taken up since that was asked
+	Drafts   []Draft      // plans that people did not let start, oldest first
+	By       string       // who agreed to the plan; empty before
+	Agreed   []nexus.Task // the plan that was agreed to, where there are drafts
 }
 
 // Draft is a plan that people did not let start as it was.
@@ -86,10 +84,8 @@ func (s *State) plan() []nexus.Task {
 func (s *State) applyConsent(f nexus.Fact, at time.Time) {
 	c := &s.Consent
 	switch f := f.(type) {
-	case nexus.RunStarted:
-		c.Alone, c.Patience = f.Alone, f.Patience
 	case nexus.RunRecovered:
-		c.Alone, c.Patience, c.Anew = f.Alone, f.Patience, c.Question != ""
+		c.Anew = c.Question != ""
 	case nexus.RunReopened:
 		c.Anew = c.Question != ""
 		if q := s.Consulted(); q != nil && q.By != "" && !s.Planned {
