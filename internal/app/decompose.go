@@ -31,7 +31,10 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	if len(made.Tasks) > 0 {
 		return nil
 	}
-	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; describe the goal in more detail, or write the plan yourself (docs/plan.md)."}
+	e := &nexus.Error{
+		Code: nexus.CodeNothingProposed, Message: s.Why,
+		Hint: "nexus logs " + string(s.Run) + " shows what was tried; describe the goal in more detail, or write the plan yourself (docs/plan.md).",
+	}
 	switch {
 	case s.Status == nexus.StatusLimit:
 		e.Code, e.Hint = nexus.CodeLimit, "Raise the limit: --budget or --max-time."

@@ -55,7 +55,10 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	}
 	prices, err := llm.LoadPrices(more)
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Fix pricing in the user's configuration file."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err,
+			Hint: "Fix pricing in the user's configuration file.",
+		}
 	}
 	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
 	prices.Behind(func() map[string]llm.Listed {

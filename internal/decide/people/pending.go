@@ -245,7 +245,10 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	}
 	r := b.index[id]
 	if r == nil {
-		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
+		return Item{}, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "no open question has that name",
+			Hint: "nexus status lists the questions.",
+		}
 	}
 	said := r.steered(nexus.TaskID(name))
 	if q := r.Question(name); q != nil {

@@ -79,7 +79,10 @@ func toolCallCommand(a *console.Console) *cobra.Command {
 	var dir, role string
 	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
 		if !json.Valid([]byte(args[1])) {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the input is not JSON", Hint: `Give an object, such as '{"path": "README.md"}'.`}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "the input is not JSON",
+				Hint: `Give an object, such as '{"path": "README.md"}'.`,
+			}
 		}
 		set, done, err := toolSet(ctx, a, dir, role)
 		if err != nil {

@@ -94,7 +94,10 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	}
 	told.Why = cmp.Or(told.Why, consents(s, wish))
 	if told.Settled && !told.Granted {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why), Hint: "See nexus status."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why),
+			Hint: "See nexus status.",
+		}
 	}
 	return a.Answer(told, func(view.Style) string {
 		switch t := s.Task(wish.Task); {

@@ -202,7 +202,10 @@ func (e *edit) editor(text []byte) ([]byte, error) {
 	defer func() { _ = os.Remove(file) }() // in the temporary directory
 	name := cmp.Or(e.app.Env("VISUAL"), e.app.Env("EDITOR"), "vi")
 	if err := console.Edit(name, file); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err, Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err,
+			Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait.",
+		}
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -148,7 +148,10 @@ func (g genesis) choose(idea string) (stack.Choice, error) {
 	if why == "" {
 		return c, nil
 	}
-	return c, &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: "Install its tools, or name another stack with --stack. A project of any stack works once it has a commit: then use nexus run."}
+	return c, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: why,
+		Hint: "Install its tools, or name another stack with --stack. A project of any stack works once it has a commit: then use nexus run.",
+	}
 }
 
 // conceive asks about the idea, or takes up the interview of a call before that
@@ -255,7 +258,10 @@ func green(ctx context.Context, a *console.Console) (string, error) {
 		}
 	}
 	if len(not) > 0 {
-		return "", &nexus.Error{Code: nexus.CodeNotReady, Message: "the first commit is not green: " + strings.Join(not, "; "), Hint: "Install or repair the tools of the stack, or name another with --stack, and start again."}
+		return "", &nexus.Error{
+			Code: nexus.CodeNotReady, Message: "the first commit is not green: " + strings.Join(not, "; "),
+			Hint: "Install or repair the tools of the stack, or name another with --stack, and start again.",
+		}
 	}
 	return strings.Join(passed, ", ") + " pass", nil
 }

@@ -74,7 +74,10 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 		}
 		said := strings.TrimSpace(string(data))
 		if bytes.ContainsRune(data, 0) {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(file) + " is not text", Hint: "Give notes as plain text or Markdown."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: view.Quote(file) + " is not text",
+				Hint: "Give notes as plain text or Markdown.",
+			}
 		}
 		if text == "" {
 			text = said
@@ -104,7 +107,10 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 // a name.
 func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus.RunID, error) {
 	if file != "" {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal of its run", Hint: "Leave out --file, or --resume."}
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal of its run",
+			Hint: "Leave out --file, or --resume.",
+		}
 	}
 	if name != "" {
 		r, err := p.Run(ctx, name)
@@ -116,7 +122,10 @@ func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus
 			return "", err
 		}
 		if s.Goal.Goal.Mode != nexus.Interview {
-			return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is no interview", Hint: "Continue it with nexus resume " + string(r.ID) + "."}
+			return "", &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is no interview",
+				Hint: "Continue it with nexus resume " + string(r.ID) + ".",
+			}
 		}
 		return r.ID, nil
 	}
@@ -129,7 +138,10 @@ func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus
 			return r.ID, nil
 		}
 	}
-	return "", &nexus.Error{Code: nexus.CodeNotFound, Message: "this repository has no interview yet", Hint: "Start one with nexus interview GOAL."}
+	return "", &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "this repository has no interview yet",
+		Hint: "Start one with nexus interview GOAL.",
+	}
 }
 
 // questioned has the interview, or takes it as it is where it is over.
@@ -202,7 +214,10 @@ func sayAssumed(a *console.Console, i *inquiry.Interview) {
 // else, is replaced only by somebody who says so.
 func place(ctx context.Context, a *console.Console, p *app.Place, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
 	if name = cmp.Or(strings.TrimSuffix(name, ".md"), slug(made.Title)); name != slug(name) {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is no name of a spec", Hint: "Use letters, digits and hyphens, such as " + slug(name) + "."}
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is no name of a spec",
+			Hint: "Use letters, digits and hyphens, such as " + slug(name) + ".",
+		}
 	}
 	rel := specDir + "/" + name + ".md"
 	root, err := os.OpenRoot(p.Repo.Work) // a link in the repository leads nowhere else
@@ -225,7 +240,10 @@ func place(ctx context.Context, a *console.Console, p *app.Place, made spec.Spec
 		err = errors.Join(root.WriteFile(rel+".tmp", text, 0o644), root.Rename(rel+".tmp", rel))
 	}
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeStorage, Message: "write " + rel, Cause: err, Hint: "Make the directory writable. The interview is kept: nexus interview --resume writes its spec again."}
+		return "", &nexus.Error{
+			Code: nexus.CodeStorage, Message: "write " + rel, Cause: err,
+			Hint: "Make the directory writable. The interview is kept: nexus interview --resume writes its spec again.",
+		}
 	}
 	return rel, nil
 }
