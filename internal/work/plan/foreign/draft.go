@@ -203,6 +203,7 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 	}
 	i.Plan.Version, i.Plan.Goal = plan.Version, strings.TrimSpace(cmp.Or(strings.TrimSpace(d.goal), d.base()))
 	i.Plan.Tasks = plan.Normalise(i.Plan.Tasks)
+	d.uncircle(i)
 	i.Remarks = d.ordered()
 	return i, nil
 }
