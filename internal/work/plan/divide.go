@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -42,7 +43,8 @@ func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Divi
 	}
 	most = prompt.Most(most)
 	var why []string
-	out := nexus.Plan{Version: p.Version, Goal: p.Goal, Estimate: p.Estimate}
+	out := p
+	out.Tasks = nil
 	taken := make([]nexus.TaskID, 0, len(p.Tasks))
 	for _, t := range p.Tasks {
 		taken = append(taken, t.ID)
@@ -109,11 +111,14 @@ func largeBecause(t nexus.Task, at int, most nexus.Size) []string {
 	return texts
 }
 
-// ways returns how many parts a task may have that is divided so many times.
+// ways returns how many parts a task may have that is divided so many times: never more than a plan has tasks.
 func ways(parts, times int) int {
-	n := 1
+	n, parts := 1, max(1, parts)
 	for range max(0, times) {
-		n *= max(1, parts)
+		if n > MaxTasks/parts {
+			return MaxTasks
+		}
+		n *= parts
 	}
 	return n
 }
@@ -147,13 +152,22 @@ func waitFor(t *nexus.Task, whole, last nexus.TaskID) {
 }
 
 // divided returns the parts of a task, as few as are small enough, in the order in which they land;
-// nil where there are none.
+// nil where there are none. It tries no more parts than there is something to give to, and of many only some numbers.
 func divided(t nexus.Task, most nexus.Size, ways int) ([]nexus.Task, DivideBy) {
-	least := 2
-	for _, m := range [][2]int{{len(t.Files), most.Files}, {len(t.Criteria), most.Criteria}, {t.Minutes, most.Minutes}} {
-		least = max(least, (m[0]+m[1]-1)/m[1])
+	paragraphs := paragraphs(t.Brief)
+	text := 0
+	for _, p := range paragraphs {
+		text += utf8.RuneCountInString(p)
 	}
-	for n := least; n <= ways; n++ {
+	for _, c := range t.Criteria {
+		text += utf8.RuneCountInString(c.Text)
+	}
+	least := 2
+	for _, m := range [][2]int{{len(t.Files), most.Files}, {len(t.Criteria), most.Criteria}, {t.Minutes, most.Minutes}, {text, most.Characters}} {
+		least = max(least, (m[0]-1)/m[1]+1)
+	}
+	ways = min(ways, MaxTasks, max(least, len(t.Files), len(paragraphs), len(t.Criteria)))
+	for n := least; n <= ways; n += 1 + (n-least)/32 {
 		for _, by := range []DivideBy{ByLayers, ByFiles, ByTime} {
 			shares := share(t.Files, n, most.Files, by)
 			if shares == nil {
@@ -287,7 +301,7 @@ func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []ne
 	if !spread(parts, t.Criteria, most.Criteria, by) {
 		return nil
 	}
-	tell(parts, t, by)
+	tell(parts, t, most.Characters, by)
 	for i, p := range parts {
 		if len(largeBecause(p, i, most)) > 0 {
 			return nil
@@ -306,8 +320,8 @@ func entitled(title string, k, n int) string {
 	return strings.TrimSpace(title) + end
 }
 
-// spread gives each criterion to one part: to the one whose files it names, otherwise to the last, which builds on
-// all others, or, where all parts have the same files, to each in turn. A part without a
+// spread gives each criterion to one part: to the last one whose files it names, as an earlier one cannot show what a
+// later one makes; otherwise to the last, which builds on all others, or, where all parts have the same files, to each in turn. A part without a
 // criterion that a machine can check is checked by the tests. It reports false where there is no room.
 func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideBy) bool {
 	for i, c := range criteria {
@@ -341,57 +355,169 @@ func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideB
 	return true
 }
 
-// names returns which of the parts has most of the files that a text names; -1 for none.
+// names returns the last of the parts with a file that a text names; -1 for none.
 func names(parts []nexus.Task, text string) int {
-	best, at := 0, -1
-	for i, p := range parts {
-		if n := named(p, text); n > best {
-			best, at = n, i
+	said := words(text)
+	for i := len(parts) - 1; i >= 0; i-- {
+		if said.name(parts[i]) {
+			return i
 		}
 	}
-	return at
+	return -1
 }
 
-// named counts the files of a part that a text names.
-func named(p nexus.Task, text string) int {
-	n := 0
-	for _, f := range p.Files {
+// wording is what a text consists of.
+type wording struct {
+	text  string
+	paths map[string]bool // words with what joins them, such as db/store.go
+	words map[string]bool // in small letters, without those of file names
+}
+
+// words takes a text apart.
+func words(text string) wording {
+	w := wording{text, map[string]bool{}, map[string]bool{}}
+	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for p := range strings.FieldsFuncSeq(text, func(r rune) bool { return !inWord(r) && !strings.ContainsRune("./-", r) }) {
+		p = strings.TrimPrefix(strings.TrimRight(p, "./-"), "./")
+		if w.paths[p] = true; strings.Contains(p, ".") {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(strings.ToLower(p), func(r rune) bool { return !inWord(r) }) {
+			w.words[word] = true
+		}
+	}
+	return w
+}
+
+// name reports whether they name a file of a part: its path, the end of its path, or its stem if that is long enough
+// to mean something.
+func (w wording) name(p nexus.Task) bool {
+	return slices.ContainsFunc(p.Files, func(f string) bool {
 		base := path.Base(f)
-		if strings.Contains(text, base) || mentions(text, strings.TrimSuffix(base, path.Ext(base))) {
-			n++
+		stem := strings.TrimSuffix(base, path.Ext(base))
+		if len(stem) > 3 && w.words[strings.ToLower(stem)] || strings.ContainsAny(base, " ()[]{}@+$") && strings.Contains(w.text, base) {
+			return true
 		}
-	}
-	return n
+		for end := f; ; {
+			if w.paths[end] {
+				return true
+			}
+			_, rest, found := strings.Cut(end, "/")
+			if end = rest; !found {
+				return false
+			}
+		}
+	})
 }
 
-// mentions reports whether a text has a word that is long enough to mean something.
-func mentions(text, word string) bool {
-	return len(word) > 3 && slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-	}), strings.ToLower(word))
+// paragraphs splits a text at empty lines, but not in fenced code.
+func paragraphs(text string) []string {
+	var all, lines []string
+	fence := ""
+	end := func() {
+		if p := strings.TrimSpace(strings.Join(lines, "\n")); p != "" {
+			all = append(all, p)
+		}
+		lines = nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		bare := strings.TrimSpace(line)
+		mark := bare[:len(bare)-len(strings.TrimLeft(bare, "`"))]
+		if mark == "" {
+			mark = bare[:len(bare)-len(strings.TrimLeft(bare, "~"))]
+		}
+		switch {
+		case fence == "" && bare == "":
+			end()
+			continue
+		case fence == "" && len(mark) >= 3:
+			fence = mark
+		case fence != "" && bare == mark && strings.HasPrefix(mark, fence):
+			fence = ""
+		}
+		lines = append(lines, line)
+	}
+	end()
+	return all
 }
 
 // tell writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
-// files it names, to all if it names none; where all parts have the same files, each has its share of them.
-func tell(parts []nexus.Task, t nexus.Task, by DivideBy) {
-	paragraphs := strings.Split(strings.TrimSpace(t.Brief), "\n\n")
-	for i := range parts {
-		parts[i].Brief = lead(t, parts, i)
+// files it names, to all if it names none. Where all parts have the same files, those that name one are shared out, and
+// of the others the longest where a part would become too large.
+func tell(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
+	all := paragraphs(t.Brief)
+	mine := make([][]bool, len(all)) // by paragraph, whose it is; nil: everybody's
+	for k := 1; k < len(all); k++ {
+		said := words(all[k])
+		owner := make([]bool, len(parts))
+		for i, p := range parts {
+			owner[i] = said.name(p)
+		}
+		if slices.Contains(owner, true) {
+			mine[k] = owner
+		}
 	}
-	for k, text := range paragraphs {
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-		none := names(parts, text) < 0
-		for i := range parts {
-			mine := none || named(parts[i], text) > 0
-			if by == ByTime {
-				mine = i == k*len(parts)/len(paragraphs)
-			}
-			if k == 0 || mine {
-				parts[i].Brief += "\n\n" + text
+	if by == ByTime {
+		shareOut(parts, t, all, mine, most)
+	}
+	for i := range parts {
+		b := lead(t, parts, i)
+		for k, text := range all {
+			if mine[k] == nil || mine[k][i] {
+				b += "\n\n" + text
 			}
 		}
+		parts[i].Brief = b
+	}
+}
+
+// shareOut gives each paragraph that is not everybody's to one part. Of those that are, as many of the longest as it
+// takes are no longer.
+func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, most int) {
+	var common []int
+	for k := 1; k < len(all); k++ {
+		if mine[k] == nil {
+			common = append(common, k)
+		}
+	}
+	size := func(k int) int { return utf8.RuneCountInString(all[k]) + len("\n\n") }
+	slices.SortStableFunc(common, func(a, b int) int { return size(b) - size(a) })
+	own := make([]int, len(parts)) // what a part has anyway
+	for i, p := range parts {
+		own[i] = utf8.RuneCountInString(lead(t, parts, i))
+		if len(all) > 0 {
+			own[i] += size(0)
+		}
+		for _, c := range p.Criteria {
+			own[i] += utf8.RuneCountInString(c.Text)
+		}
+	}
+	for {
+		var shared []int
+		everybody := 0
+		for k := 1; k < len(all); k++ {
+			if mine[k] != nil {
+				shared = append(shared, k)
+			} else {
+				everybody += size(k)
+			}
+		}
+		have := slices.Clone(own)
+		for j, k := range shared {
+			i := j * len(parts) / len(shared)
+			mine[k] = make([]bool, len(parts))
+			mine[k][i] = true
+			have[i] += size(k)
+		}
+		if len(common) == 0 || slices.Max(have)+everybody <= most {
+			return
+		}
+		n := (len(common) + 3) / 4
+		for _, k := range common[:n] {
+			mine[k] = []bool{}
+		}
+		common = common[n:]
 	}
 }
 
