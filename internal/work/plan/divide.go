@@ -156,8 +156,12 @@ func waitFor(t *nexus.Task, whole, last nexus.TaskID) {
 func divided(t nexus.Task, most nexus.Size, ways int) ([]nexus.Task, DivideBy) {
 	paragraphs := paragraphs(t.Brief)
 	text := 0
-	for _, p := range paragraphs {
-		text += utf8.RuneCountInString(p)
+	for k, p := range paragraphs {
+		n := utf8.RuneCountInString(p)
+		if k > 0 && n+utf8.RuneCountInString(paragraphs[0]) > most.Characters || n > most.Characters {
+			return nil, ""
+		}
+		text += n
 	}
 	for _, c := range t.Criteria {
 		text += utf8.RuneCountInString(c.Text)
