@@ -1,4 +1,4 @@
-package foreign
+package plan
 
 import (
 	"slices"
@@ -10,15 +10,15 @@ import (
 // follow, those that may close one are dropped.
 const maxSteps = 10_000_000
 
-// uncircle drops each soft need that closes a circle: what is good to have is no reason to refuse a plan. A circle of
-// needs stays, for a person to decide about.
-func (d *draft) uncircle(i Import) {
+// Uncircle drops each soft need that closes a circle, and says of which task and to which: what is good to have is no
+// reason to refuse a plan. A circle of needs stays, for a person to decide about. All tasks that others wait for are there.
+func Uncircle(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	at := map[nexus.TaskID]int{}
-	for k, t := range i.Plan.Tasks {
+	for k, t := range tasks {
 		at[t.ID] = k
 	}
-	after := make([][]int, len(i.Plan.Tasks))
-	for k, t := range i.Plan.Tasks {
+	after := make([][]int, len(tasks))
+	for k, t := range tasks {
 		for _, id := range t.After() {
 			after[k] = append(after[k], at[id])
 		}
@@ -27,17 +27,17 @@ func (d *draft) uncircle(i Import) {
 	if !slices.Contains(left, true) {
 		return
 	}
-	g := graph{after: make([][]int, len(after)), left: left}
-	for k, t := range i.Plan.Tasks {
+	g := waits{after: make([][]int, len(after)), left: left}
+	for k, t := range tasks {
 		for _, id := range t.Needs {
 			g.after[k] = append(g.after[k], at[id])
 		}
 	}
-	for k := range i.Plan.Tasks {
-		t := &i.Plan.Tasks[k]
+	for k := range tasks {
+		t := &tasks[k]
 		t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool {
 			if left[k] && left[at[id]] && g.reaches(at[id], k) {
-				d.remark(Lost, i.places[t.ID], string(t.ID), "the soft need of "+string(id), "it closes a circle")
+				dropped(t.ID, id)
 				return true
 			}
 			g.after[k] = append(g.after[k], at[id])
@@ -91,15 +91,15 @@ func peel(after, before [][]int, left []bool) {
 	}
 }
 
-// graph says which of the tasks that are left wait for which.
-type graph struct {
+// waits says which of the tasks that are left wait for which.
+type waits struct {
 	after [][]int
 	left  []bool
 	steps int
 }
 
 // reaches reports whether a task waits for another one, maybe by way of others.
-func (g *graph) reaches(from, to int) bool {
+func (g *waits) reaches(from, to int) bool {
 	seen := map[int]bool{from: true}
 	for next := []int{from}; len(next) > 0; {
 		k := next[len(next)-1]
