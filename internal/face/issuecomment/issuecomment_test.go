@@ -94,6 +94,7 @@ func TestNewestWins(t *testing.T) {
 		i.ask(2)
 		i.ask(3)
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		i.want(t, 2, "0", "3")
 		i.ask(4)
 		end()
@@ -108,6 +109,7 @@ func TestUnchanged(t *testing.T) {
 		end := i.follow(t.Context())
 		i.events <- nexus.Event{Run: "r1", Seq: 1, Fact: nexus.RunPaused{}}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		end()
 		i.want(t, 1, "0")
 	})
@@ -152,6 +154,7 @@ func TestRefused(t *testing.T) {
 		i := &issue{fail: []error{no, no}}
 		end := i.follow(t.Context())
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		i.want(t, 1)
 		i.ask(1)
 		i.want(t, 2)
