@@ -99,7 +99,10 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
 	routing := routingOf(c, past, untested)
 	routing.Experience = past.Experience(price)
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent}}
+	facts := []nexus.Fact{nexus.GoalAccepted{
+		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,
+		Consent: o.Consent,
+	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}

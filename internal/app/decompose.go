@@ -27,11 +27,14 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	}
 	made := PlanOf(s)
 	made.Goal = o.Goal.Text
-	o.Plan, o.Spent = &made, s.Ledger.Spent()
+	o.Plan, o.Spent = &made, o.Spent+s.Ledger.Spent()
 	if len(made.Tasks) > 0 {
 		return nil
 	}
-	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; describe the goal in more detail, or write the plan yourself (docs/plan.md)."}
+	e := &nexus.Error{
+		Code: nexus.CodeNothingProposed, Message: s.Why,
+		Hint: "nexus logs " + string(s.Run) + " shows what was tried; describe the goal in more detail, or write the plan yourself (docs/plan.md).",
+	}
 	switch {
 	case s.Status == nexus.StatusLimit:
 		e.Code, e.Hint = nexus.CodeLimit, "Raise the limit: --budget or --max-time."
@@ -51,6 +54,9 @@ func PlanOf(s *state.State) nexus.Plan {
 	}
 	for _, t := range s.Tasks {
 		p.Tasks = append(p.Tasks, t.Task)
+	}
+	for _, as := range s.Interview.Assumptions {
+		p.Assumptions = append(p.Assumptions, as.Text)
 	}
 	return p
 }

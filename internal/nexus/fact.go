@@ -26,14 +26,16 @@ type Event struct {
 type (
 	// GoalAccepted begins a run.
 	GoalAccepted struct {
-		Goal     Goal     `json:"goal"`
-		Base     string   `json:"base"`   // commit the run starts from
-		Target   string   `json:"target"` // branch it is meant for; empty on a detached head
-		Land     bool     `json:"land"`   // fast-forward the target at the end
-		Limits   Limits   `json:"limits"`
-		Gates    []string `json:"gates,omitempty"` // names of the gates that judge
-		Routing  Routing  `json:"routing,omitzero"`
-		Planning Money    `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
+		Goal    Goal     `json:"goal"`
+		Base    string   `json:"base"`   // commit the run starts from
+		Target  string   `json:"target"` // branch it is meant for; empty on a detached head
+		Land    bool     `json:"land"`   // fast-forward the target at the end
+		Limits  Limits   `json:"limits"`
+		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
+		Routing Routing  `json:"routing,omitzero"`
+		Consent Consent  `json:"consent,omitzero"` // to the plan
+
+		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.
@@ -49,6 +51,9 @@ type (
 		Spent   Money   `json:"spent"`            // by other runs, on this day
 		Sandbox string  `json:"sandbox,omitzero"` // what confines agents and gates; "off" is nothing
 		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
+
+		Alone    bool          `json:"alone,omitzero"`    // nobody is there: what only a person may answer is left
+		Patience time.Duration `json:"patience,omitzero"` // that a question of the run itself waits; 0: for ever
 	}
 	// RunRecovered says that another process took the run over.
 	RunRecovered struct {
@@ -58,6 +63,9 @@ type (
 		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
 		Sandbox string  `json:"sandbox,omitzero"`
 		Hooks   bool    `json:"hooks,omitzero"` // as in RunStarted
+
+		Alone    bool          `json:"alone,omitzero"`    // as in RunStarted
+		Patience time.Duration `json:"patience,omitzero"` // as in RunStarted
 	}
 	// RunPaused holds every worker at its next turn.
 	RunPaused struct {
@@ -219,7 +227,21 @@ type (
 	}
 	// PlanApproved lets the tasks begin.
 	PlanApproved struct {
-		By string `json:"by"`
+		By string `json:"by"` // "policy" where nobody had to agree
+	}
+	// PlanRefused sets a plan aside that was proposed: its tasks are none of the
+	// run's any more, and another plan is made.
+	PlanRefused struct {
+		Question string `json:"question"`
+		Why      string `json:"why"` // what the planner is told
+		By       string `json:"by"`
+	}
+	// PlanRevised replaces the plan that was proposed by what a person made of it.
+	// Its tasks follow as facts of their own.
+	PlanRevised struct {
+		Tasks int    `json:"tasks"`
+		Goal  string `json:"goal,omitzero"` // in place of the goal's text; empty: that stays
+		By    string `json:"by"`
 	}
 	// TaskParked leaves a task for a person.
 	TaskParked struct {

@@ -46,6 +46,7 @@ const (
 	Evolution Mode = "evolution" // a goal for an existing repository
 	Quick     Mode = "quick"     // one task, same gates
 	Draft     Mode = "draft"     // a plan and no work
+	Interview Mode = "interview" // questions until the goal is clear, and no work
 )
 
 // Tier is how strong, and how expensive, a model is.
@@ -105,6 +106,8 @@ const (
 	Researcher Role = "researcher" // reports what a spec should be written with
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
+	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
+
 	Assistant Role = "assistant" // works outside of any run and answers in text
 )
 
@@ -135,6 +138,7 @@ type Limits struct {
 	Size          Size          `json:"size,omitzero"`           // of a task that is planned
 	SecondLook    SecondLook    `json:"second_look,omitzero"`    // which plans are held against their goal; zero is auto
 	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that fix unmet criteria of what landed; 0: none
+	Refusals      int           `json:"refusals,omitzero"`       // of the plan, with a reason: after each another one is made
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed
@@ -172,7 +176,7 @@ type Size struct {
 // DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
+		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		SecondLook:  LookAuto,

@@ -14,6 +14,8 @@ type Plan struct {
 	Estimate *Estimate  `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
 	Cover    *PlanCover `json:"cover,omitempty"`    // what a second look at it found; nil: nobody looked
 	Tasks    []Task     `json:"tasks"`
+
+	Assumptions []string `json:"assumptions,omitempty"` // what its planner took for granted where the goal said nothing
 }
 
 // TaskKind says what sort of change a task makes.

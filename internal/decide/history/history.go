@@ -74,7 +74,10 @@ type Accuracy struct {
 
 // Of sums up runs, the oldest first.
 func Of(runs []*state.State) Figures {
-	f := Figures{Runs: len(runs), ByKind: []Group{}, ByStack: []Group{}, ByTier: []Group{}, Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{}}
+	f := Figures{
+		Runs: len(runs), ByKind: []Group{}, ByStack: []Group{}, ByTier: []Group{},
+		Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{},
+	}
 	var all accuracy
 	kinds, stacks, tiers := groups{}, groups{}, groups{}
 	for _, s := range runs {

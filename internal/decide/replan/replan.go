@@ -78,7 +78,8 @@ func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen) []nexus
 	r := l.Replan
 	if likely := estimate(t); likely > 0 && r.Time > 0 {
 		limit := max(likely*time.Duration(r.Time)/100, r.Least, time.Second)
-		add(nexus.OverEstimate, int64(seen.Worked), int64(limit), "it has taken %s, and was estimated at %s", seen.Worked.Round(time.Second), likely)
+		add(nexus.OverEstimate, int64(seen.Worked), int64(limit), "it has taken %s, and was estimated at %s",
+			seen.Worked.Round(time.Second), likely)
 	}
 	rounds := t.Tried() + max(0, len(a.Rounds)-t.RoundsOf)
 	add(nexus.OverRounds, int64(rounds), Share(l), "%d of its %d rounds are used", rounds, l.Rounds)

@@ -60,7 +60,9 @@ func root(a *console.Console) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("work", "Work:", slices.Concat(startcmd.Commands(a), speccmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a)))
+	group("work", "Work:", slices.Concat(
+		startcmd.Commands(a), speccmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a),
+	))
 	group("watch", "Steer and watch:", runscmd.Commands(a))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -48,6 +49,7 @@ func Report(s Style, r Run, more bool) string {
 		}
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
+	b.WriteString(DrawConsent(s, r.Consent))
 	b.WriteString(left(s, r))
 	b.WriteString(decisions(s, r))
 	if r.Cover != nil && r.Cover.State != nexus.CoverFull {
@@ -210,6 +212,17 @@ func onto(r Run) string {
 	}
 }
 
+// continues reports whether the run has to be resumed for what follows from an answer.
+func continues(q Ask) bool { return q.Task != "" || q.Trigger == people.PlanTrigger }
+
+// refusal is the command that refuses what is asked.
+func refusal(q Ask) string {
+	if q.Trigger == people.PlanTrigger {
+		return "nexus reject " + q.ID + " --why TEXT"
+	}
+	return "nexus reject " + q.ID
+}
+
 // next says what a person would type now.
 func next(s Style, r Run) string {
 	var rows [][]string
@@ -219,10 +232,10 @@ func next(s Style, r Run) string {
 		case len(q.Choices) == 0:
 			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
 		default:
-			if q.Task != "" && r.Status.Ended() {
+			if r.Status.Ended() && continues(q) {
 				goOn = " && nexus resume"
 			}
-			add("nexus approve "+q.ID+goOn, "approve; or refuse with nexus reject "+q.ID)
+			add("nexus approve "+q.ID+goOn, "approve; or refuse with "+refusal(q))
 		}
 	}
 	for _, t := range r.Tasks {

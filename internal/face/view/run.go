@@ -42,6 +42,7 @@ type Run struct {
 	Windows []Window             `json:"windows,omitempty"` // how much of the limits of agent programs is used
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
 	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // what a second look at the plan found; missing: nobody looked
+	Consent *Consent             `json:"plan,omitempty"`      // what people said to the plan; none where nobody did
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
 }
@@ -170,7 +171,7 @@ func Of(s *state.State, now time.Time) Run {
 		}
 	}
 	r.Windows = Windows(s.Windows, now)
-	r.Asks = Asks(s)
+	r.Asks, r.Consent = Asks(s), ConsentOf(s)
 	r.Now = runNow(s, now)
 	for _, t := range s.Tasks {
 		row := TaskOf(s, t, now)

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trace"
 )
 
 // DrawTrace draws how far each requirement has come: its tasks, what shows it and its
 // commits, and below the table what is missing.
-func DrawTrace(s Style, t spec.Trace) string {
+func DrawTrace(s Style, t trace.Trace) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
 		stage := string(r.Stage)

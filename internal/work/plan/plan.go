@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // Version is the version of the plan file that this package reads.
@@ -69,6 +70,8 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 type handin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
+
+	Assumptions []string `json:"assumptions"`
 }
 
 // Parse reads what a planner submitted for a goal and checks it. It is also
@@ -100,6 +103,11 @@ func read(data []byte) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeNothingProposed, why)
 	}
 	p.Tasks = Normalise(h.Tasks)
+	for _, text := range h.Assumptions {
+		if text = prompt.Line(text); text != "" {
+			p.Assumptions = append(p.Assumptions, text)
+		}
+	}
 	return p, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trace"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -41,32 +42,32 @@ func traceCommand(a *console.Console) *cobra.Command {
 }
 
 // traced traces what a run or a spec says.
-func traced(ctx context.Context, a *console.Console, name string) (spec.Trace, error) {
+func traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
-		return spec.Trace{}, err
+		return trace.Trace{}, err
 	}
 	defer p.Close()
 	text, err := specText(a, name)
 	if err != nil {
-		return spec.Trace{}, err
+		return trace.Trace{}, err
 	}
 	if text == "" {
 		r, err := p.Run(ctx, name)
 		if err != nil {
-			return spec.Trace{}, err
+			return trace.Trace{}, err
 		}
 		s, rows, err := criteria(ctx, p, r.ID)
 		if err != nil {
-			return spec.Trace{}, err
+			return trace.Trace{}, err
 		}
-		return spec.TraceOf(s.Goal.Goal.Text, s, rows), nil
+		return trace.Of(s.Goal.Goal.Text, s, rows), nil
 	}
 	s, rows, err := latest(ctx, p, text)
 	if err != nil {
-		return spec.Trace{}, err
+		return trace.Trace{}, err
 	}
-	return spec.TraceOf(text, s, rows), nil
+	return trace.Of(text, s, rows), nil
 }
 
 // specText returns the text of the spec that a name means, as a file or as a name of one; empty where it

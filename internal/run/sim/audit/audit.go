@@ -44,6 +44,7 @@ type Audit struct {
 	aboard   nexus.AttemptID
 	mends    mending
 	splits   splitting
+	consents consents
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -88,7 +89,7 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
-	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.meet(e)
 	switch e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
@@ -144,6 +145,12 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+// meet books when an event came, and what it says of the consent to the plan.
+func (b *Audit) meet(e nexus.Event) {
+	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.consent(e.Fact)
 }
 
 func (b *Audit) settle(f nexus.RequestSettled) {
@@ -337,34 +344,6 @@ func (b *Audit) stop(id nexus.AttemptID) {
 	}
 }
 
-// money books calls: none while paused, none beyond a cap, each settled once.
-func (b *Audit) money(f nexus.Fact) {
-	switch f := f.(type) {
-	case nexus.BudgetReserved:
-		b.reserve(f)
-	case nexus.BudgetRefused:
-		spent := b.spent
-		if f.Cap == "day" {
-			spent = b.days[b.today] + b.others(b.today)
-		}
-		if (f.Cap == "run" || f.Cap == "day") && f.Asked <= f.Limit-spent {
-			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, spent, f.Limit, len(b.open))
-		}
-	case nexus.BudgetSpent:
-		if b.open[f.ID].ID == "" || b.closed[f.ID] {
-			b.wrong("%s is settled, and is not open", f.ID)
-		}
-		delete(b.open, f.ID)
-		b.closed[f.ID] = true
-		b.spent += f.Money
-		b.days[b.asked[f.ID]] += f.Money
-	default:
-	}
-	if over := b.world.Books().Charged - b.cap; over > b.largest {
-		b.wrong("the provider charged %s more than the cap", over)
-	}
-}
-
 // reserve books that a call is about to be made.
 func (b *Audit) reserve(f nexus.BudgetReserved) {
 	if b.paused || b.draining {
@@ -442,17 +421,6 @@ func (b *Audit) train(f nexus.Fact) {
 	}
 }
 
-// resolved checks that no refusal of what landed stands, and that a reviewer
-// read what a merger made.
-func (b *Audit) resolved(f nexus.TrainLanded) {
-	if b.tasks[f.Task].refused {
-		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
-	}
-	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
-		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
-	}
-}
-
 // talk books conversations: each turn once, in order.
 func (b *Audit) talk(f nexus.Fact) {
 	switch f := f.(type) {
@@ -495,3 +463,14 @@ func (b *Audit) Ended() bool { return b.ended != "" }
 
 // Limits returns the caps in force.
 func (b *Audit) Limits() nexus.Limits { return b.limits }
+
+// resolved checks that no refusal of what landed stands, and that a reviewer
+// read what a merger made.
+func (b *Audit) resolved(f nexus.TrainLanded) {
+	if b.tasks[f.Task].refused {
+		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
+	}
+	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
+		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
+	}
+}

@@ -101,6 +101,9 @@ func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
 	case x.roll(x.scenario.noPlan):
 		return []nexus.Fact{nexus.PlanFailed{Why: "it makes no sense"}}, nil
 	}
+	if x.scenario.Consent.Wanted && len(x.View.Drafts)%2 == 0 {
+		return Planned(x.scenario.Draft(len(x.View.Drafts))), nil
+	}
 	return Planned(x.scenario.Tasks), nil
 }
 

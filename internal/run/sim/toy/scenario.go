@@ -23,6 +23,7 @@ type Scenario struct {
 	Tasks    []nexus.Task
 	Routing  nexus.Routing
 	Given    bool // the plan comes with the goal
+	Consent  nexus.Consent
 	stubborn map[nexus.TaskID]bool
 	know     *knowing // what coders need to know; nil: it is up to chance what is red
 
@@ -95,8 +96,8 @@ func Draw(r *rand.Rand) Scenario {
 
 // drawCriteria gives some tasks a criterion with a check of its own, and says
 // how often it is fixed, what a task that is stuck may be split into, at which thresholds it is decided
-// anew how tasks continue, and how often
-// windows are told of. It takes nothing from the scenario's dice.
+// anew how tasks continue, how often windows are told of, and whether the plan wants consent. It takes nothing
+// from the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
@@ -112,6 +113,7 @@ func drawCriteria(s *Scenario) {
 	if r.IntN(3) == 0 {
 		s.windows = Chance(r.Float64() * 0.3)
 	}
+	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
 	drawWants(r, s.Tasks)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {

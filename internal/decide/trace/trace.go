@@ -1,4 +1,6 @@
-package spec
+// Package trace follows the statements of a goal to the tasks, tests and commits of a run that serve them, and
+// says how far each has come.
+package trace
 
 import (
 	"fmt"
@@ -6,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -25,35 +28,35 @@ const (
 type Trace struct {
 	Run   nexus.RunID `json:"run,omitzero"` // whose state it is; empty: no run has planned it
 	Title string      `json:"title,omitzero"`
-	Rows  []TraceRow  `json:"rows"`
+	Rows  []Row       `json:"rows"`
 	Gaps  int         `json:"gaps"` // rows with a gap
 }
 
-// TraceRow is a statement with what was made of it.
-type TraceRow struct {
-	Statement
+// Row is a statement with what was made of it.
+type Row struct {
+	spec.Statement
 
-	Stage    Stage            `json:"stage"`
-	Priority nexus.MoSCoW     `json:"priority,omitzero"`
-	Later    bool             `json:"later,omitzero"`  // not in the first version
-	Asks     bool             `json:"asks"`            // false: it asks for nothing
-	Tasks    []TraceTask      `json:"tasks,omitempty"` // that serve it
-	By       string           `json:"by,omitzero"`     // who says so: planner, checker; empty: a goal of one statement
-	Criteria []TraceCriterion `json:"criteria,omitempty"`
-	Tests    []string         `json:"tests,omitempty"`
-	Commits  []string         `json:"commits,omitempty"`
-	Note     string           `json:"note,omitzero"`
-	Gap      string           `json:"gap,omitzero"` // what is missing until it is verified
+	Stage    Stage        `json:"stage"`
+	Priority nexus.MoSCoW `json:"priority,omitzero"`
+	Later    bool         `json:"later,omitzero"`  // not in the first version
+	Asks     bool         `json:"asks"`            // false: it asks for nothing
+	Tasks    []Task       `json:"tasks,omitempty"` // that serve it
+	By       string       `json:"by,omitzero"`     // who says so: planner, checker; empty: a goal of one statement
+	Criteria []Criterion  `json:"criteria,omitempty"`
+	Tests    []string     `json:"tests,omitempty"`
+	Commits  []string     `json:"commits,omitempty"`
+	Note     string       `json:"note,omitzero"`
+	Gap      string       `json:"gap,omitzero"` // what is missing until it is verified
 }
 
-// TraceTask is a task that serves a statement.
-type TraceTask struct {
+// Task is a task that serves a statement.
+type Task struct {
 	ID     nexus.TaskID     `json:"id"`
 	Status nexus.TaskStatus `json:"status"`
 }
 
-// TraceCriterion is a criterion that would show a statement.
-type TraceCriterion struct {
+// Criterion is a criterion that would show a statement.
+type Criterion struct {
 	ID    string       `json:"id"`
 	State accept.State `json:"state"`
 }
@@ -64,21 +67,21 @@ const (
 	ByChecker = "checker"
 )
 
-// TraceOf says how far each statement of a goal has come in a run, whose goal may be an older version of it.
+// Of says how far each statement of a goal has come in a run, whose goal may be an older version of it.
 // Without a run nothing is planned. The criteria are those of the run.
-func TraceOf(goal string, s *state.State, criteria []accept.Row) Trace {
-	t := Trace{Rows: []TraceRow{}}
+func Of(goal string, s *state.State, criteria []accept.Row) Trace {
+	t := Trace{Rows: []Row{}}
 	var said map[string]string // of the run's goal
 	if s != nil {
 		t.Run, said = s.Run, map[string]string{}
-		for _, one := range Statements(s.Goal.Goal.Text) {
+		for _, one := range spec.Statements(s.Goal.Goal.Text) {
 			said[one.ID] = one.Text
 		}
 	}
 	now := map[string]nexus.Requirement{}
 	var later []nexus.Requirement
-	if Is(goal) {
-		read, _ := Read([]byte(goal))
+	if spec.Is(goal) {
+		read, _ := spec.Read([]byte(goal))
 		t.Title = read.Title
 		for _, r := range read.Requirements {
 			if now[r.ID] = r; r.Later {
@@ -86,9 +89,9 @@ func TraceOf(goal string, s *state.State, criteria []accept.Row) Trace {
 			}
 		}
 	}
-	all := Statements(goal)
+	all := spec.Statements(goal)
 	for _, one := range all {
-		row := TraceRow{Statement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}
+		row := Row{Statement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}
 		switch text, known := said[one.ID]; {
 		case s == nil:
 			row.Gap = "no run has planned it"
@@ -105,14 +108,14 @@ func TraceOf(goal string, s *state.State, criteria []accept.Row) Trace {
 		t.Rows = append(t.Rows, row)
 	}
 	for _, r := range later {
-		of := Statement{r.ID, line(r.Text)}
-		t.Rows = append(t.Rows, TraceRow{Statement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
+		of := spec.Statement{ID: r.ID, Text: strings.Join(strings.Fields(r.Text), " ")}
+		t.Rows = append(t.Rows, Row{Statement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
 	}
 	return t
 }
 
 // follow fills in what a run made of a statement.
-func (r *TraceRow) follow(s *state.State, criteria []accept.Row, alone bool) {
+func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 	tasks, shows := r.serving(s, alone)
 	if !r.Asks {
 		r.Note = "it asks for nothing"
@@ -121,7 +124,7 @@ func (r *TraceRow) follow(s *state.State, criteria []accept.Row, alone bool) {
 	landed := 0
 	for _, t := range tasks {
 		status := s.StatusOf(t)
-		r.Tasks = append(r.Tasks, TraceTask{t.ID, status})
+		r.Tasks = append(r.Tasks, Task{t.ID, status})
 		if t.Landed != nil && status == nexus.Landed {
 			landed++
 			r.Commits = append(r.Commits, t.Landed.Commit)
@@ -155,7 +158,7 @@ func (r *TraceRow) follow(s *state.State, criteria []accept.Row, alone bool) {
 
 // serving returns the tasks that serve a statement, and the criteria that are said to show it. What a checker
 // found counts for more than what the planner claims.
-func (r *TraceRow) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
+func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
 	c := found(s.Cover, r.ID)
 	if r.Asks = c.Asks; !c.Asks {
 		return nil, nil
@@ -216,7 +219,7 @@ func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
 
 // evidence fills in the criteria that show a statement: those that a checker named, or else all of its tasks.
 // It returns what is missing for them to show it.
-func (r *TraceRow) evidence(tasks []*state.Task, shows []string, criteria []accept.Row) (missing string) {
+func (r *Row) evidence(tasks []*state.Task, shows []string, criteria []accept.Row) (missing string) {
 	of := func(c accept.Row) bool {
 		if len(shows) > 0 && slices.ContainsFunc(criteria, func(c accept.Row) bool { return slices.Contains(shows, c.ID) }) {
 			return slices.Contains(shows, c.ID)
@@ -227,7 +230,7 @@ func (r *TraceRow) evidence(tasks []*state.Task, shows []string, criteria []acce
 		if !of(c) {
 			continue
 		}
-		r.Criteria = append(r.Criteria, TraceCriterion{c.ID, c.State})
+		r.Criteria = append(r.Criteria, Criterion{c.ID, c.State})
 		if test := strings.TrimSpace(c.Test + " " + c.File); test != "" && !slices.Contains(r.Tests, test) {
 			r.Tests = append(r.Tests, test)
 		}
