@@ -57,7 +57,10 @@ func SystemParts(role string, rules []Section, e Environment) []Part {
 }
 
 func system(role string, rules []Section, e Environment) []Section {
-	all := []Section{{Body: strings.TrimSpace(role)}, {Body: strings.TrimSpace(house) + "\n" + strings.TrimSpace(judged)}}
+	all := []Section{
+		{Body: strings.TrimSpace(role), Because: "what the role does"},
+		{Body: strings.TrimSpace(house) + "\n" + strings.TrimSpace(judged), Because: "the rules of all roles"},
+	}
 	return append(append(all, rules...), Section{Title: "Environment", Body: e.Text()})
 }
 
@@ -124,7 +127,9 @@ func (t Told) section() Section {
 }
 
 // TitleOf is the title of what a plugin says.
-func TitleOf(plugin string) string { return "From the plugin " + Line(plugin) }
+func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
+
+const pluginTitle = "From the plugin "
 
 // Brief is what opens a conversation about a task. Empty fields are left out.
 type Brief struct {
@@ -183,7 +188,7 @@ func (b Brief) sections() []Section {
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
 		{
-			Title: "The author's message", Body: strings.TrimSpace(b.Said), Fence: "text", Rank: 1,
+			Title: authorTitle, Body: strings.TrimSpace(b.Said), Fence: "text", Rank: 1,
 			Lead: "It becomes the commit message. It is a claim, not evidence: if it says something that the change does not do, report that.",
 		},
 		{
@@ -211,6 +216,9 @@ func (b Brief) sections() []Section {
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, diffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
 	}...)
 }
+
+// authorTitle is the title of what the author of a change says about it.
+const authorTitle = "The author's message"
 
 // What the coder hears of the tester.
 const (
