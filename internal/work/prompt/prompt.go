@@ -189,7 +189,7 @@ func (b Brief) sections() []Section {
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
 		{
 			Title: authorTitle, Body: strings.TrimSpace(b.Said), Fence: "text", Rank: 1,
-			Lead: "It becomes the commit message. It is a claim, not evidence: if it says something that the change does not do, report that.",
+			Lead: "It becomes the commit message. It is a claim, not evidence: report what it says and the change does not do as a finding of category claim. Then the task's title becomes the message instead.",
 		},
 		{
 			Title: "Found before", Body: before(b.Before, b.Replies), Rank: 2,
