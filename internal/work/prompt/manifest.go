@@ -61,6 +61,8 @@ func because(title string) string {
 		return "the same for all sessions of the role"
 	case "Worktree":
 		return "commands start there"
+	case "Existing tests":
+		return "tests of the task's files and of their callers"
 	case "Map":
 		return "the files nearest to the task's files and words"
 	default:

@@ -63,7 +63,11 @@ func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (
 		}
 	}
 	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), t.about(), holds)
-	return prompt.Here{Rules: rules, Map: text}, err
+	if err != nil || t.Role != nexus.Coder && t.Role != nexus.Tester {
+		return prompt.Here{Rules: rules, Map: text}, err
+	}
+	tests, err := s.Maps.Existing(ctx, s.Trees.Git(), t.start(), t.Task.Files)
+	return prompt.Here{Rules: rules, Map: text, Tests: tests}, err
 }
 
 // rulesFor returns what holds for a session's task besides what always does.
