@@ -110,7 +110,7 @@ func overACP() []maker {
 SCRIPTED_KEY = "${SCRIPTED_KEY}"
 CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {"name": "scripted", "base_url": "http://` + provider + `/v1", "env_key": "SCRIPTED_KEY"}}}'
 `
-		case "gemini": // it cannot create files that we serve, and does not find its conversation again
+		case "gemini": // refused: it does not find its conversation again
 			continue
 		case "copilot":
 			m.config, m.uncounted = strings.Replace(m.config, `speaks = "copilot"`, "budget = 0.1", 1), false // it does not say which model it uses

@@ -20,7 +20,7 @@ import (
 // the server says on its standard error is in $WORK/mcp.err.
 func mcpClient() {
 	c := &mcptest.Client{Out: os.Stdout, Err: os.Stderr}
-	flag.StringVar(&c.Ask, "ask", "", "yes or no, to every question; otherwise it cannot be asked")
+	flag.StringVar(&c.Ask, "ask", "", "yes or no, to every question, or @PIPE to read that from; otherwise it cannot be asked")
 	address := flag.String("http", "", "`URL` of the server")
 	token := flag.String("token", "", "`TOKEN` for that")
 	pid := flag.String("pid", "", "`FILE` for the server's process")

@@ -225,7 +225,10 @@ func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Bo
 	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Hides())...)
 	if !box.Hides() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
-			return env, nil, errors.Join(&nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}, own.Release())
+			return env, nil, errors.Join(&nexus.Error{
+				Code: nexus.CodeStorage, Message: "make a directory", Cause: err,
+				Hint: "Set TMPDIR to a writable directory.",
+			}, own.Release())
 		}
 	}
 	return env, func() {
@@ -303,7 +306,10 @@ func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 		d.ledger.Share(shared)
 	}
 	if no, refused := d.ledger.Check(r); refused {
-		return nil, &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(no), Hint: "Raise the limit: --budget for one session, budget.day for the whole day."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeBudget, Message: schedule.OverCap(no),
+			Hint: "Raise the limit: --budget for one session, budget.day for the whole day.",
+		}
 	}
 	d.ledger.Reserve(r)
 	return nil, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +48,14 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	p.Name = name
 	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
 	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
+	if p.Speaks == "acp" && filepath.Base(p.Command) == "gemini" {
+		return p, &nexus.Error{
+			Code: nexus.CodeInvalidConfig,
+			Message: fmt.Sprintf("agents.%s.speaks = \"acp\" does not work with Gemini CLI: "+
+				"another process of it does not find its conversation again", name),
+			Hint: fmt.Sprintf("Remove agents.%s.speaks, or set it to \"gemini\": its own stream resumes conversations.", name),
+		}
+	}
 	p.Mode, p.End = cmp.Or(set.Mode, p.Mode), set.End
 	if set.Args != nil {
 		p.Args = set.Args
@@ -161,7 +170,7 @@ func (one Agent) Every() bool {
 // in which they are needed.
 func sessionRoles() []nexus.Role {
 	return []nexus.Role{
-		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier, nexus.Merger, nexus.Router, nexus.Scout,
+		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier, nexus.Merger, nexus.Router, nexus.Scout, nexus.Checker, nexus.Interviewer,
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -31,7 +30,7 @@ func begin(ctx context.Context, a *App, p *Place, c config.Config, o *Order) ([]
 		return nil, nil
 	}
 	o.Goal.Origin = a.Origin
-	begun, err := acceptGoal(ctx, p, c, *o)
+	begun, err := acceptGoal(ctx, a, p, c, *o)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func (h held) Events(ctx context.Context, after int64) events {
 }
 
 // acceptGoal returns the facts that begin a run.
-func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexus.Fact, error) {
+func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order) ([]nexus.Fact, error) {
 	commit, branch, err := p.Repo.Head(ctx)
 	if err != nil {
 		return nil, err
@@ -81,19 +80,29 @@ func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexu
 	if err != nil {
 		return nil, err
 	}
-	c.Limits.RunMoney -= o.Spent
-	var past *route.Stats
-	if slices.Contains(c.Routing.Order, route.Adaptive) {
-		if past, err = Past(ctx, p.Journal, ""); err != nil {
-			return nil, err
-		}
+	if err := o.count(ctx, p); err != nil {
+		return nil, err
+	}
+	c.Limits.RunMoney = max(c.Limits.RunMoney-o.Spent, 0)
+	past, err := Past(ctx, p.Journal, "")
+	if err != nil {
+		return nil, err
+	}
+	price, err := a.prices(c, o.tap)
+	if err != nil {
+		return nil, err
 	}
 	files, err := p.Repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit)
 	if err != nil {
 		return nil, err
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested)}}
+	routing := routingOf(c, past, untested)
+	routing.Experience = past.Experience(price)
+	facts := []nexus.Fact{nexus.GoalAccepted{
+		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,
+		Consent: o.Consent,
+	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}
@@ -104,7 +113,7 @@ func acceptGoal(ctx context.Context, p *Place, c config.Config, o Order) ([]nexu
 	if err != nil {
 		return nil, err
 	}
-	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks)})
+	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks), Cover: o.Plan.Cover})
 	for _, t := range o.Plan.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

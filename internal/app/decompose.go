@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
@@ -24,11 +27,14 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	}
 	made := PlanOf(s)
 	made.Goal = o.Goal.Text
-	o.Plan, o.Spent = &made, s.Ledger.Spent()
+	o.Plan, o.Spent = &made, o.Spent+s.Ledger.Spent()
 	if len(made.Tasks) > 0 {
 		return nil
 	}
-	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; describe the goal in more detail, or write the plan yourself (docs/plan.md)."}
+	e := &nexus.Error{
+		Code: nexus.CodeNothingProposed, Message: s.Why,
+		Hint: "nexus logs " + string(s.Run) + " shows what was tried; describe the goal in more detail, or write the plan yourself (docs/plan.md).",
+	}
 	switch {
 	case s.Status == nexus.StatusLimit:
 		e.Code, e.Hint = nexus.CodeLimit, "Raise the limit: --budget or --max-time."
@@ -42,11 +48,37 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 
 // PlanOf returns the tasks of a run as a plan.
 func PlanOf(s *state.State) nexus.Plan {
-	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text}
+	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text, Cover: s.Cover}
+	if s.Goal.Goal.Mode == nexus.Draft {
+		p.Run = s.Run
+	}
 	for _, t := range s.Tasks {
 		p.Tasks = append(p.Tasks, t.Task)
 	}
+	for _, as := range s.Interview.Assumptions {
+		p.Assumptions = append(p.Assumptions, as.Text)
+	}
 	return p
+}
+
+// count fills in what another run spent on the order's plan. One that is not in this
+// journal, or did more than plan, counts nothing.
+func (o *Order) count(ctx context.Context, p *Place) error {
+	if o.Spent > 0 || o.Plan == nil || o.Plan.Run == "" || p == nil || p.Journal == nil {
+		return nil
+	}
+	runs, err := p.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(runs, func(r journal.Run) bool { return r.ID == o.Plan.Run }) {
+		return nil
+	}
+	s, err := p.Replay(ctx, o.Plan.Run)
+	if err == nil && s.Goal.Goal.Mode == nexus.Draft {
+		o.Spent = s.Ledger.Spent()
+	}
+	return err
 }
 
 // Estimate fills in what the order's plan is thought to take, by what earlier
@@ -57,11 +89,13 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 	if err != nil {
 		return err
 	}
-	models, err := provider.NewModels(settings, a.Env, a.Now)
+	price, err := a.prices(settings, o.tap)
 	if err != nil {
 		return err
 	}
-	models.With(a.Keys(), o.tap)
+	if err := o.count(ctx, p); err != nil {
+		return err
+	}
 	past := &route.Stats{}
 	if p != nil && p.Journal != nil {
 		if known, err := Past(ctx, p.Journal, ""); err == nil { // else an estimate is no reason to fail
@@ -72,14 +106,24 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 	e := past.Estimate(route.EstimateOf{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },
-		Price: func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
-			name, err := models.Name(role, t.Tier, t.Model)
-			if err != nil {
-				return 0, false
-			}
-			return models.Price(name, u)
-		},
+		Price: price,
 	})
 	o.Plan.Estimate = &e
 	return nil
+}
+
+// prices returns what tokens of the configured models cost.
+func (a *App) prices(c config.Config, tap provider.Tap) (route.Price, error) {
+	models, err := provider.NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return nil, err
+	}
+	models.With(a.Keys(), tap)
+	return func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
+		name, err := models.Name(role, t.Tier, t.Model)
+		if err != nil {
+			return 0, false
+		}
+		return models.Price(name, u)
+	}, nil
 }

@@ -61,7 +61,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 	m, release, err := NewMachine(ctx, Parts{
 		Run: o.Run, Deputy: auto, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan,
 		Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now,
-		Headless: o.Headless || !o.Watched && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw, Deliver: o.deliver, Say: a.say,
+		Headless: o.alone(c), Exe: exe, Draw: o.draw, Deliver: o.deliver, Say: a.say,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -37,7 +37,10 @@ func Grant(c config.Network, dir string, book *trust.Book, env func(string) stri
 		return nil, err
 	}
 	if len(items) > 0 && book == nil {
-		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: networkItem + " is not trusted here", Hint: "Work on a repository without it, or with network.mode off."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeUntrusted, Message: networkItem + " is not trusted here",
+			Hint: "Work on a repository without it, or with network.mode off.",
+		}
 	}
 	if len(items) > 0 {
 		if err := book.Check(dir, items); err != nil {

@@ -27,6 +27,8 @@ type Order struct {
 	Watched  bool        // somebody sees how the run goes
 	Seed     string      // of everything that is drawn; empty draws at random
 
+	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
+
 	Checked *nexus.RunChecked // what was found before; nil where nobody looked
 	Refuse  func() error      // says what else keeps the run from starting; nil: nothing
 
@@ -36,6 +38,20 @@ type Order struct {
 	deliver bool         // publish and land what landed, and nothing else
 	stop    string       // why it ends as stopped at once; empty: it continues
 	draw    func(string) uint64
+}
+
+// alone reports whether nobody is there who could answer a question.
+func (o *Order) alone(c config.Config) bool {
+	return o.Headless || !o.Watched && len(c.Channels.Order) == 0
+}
+
+// patience is how long a question of the run itself waits: who reads a plan at the
+// terminal takes the time that it takes.
+func (o *Order) patience(c config.Config) time.Duration {
+	if o.Person && !o.Headless {
+		return 0
+	}
+	return c.Patience
 }
 
 // check asks what else keeps the run from starting.
@@ -115,7 +131,10 @@ func (a *App) Ready(c config.Config, o Order) error {
 	}
 	models.With(a.Keys(), o.tap)
 	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
-	if o.Run == "" && o.Plan == nil {
+	switch {
+	case o.Goal.Mode == nexus.Interview:
+		roles = []nexus.Role{nexus.Interviewer}
+	case o.Run == "" && o.Plan == nil:
 		roles = append(roles, nexus.Planner)
 	}
 	for _, role := range roles {

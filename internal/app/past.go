@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -69,6 +70,19 @@ func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stat
 	return &h, nil
 }
 
+// History sums up the newest runs of the repository for people. Those that only made a
+// plan have no tasks of their own.
+func History(ctx context.Context, j *journal.Journal) (history.Figures, error) {
+	var runs []*state.State
+	err := newest(ctx, j, func(s *state.State) {
+		if s.Goal.Goal.Mode != nexus.Draft {
+			runs = append(runs, s)
+		}
+	})
+	slices.Reverse(runs)
+	return history.Of(runs), err
+}
+
 // routingOf returns where work begins as it is set, by the past if that is
 // asked. Untested says that the repository has no test.
 func routingOf(c config.Config, past *route.Stats, untested bool) nexus.Routing {
@@ -105,7 +119,7 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 	for key := range a.Set {
 		switch key {
 		case "budget.run":
-			l.RunMoney = c.Limits.RunMoney
+			l.RunMoney = max(c.Limits.RunMoney-s.Goal.Planning, 0)
 		case "limits.run_time":
 			l.RunTime = c.Limits.RunTime
 		case "limits.parallel":

@@ -145,7 +145,10 @@ func named(dir string, lines ...string) (items []trust.Item, err error) {
 			continue // a word, or a file that is made first
 		}
 		if info.Size() > largest {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: name + " is too large to be trusted", Hint: "Let environment.init name a script that people can read."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: name + " is too large to be trusted",
+				Hint: "Let environment.init name a script that people can read.",
+			}
 		}
 		text, err := root.ReadFile(filepath.FromSlash(name))
 		if err != nil {
@@ -177,7 +180,10 @@ func variables(p kitParts) ([]string, error) {
 				continue // one for this machine may be missing on another
 			}
 			if err != nil {
-				return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err, Hint: "Remove it from environment.env_files, or make it a file below the root."}
+				return nil, &nexus.Error{
+					Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err,
+					Hint: "Remove it from environment.env_files, or make it a file below the root.",
+				}
 			}
 			more, err := assignments(string(text))
 			if err != nil {

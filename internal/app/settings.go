@@ -18,7 +18,10 @@ import (
 func (a *App) WorkDir() (string, error) {
 	dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeNotFound, Message: "the working directory is gone", Cause: err, Hint: "Change to one that exists."}
+		return "", &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "the working directory is gone", Cause: err,
+			Hint: "Change to one that exists.",
+		}
 	}
 	return dir, nil
 }

@@ -28,7 +28,7 @@ var longFiles = map[string]int{
 	"decide/state/fold.go":        607,
 	"decide/state/state_test.go":  576,
 	"face/view/line.go":           521,
-	"nexus/fact.go":               726,
+	"nexus/fact.go":               749,
 	"sys/config/config_test.go":   558,
 	"sys/git/clone_test.go":       532,
 	"sys/git/git_test.go":         534,
@@ -44,9 +44,10 @@ var longFiles = map[string]int{
 // large they may be.
 var largePackages = map[string]int{
 	"app":           3300, // the composition root: there is a line here for each thing that can be set up
-	"decide/state":  3200, // all that is true of a run, folded in one place
+	"decide/state":  3300, // all that is true of a run, folded in one place
+	"face/view":     3200, // what every face draws of a run: one projection of the state
 	"decide/policy": 3800, // what each of some 400 programs may do: one judgement, whose parts call each other
-	"stack":         4600, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
+	"stack":         4760, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 }
 
 // wideLines are packages with lines of code that are too wide.

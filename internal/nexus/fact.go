@@ -33,6 +33,9 @@ type (
 		Limits  Limits   `json:"limits"`
 		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
 		Routing Routing  `json:"routing,omitzero"`
+		Consent Consent  `json:"consent,omitzero"` // to the plan
+
+		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.
@@ -48,6 +51,9 @@ type (
 		Spent   Money   `json:"spent"`            // by other runs, on this day
 		Sandbox string  `json:"sandbox,omitzero"` // what confines agents and gates; "off" is nothing
 		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
+
+		Alone    bool          `json:"alone,omitzero"`    // nobody is there: what only a person may answer is left
+		Patience time.Duration `json:"patience,omitzero"` // that a question of the run itself waits; 0: for ever
 	}
 	// RunRecovered says that another process took the run over.
 	RunRecovered struct {
@@ -57,6 +63,9 @@ type (
 		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
 		Sandbox string  `json:"sandbox,omitzero"`
 		Hooks   bool    `json:"hooks,omitzero"` // as in RunStarted
+
+		Alone    bool          `json:"alone,omitzero"`    // as in RunStarted
+		Patience time.Duration `json:"patience,omitzero"` // as in RunStarted
 	}
 	// RunPaused holds every worker at its next turn.
 	RunPaused struct {
@@ -154,15 +163,6 @@ type (
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
 		Why  string    `json:"why"`
 	}
-	// ReplanAsked says that an agent asks for a new plan of its task.
-	ReplanAsked struct {
-		Session    SessionID `json:"session"`
-		Task       TaskID    `json:"task"`
-		Reason     string    `json:"reason"`
-		Suggestion string    `json:"suggestion,omitzero"`
-		Blockers   []string  `json:"blockers,omitempty"`
-		Files      []string  `json:"files,omitempty"` // that the change would touch
-	}
 	// RequestMade says that somebody asks for something.
 	RequestMade struct {
 		Request Request `json:"request"`
@@ -212,8 +212,9 @@ type (
 	}
 	// PlanProposed offers a plan. Its tasks follow as facts of their own.
 	PlanProposed struct {
-		Plan  string `json:"plan"` // blob
-		Tasks int    `json:"tasks"`
+		Plan  string     `json:"plan"` // blob
+		Tasks int        `json:"tasks"`
+		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
 	}
 	// PlanFailed says that no plan came out.
 	PlanFailed struct {
@@ -226,7 +227,21 @@ type (
 	}
 	// PlanApproved lets the tasks begin.
 	PlanApproved struct {
-		By string `json:"by"`
+		By string `json:"by"` // "policy" where nobody had to agree
+	}
+	// PlanRefused sets a plan aside that was proposed: its tasks are none of the
+	// run's any more, and another plan is made.
+	PlanRefused struct {
+		Question string `json:"question"`
+		Why      string `json:"why"` // what the planner is told
+		By       string `json:"by"`
+	}
+	// PlanRevised replaces the plan that was proposed by what a person made of it.
+	// Its tasks follow as facts of their own.
+	PlanRevised struct {
+		Tasks int    `json:"tasks"`
+		Goal  string `json:"goal,omitzero"` // in place of the goal's text; empty: that stays
+		By    string `json:"by"`
 	}
 	// TaskParked leaves a task for a person.
 	TaskParked struct {
@@ -292,6 +307,8 @@ type (
 
 		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
 		Chosen   string   `json:"strategy_why,omitzero"` // why that one
+
+		Estimate *TaskEstimate `json:"estimate,omitempty"` // what it is thought to take; nil: nobody said
 	}
 	// RoleRouted says with which model a role looks at the work of another
 	// model. It is recorded once for each pair.

@@ -74,6 +74,8 @@ func sample(v reflect.Value, name string) {
 		for i := range v.NumField() {
 			sample(v.Field(i), v.Type().Field(i).Name)
 		}
+	case reflect.Float64:
+		v.SetFloat(float64(len(name)) / 16)
 	default:
 		panic("no sample of " + v.Type().String())
 	}
@@ -198,6 +200,8 @@ func anything(t *rapid.T, v reflect.Value, name string) {
 		v.SetBool(rapid.Bool().Draw(t, name))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64().Draw(t, name))
+	case reflect.Float64:
+		v.SetFloat(rapid.Float64Range(0, 1).Draw(t, name))
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, name))
 	case reflect.Pointer:

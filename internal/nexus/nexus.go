@@ -46,6 +46,7 @@ const (
 	Evolution Mode = "evolution" // a goal for an existing repository
 	Quick     Mode = "quick"     // one task, same gates
 	Draft     Mode = "draft"     // a plan and no work
+	Interview Mode = "interview" // questions until the goal is clear, and no work
 )
 
 // Tier is how strong, and how expensive, a model is.
@@ -93,14 +94,19 @@ type Role string
 
 // The roles that Nexus brings along.
 const (
-	Planner  Role = "planner"
-	Coder    Role = "coder"
-	Tester   Role = "tester"
-	Reviewer Role = "reviewer"
-	Merger   Role = "merger"
-	Router   Role = "router"   // says how hard tasks are
-	Scout    Role = "scout"    // looks into a question for another agent
-	Verifier Role = "verifier" // says whether tests that judge were left alone, and the criteria are met
+	Planner    Role = "planner"
+	Coder      Role = "coder"
+	Tester     Role = "tester"
+	Reviewer   Role = "reviewer"
+	Merger     Role = "merger"
+	Router     Role = "router"     // says how hard tasks are
+	Scout      Role = "scout"      // looks into a question for another agent
+	Checker    Role = "checker"    // says whether a plan covers its goal
+	Specifier  Role = "specifier"  // turns a goal into a spec
+	Researcher Role = "researcher" // reports what a spec should be written with
+	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
+
+	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
 	Assistant Role = "assistant" // works outside of any run and answers in text
 )
@@ -130,7 +136,9 @@ type Limits struct {
 	Parts         int           `json:"parts,omitzero"`          // most tasks that one is split into when it is stuck; 0: none is
 	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
 	Size          Size          `json:"size,omitzero"`           // of a task that is planned
+	SecondLook    SecondLook    `json:"second_look,omitzero"`    // which plans are held against their goal; zero is auto
 	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that fix unmet criteria of what landed; 0: none
+	Refusals      int           `json:"refusals,omitzero"`       // of the plan, with a reason: after each another one is made
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed
@@ -154,6 +162,7 @@ type Limits struct {
 	MajorsBlock   int              `json:"majors_block"`             // major review findings that block; 0 means 1
 	Approval      Approval         `json:"approval,omitzero"`        // what waits for a person
 	Alerts        Alerts           `json:"alerts,omitzero"`          // when people are told that something is odd
+	Replan        Replan           `json:"replan,omitzero"`          // when it is decided anew how a task continues
 }
 
 // Size is how large a task may be that is planned.
@@ -167,9 +176,10 @@ type Size struct {
 // DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
+		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
+		SecondLook:  LookAuto,
 		Quota:       95,
 		Compact:     70,
 		TurnTime:    5 * time.Minute,
@@ -183,5 +193,6 @@ func DefaultLimits() Limits {
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
 		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell},
+		Replan:      Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
 	}
 }

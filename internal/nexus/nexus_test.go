@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -182,4 +183,36 @@ func TestZeroIsSafe(t *testing.T) {
 	if (nexus.ReviewGiven{}).Reviewed || (nexus.ReviewGiven{}).Approved {
 		t.Error("a review nobody gave approves")
 	}
+}
+
+// TestObjection tells what somebody wants instead from a plain no.
+func TestObjection(t *testing.T) {
+	for answer, want := range map[string]string{
+		"": "", "no": "", " NO. ": "", "n": "", "rejected": "", "no!": "", "no: ": "",
+		"no: use one task":   "use one task",
+		"No, use one task":   "use one task",
+		"no - one task, no:": "one task, no:",
+		"no tests, please":   "no tests, please",
+		"not like this":      "not like this",
+		"split it":           "split it",
+		"nein: anders":       "nein: anders",
+	} {
+		if got := nexus.Objection(answer); got != want {
+			t.Errorf("%q: %q, want %q", answer, got, want)
+		}
+	}
+}
+
+// FuzzObjection reads whatever people answer: what they want is a part of it,
+// and reading that again changes nothing that is not a no itself.
+func FuzzObjection(f *testing.F) {
+	for _, seed := range []string{"no", "no: why", "yes", ":", "no no: x", "\x00", "é"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, answer string) {
+		got := nexus.Objection(answer)
+		if !strings.Contains(answer, got) || strings.TrimSpace(got) != got {
+			t.Errorf("%q: %q", answer, got)
+		}
+	})
 }

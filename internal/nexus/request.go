@@ -16,6 +16,7 @@ const (
 	VerbRevise  Verb = "revise"
 	VerbLand    Verb = "land"   // what landed is to be on a branch
 	VerbReject  Verb = "reject" // a person looked, and a criterion is not met
+	VerbAmend   Verb = "amend"  // the plan that waits for consent is replaced by another one
 )
 
 // Request is a person's or a program's wish. Any process may append one; the
@@ -23,7 +24,7 @@ const (
 type Request struct {
 	Verb Verb   `json:"verb"`
 	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
-	ID   string `json:"id,omitzero"`   // the question, for answer; the criterion, for approve and revise; the branch, for land
+	ID   string `json:"id,omitzero"`   // the question, for answer and amend; the criterion, for approve and revise; the branch, for land
 	Text string `json:"text,omitzero"` // guidance, answer, or why
 	Why  string `json:"why,omitzero"`  // for answer: why this one, where a program gives it
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
@@ -33,4 +34,5 @@ type Request struct {
 	Attempt AttemptID `json:"attempt,omitzero"` // for retry: whose Round to go back to
 	Round   int       `json:"round,omitzero"`   // for retry, from 1
 	Fresh   bool      `json:"fresh,omitzero"`   // for retry: start from the tip
+	Plan    *Plan     `json:"plan,omitempty"`   // for amend; for answer: what the yes is to, in place of the plan that was asked about
 }

@@ -46,3 +46,55 @@ const (
 
 // MoSCoWs lists the priorities of requirements, most important first.
 func MoSCoWs() []MoSCoW { return []MoSCoW{Must, Should, Could, Wont} }
+
+// PlanCover is what a second look at a plan found: what in it serves each statement of the goal.
+type PlanCover struct {
+	State      CoverState       `json:"state"`
+	Why        string           `json:"why,omitzero"` // why nobody could tell
+	Statements []StatementCover `json:"statements,omitempty"`
+}
+
+// CoverState says whether a plan covers its goal.
+type CoverState string
+
+// The states of a plan's cover. The zero value is no answer, as unchecked is.
+const (
+	CoverFull   CoverState = "covered"
+	CoverGaps   CoverState = "gaps"        // something that the goal says is not in the plan
+	CoverUnsure CoverState = "not checked" // the second look failed, or could not be read
+)
+
+// StatementCover is what serves one statement of a goal.
+type StatementCover struct {
+	ID       string   `json:"id"` // of decide/spec
+	Text     string   `json:"text"`
+	Tasks    []TaskID `json:"tasks,omitempty"`
+	Criteria []string `json:"criteria,omitempty"` // T1/AC-1
+	Missing  string   `json:"missing,omitzero"`   // what is not covered; empty: nothing
+	There    string   `json:"there,omitzero"`     // where the repository does it already, so that no task needs to
+	Asks     bool     `json:"asks"`               // something is to be done for it; if not, nothing needs to cover it
+}
+
+// Gaps returns the statements that the plan does not cover.
+func (c *PlanCover) Gaps() (all []StatementCover) {
+	if c == nil || c.State != CoverGaps {
+		return nil
+	}
+	for _, s := range c.Statements {
+		if s.Missing != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// SecondLook says which plans are held against their goal by a model that did not make them. The zero value is
+// auto.
+type SecondLook string
+
+// The settings of the second look.
+const (
+	LookAuto   SecondLook = "auto" // those whose goal says more than one thing
+	LookNever  SecondLook = "never"
+	LookAlways SecondLook = "always"
+)

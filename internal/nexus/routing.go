@@ -30,6 +30,8 @@ type Routing struct {
 
 	Strategy Strategy `json:"strategy,omitzero"` // of tasks that name none; zero chooses for each
 	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
+
+	Experience *Experience `json:"experience,omitempty"` // what the estimates of its tasks are made from; nil: none are made
 }
 
 // Past counts earlier tries at tasks of one complexity at one tier.

@@ -8,29 +8,14 @@ import (
 
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
-	Version  int       `json:"version"`
-	Goal     string    `json:"goal"`
-	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
-	Tasks    []Task    `json:"tasks"`
-}
+	Version  int        `json:"version"`
+	Goal     string     `json:"goal"`
+	Run      RunID      `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
+	Estimate *Estimate  `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
+	Cover    *PlanCover `json:"cover,omitempty"`    // what a second look at it found; nil: nobody looked
+	Tasks    []Task     `json:"tasks"`
 
-// Estimate is what a plan is thought to take.
-type Estimate struct {
-	Work     int   `json:"work"`              // minutes of all tasks together
-	Minutes  int   `json:"minutes"`           // until all is done
-	Money    Money `json:"money,omitzero"`    // 0 where no price is known
-	Most     Money `json:"most"`              // what the run may spend at the worst
-	Low      Bound `json:"low,omitzero"`      // what is rarely undercut
-	High     Bound `json:"high,omitzero"`     // what is rarely passed
-	Samples  int   `json:"samples,omitzero"`  // earlier tasks that it was taken from
-	Thumb    int   `json:"thumb,omitzero"`    // tasks that a rule of thumb stands for
-	Unpriced int   `json:"unpriced,omitzero"` // tasks for whose models no price is known
-}
-
-// Bound is one end of the range of an estimate.
-type Bound struct {
-	Minutes int   `json:"minutes"`
-	Money   Money `json:"money,omitzero"`
+	Assumptions []string `json:"assumptions,omitempty"` // what its planner took for granted where the goal said nothing
 }
 
 // TaskKind says what sort of change a task makes.

@@ -22,6 +22,9 @@ type Opening struct {
 	Purse   Purse         // nil when no other run shares the day's money
 	Sandbox string        // what confines the work
 	Hooks   bool          // hooks are asked before the work starts
+
+	Alone    bool          // nobody is there whom the run itself could ask
+	Patience time.Duration // that its questions wait; 0: for ever
 }
 
 // Key names a piece of work: an attempt's ID, "start" or "result".
@@ -73,7 +76,9 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 		}
 	}
 	if s.Status == nexus.StatusIdle {
-		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox, Hooks: o.Hooks}}
+		facts := []nexus.Fact{nexus.RunStarted{
+			Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
+		}}
 		err = c.record(ctx, append(facts, c.bygone()...)...)
 	} else {
 		err = c.recover(ctx, o)
@@ -87,7 +92,9 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 // recover writes off what the last process left behind.
 func (c *Core) recover(ctx context.Context, o Opening) error {
 	s := c.State
-	facts := []nexus.Fact{nexus.RunRecovered{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox, Hooks: o.Hooks}}
+	facts := []nexus.Fact{nexus.RunRecovered{
+		Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
+	}}
 	for _, a := range s.Active() {
 		facts = append(facts, nexus.AttemptLost{Attempt: a.ID, Why: "its process died", Counted: true})
 	}
@@ -199,6 +206,8 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	case nexus.StartSought:
 		return add(startKey, "")
 	case nexus.PlanSought:
+		return add(Key(f.Attempt), "")
+	case nexus.InterviewSought:
 		return add(Key(f.Attempt), "")
 	case nexus.RoutesSought:
 		start = add(Key(f.Attempt), "")

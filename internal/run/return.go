@@ -135,6 +135,8 @@ func (c *Core) failure(w Work, why string) nexus.Fact {
 		return nexus.ResultPublished{Why: why}
 	case nexus.PlanSought:
 		return nexus.PlanFailed{Why: why}
+	case nexus.InterviewSought:
+		return nexus.InterviewFailed{Attempt: nexus.AttemptID(w.Key), Why: why}
 	case nexus.RoutesSought:
 		return nexus.RoutesTold{Attempt: nexus.AttemptID(w.Key), Why: why}
 	default:

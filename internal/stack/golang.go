@@ -14,7 +14,7 @@ import (
 
 func golang() Stack {
 	return Stack{
-		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Name: "go", Skeleton: goSkeleton(), Markers: []string{"go.mod", "go.work"},
 		Commands: Commands{
 			Asks:    map[string][]string{"golangci-lint": {"custom"}},
 			Locates: []string{`^go\x00list\x00(?s:.*)-f\x00\{\{ ?\.Dir ?\}\}`, `^go\x00env\x00(GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`},
@@ -271,3 +271,18 @@ func goSyntax() []Syntax {
 
 // goExports is what its files let others use.
 const goExports = `(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`
+
+// goSkeleton is a program that greets, with its test.
+func goSkeleton() Skeleton {
+	return Skeleton{
+		Needs: words("go"), Named: words("go golang"),
+		Fits: words("cli command tool terminal server service api daemon network concurrent binary backend"), For: "commands and servers that are one program",
+		Files: []SkeletonFile{
+			{".gitignore", "/{name}\n"},
+			{"README.md", "# {name}\n\n    go run .\n    go test ./...\n"},
+			{"go.mod", "module {name}\n\ngo 1.21\n"},
+			{"main.go", "// {name} greets.\npackage main\n\nimport \"fmt\"\n\nfunc main() {\n\tfmt.Println(greeting())\n}\n\n// greeting returns what the program says.\nfunc greeting() string { return \"Hello from {name}\" }\n"},
+			{"main_test.go", "package main\n\nimport \"testing\"\n\nfunc TestGreeting(t *testing.T) {\n\tif got := greeting(); got != \"Hello from {name}\" {\n\t\tt.Errorf(\"it says %q\", got)\n\t}\n}\n"},
+		},
+	}
+}

@@ -21,7 +21,7 @@ func node() Stack {
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
-		Name: "node", Markers: []string{"package.json"},
+		Name: "node", Skeleton: nodeSkeleton(), Markers: []string{"package.json"},
 		Commands:   nodeCommands(),
 		Offers:     nodeOffers,
 		Expands:    nodeExpands,
@@ -393,4 +393,21 @@ func nodeSyntax() []Syntax {
 	components := scripts
 	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
 	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
+}
+
+// nodeSkeleton is a module that greets, with its test; it needs no packages.
+func nodeSkeleton() Skeleton {
+	return Skeleton{
+		Needs: words("node npm"), Named: words("node nodejs javascript typescript js react vue svelte"),
+		Fits: words("web website browser page frontend app ui game chat dashboard"), For: "what runs in a browser",
+		Files: []SkeletonFile{
+			{".gitignore", "node_modules/\n"},
+			{"README.md", "# {name}\n\n    node src/index.js\n    npm test\n"},
+			{"package.json", "{\n  \"name\": \"{name}\",\n  \"version\": \"0.1.0\",\n  \"private\": true,\n  \"type\": \"module\",\n  \"scripts\": {\n    \"build\": \"node --check src/index.js\",\n    \"lint\": \"node --check src/greeting.js\",\n    \"test\": \"node --test\"\n  }\n}\n"},
+			{"nexus.toml", "[gates]\nbuild = \"node --check src/index.js\"\nlint = \"node --check src/greeting.js\"\ntest = \"node --test\"\n"},
+			{"src/greeting.js", "// greeting returns what the program says.\nexport function greeting() {\n  return 'Hello from {name}';\n}\n"},
+			{"src/index.js", "import { greeting } from './greeting.js';\n\nconsole.log(greeting());\n"},
+			{"test/greeting.test.js", "import assert from 'node:assert/strict';\nimport test from 'node:test';\n\nimport { greeting } from '../src/greeting.js';\n\ntest('greeting names the project', () => {\n  assert.equal(greeting(), 'Hello from {name}');\n});\n"},
+		},
+	}
 }

@@ -12,7 +12,7 @@ import (
 func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
-		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
 		Commands: Commands{
 			Asks: map[string][]string{
 				"manage.py": words("shell shell_plus dbshell runscript"),
@@ -181,4 +181,22 @@ func pythonSyntax() []Syntax {
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
 		},
 	}}
+}
+
+// pythonSkeleton is a package that greets, with its test; it needs no packages.
+func pythonSkeleton() Skeleton {
+	return Skeleton{
+		Needs: words("python3"), Named: words("python django flask fastapi pandas numpy"),
+		Fits: words("data analysis csv science scientific learning model statistics notebook scrape plot"), For: "data and analysis",
+		Files: []SkeletonFile{
+			{".gitignore", "__pycache__/\n.venv/\n"},
+			{"README.md", "# {name}\n\n    python3 -m {name}\n    python3 -m unittest\n"},
+			{"pyproject.toml", "[project]\nname = \"{name}\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\n"},
+			{"nexus.toml", "[gates]\nbuild = \"python3 -W error -m compileall -q -f {name}\"\nlint = \"python3 -m tabnanny -v {name} tests\"\ntest = \"python3 -m unittest discover -v -s tests -t .\"\n"},
+			{"{name}/__init__.py", "\"\"\"{name} greets.\"\"\"\n\n\ndef greeting():\n    \"\"\"Return what the program says.\"\"\"\n    return \"Hello from {name}\"\n"},
+			{"{name}/__main__.py", "from . import greeting\n\nprint(greeting())\n"},
+			{"tests/__init__.py", ""},
+			{"tests/test_greeting.py", "import unittest\n\nfrom {name} import greeting\n\n\nclass GreetingTest(unittest.TestCase):\n    def test_names_the_project(self):\n        self.assertEqual(greeting(), \"Hello from {name}\")\n"},
+		},
+	}
 }

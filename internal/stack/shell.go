@@ -8,7 +8,7 @@ import (
 func shellScripts() Stack {
 	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
-		Name: "shell", Syntax: shellSyntax, Markers: []string{".shellcheckrc", "*.bats"},
+		Name: "shell", Skeleton: shellSkeleton(), Syntax: shellSyntax, Markers: []string{".shellcheckrc", "*.bats"},
 		Tests: Tests{
 			Quiets: `shellcheck disable`,
 			Ends:   []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
@@ -59,5 +59,20 @@ func shellSyntax() []Syntax {
 			}...)},
 		},
 		{Ends: []string{".bats"}, Comments: []string{"#"}, Quotes: "\"'"},
+	}
+}
+
+// shellSkeleton is a script that greets, with its test.
+func shellSkeleton() Skeleton {
+	return Skeleton{
+		Needs: words("sh"), Named: words("shell bash sh posix"),
+		Fits: words("script scripts backup cron glue dotfiles"), For: "small scripts around other programs",
+		Files: []SkeletonFile{
+			{"README.md", "# {name}\n\n    sh {name}.sh\n    sh test.sh\n"},
+			{"nexus.toml", "[gates]\nbuild = \"sh -n {name}.sh\"\nlint = \"if grep -n '[[:blank:]]$' *.sh; then exit 1; fi\"\ntest = \"sh test.sh\"\n"},
+			{"{name}.sh", "#!/bin/sh\n# {name} greets.\nset -eu\n\necho \"Hello from {name}\"\n"},
+			{"greeting_test.sh", "test \"$(sh {name}.sh)\" = \"Hello from {name}\"\n"},
+			{"test.sh", "#!/bin/sh\n# Runs each *_test.sh, and prints TAP.\nset -u\nn=0 fail=0\nfor t in *_test.sh; do\n\tn=$((n + 1))\n\tif sh \"$t\"; then\n\t\techo \"ok $n - $t\"\n\telse\n\t\techo \"not ok $n - $t\"\n\t\tfail=1\n\tfi\ndone\necho \"1..$n\"\nexit $fail\n"},
+		},
 	}
 }

@@ -96,6 +96,8 @@ type Stack struct {
 
 	Commands Commands // what its commands do besides
 
+	Skeleton Skeleton // what a new project begins with
+
 	// Verbs are rows that say which of its commands may run, in the form of
 	// decide/policy/program/verbs.txt.
 	Verbs string

@@ -133,7 +133,10 @@ func refused(provider string, err error) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e
 	}
-	f := &nexus.Error{Code: nexus.CodeProvider, Message: "ask " + provider + " for its models", Cause: err, Hint: "Check its address and the network; nexus models without a provider needs neither."}
+	f := &nexus.Error{
+		Code: nexus.CodeProvider, Message: "ask " + provider + " for its models", Cause: err,
+		Hint: "Check its address and the network; nexus models without a provider needs neither.",
+	}
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Class.Reaction().Do == llm.Person {
 		f.Code, f.Hint = nexus.CodeAuth, "Set a valid key, or settle the account's balance."
 	}

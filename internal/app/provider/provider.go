@@ -55,7 +55,10 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	}
 	prices, err := llm.LoadPrices(more)
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Fix pricing in the user's configuration file."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err,
+			Hint: "Fix pricing in the user's configuration file.",
+		}
 	}
 	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
 	prices.Behind(func() map[string]llm.Listed {
@@ -160,7 +163,7 @@ func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 // come to, so that nothing is begun, and paid for, that cannot be ended.
 func (m *Models) Ready(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier} {
+		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Checker, nexus.Interviewer} {
 			if err := m.ReadyFor(role, tier, ""); err != nil {
 				return err
 			}

@@ -45,3 +45,9 @@ func clash(a, b []string) bool {
 func within(dir, file string) bool {
 	return dir == "" || file == dir || len(file) > len(dir) && file[len(dir)] == '/' && strings.HasPrefix(file, dir)
 }
+
+// Covers reports whether declared paths name a file, or a directory or pattern that
+// it may lie in.
+func Covers(declared []string, file string) bool {
+	return clash(touchSet(declared), touchSet([]string{file}))
+}

@@ -168,7 +168,7 @@ func (b *Inbox) Agreed() []Agreed {
 	var all []Agreed
 	for _, r := range b.runs {
 		for _, q := range r.Asks() {
-			if said := r.answers(q); said != nil && q.Attempt == "" {
+			if said := r.answers(q); said != nil && q.Publishes() {
 				all = append(all, Agreed{r.Run, said.Seq})
 			}
 		}
@@ -245,7 +245,10 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	}
 	r := b.index[id]
 	if r == nil {
-		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
+		return Item{}, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "no open question has that name",
+			Hint: "nexus status lists the questions.",
+		}
 	}
 	said := r.steered(nexus.TaskID(name))
 	if q := r.Question(name); q != nil {

@@ -5,8 +5,11 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 // The triggers of questions: the work that asked waits for the answer.
 const (
 	AmbiguityTrigger = "ambiguity" // an agent has a question
+	InterviewTrigger = "interview" // the interviewer has a question about the goal
 	SecurityTrigger  = "security"  // a command needs permission
 	PublishTrigger   = "publish"   // what landed needs permission to leave the private clone
+
+	PlanTrigger = nexus.PlanTrigger // the plan needs consent before anything of it starts
 )
 
 // The triggers of tasks that did not land: other work does not wait for these.
@@ -51,10 +54,15 @@ func Triggers() []Trigger {
 	agree, task := []string{"yes", "no"}, []string{"retry", "skip"}
 	return []Trigger{
 		{AmbiguityTrigger, Green, FallContinue, nil, "an agent has a question; it continues with the fallback that it named"},
+		{InterviewTrigger, Green, FallContinue, nil, "the interviewer has a question about the goal; its default becomes an assumption"},
 		{ReviewTrigger, Yellow, FallSkip, task, "a task needs a person's decision; it stays parked"},
 		{RetriesTrigger, Yellow, FallSkip, task, "a task failed after all allowed attempts; it stays failed"},
 		{CostTrigger, Red, FallAbort, task, "a task's budget is used up; nothing more is spent on it"},
 		{ConflictTrigger, Red, FallAbort, task, "a task's work does not merge with what landed; it does not land"},
+		{
+			PlanTrigger, Red, FallAbort, agree, "the run asks for consent to its plan; nothing of the plan starts, and the question stays open; " +
+				"no with a reason (no: two tasks are enough) makes another plan",
+		},
 		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; the command does not run, the task is parked, and the question stays open"},
 		{PublishTrigger, Red, FallAbort, agree, "the run asks for permission to publish what landed; what landed is kept but not published, and the question stays open"},
 	}

@@ -47,7 +47,7 @@ func Assess(s *state.State, t *state.Task) *Assessment {
 		return nil
 	}
 	r := &Assessment{Progress: progressOf(t, a)}
-	r.Course, r.Why = courseOf(a)
+	r.Course, r.Why = CourseOf(a)
 	r.Blockers = Blockers(whatWasSaid(t, a)...)
 	for i, b := range r.Blockers {
 		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
@@ -100,8 +100,8 @@ func progressOf(t *state.Task, a *state.Attempt) int {
 	return 100 * done / (len(known) + 1) // the review is one more
 }
 
-// courseOf looks at how the judged rounds of an attempt follow each other.
-func courseOf(a *state.Attempt) (Course, string) {
+// CourseOf looks at how the judged rounds of an attempt follow each other.
+func CourseOf(a *state.Attempt) (Course, string) {
 	turned := 0
 	for _, r := range a.Rounds {
 		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {

@@ -7,13 +7,16 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Stats is the result of earlier runs. The zero Stats knows of none.
 type Stats struct {
-	past  map[pastKind]nexus.Past
-	tasks map[nexus.Complexity][]ended
-	gates map[string][]time.Duration // how long each took: the median of each run
+	past   map[pastKind]nexus.Past
+	landed []ended                    // tasks, in the order in which they were added
+	rests  []time.Duration            // from when the last task landed to the end of each run
+	lags   []time.Duration            // from when work was accepted until it had landed
+	gates  map[string][]time.Duration // how long each took: the median of each run
 }
 
 // pastKind is what tries are told apart by.
@@ -24,31 +27,59 @@ type pastKind struct {
 
 // ended is a task that landed.
 type ended struct {
-	money nexus.Money
+	run   nexus.RunID
+	id    nexus.TaskID
+	stack string
+	tier  nexus.Tier    // where it began
+	thumb time.Duration // by the rule of thumb
 	time  time.Duration
+	money nexus.Money
 }
 
 // Add adds a run. Attempts that the machinery failed, that somebody stopped
 // or that a budget ended say nothing of the tier, and do not count.
 func (h *Stats) Add(s *state.State) {
 	if h.past == nil {
-		h.past, h.tasks, h.gates = map[pastKind]nexus.Past{}, map[nexus.Complexity][]ended{}, map[string][]time.Duration{}
+		h.past, h.gates = map[pastKind]nexus.Past{}, map[string][]time.Duration{}
 	}
 	for _, gate := range s.Paced() {
 		h.gates[gate] = append(h.gates[gate], median(s.Pace(gate)))
 	}
 	for _, t := range s.Tasks {
-		c := nexus.Simple
-		if t.Route != nil {
-			c = t.Route.Complexity
-		}
+		c, _ := began(t)
 		for _, a := range t.Attempts {
 			h.try(c, a)
 		}
 		if t.Landed != nil {
-			h.tasks[c] = append(h.tasks[c], ended{t.Spent, t.Worked})
+			h.land(s.Run, t)
 		}
 	}
+	for _, l := range s.Landings {
+		if a := s.Attempt(l.Attempt); a != nil && !a.Finished.IsZero() {
+			h.lags = append(h.lags, l.At.Sub(a.Finished))
+		}
+	}
+	if n := len(s.Landings); n > 0 && s.Status == nexus.StatusDone {
+		h.rests = append(h.rests, max(0, s.Ended.Sub(s.Landings[n-1].At)))
+	}
+}
+
+// land adds a task that landed.
+func (h *Stats) land(run nexus.RunID, t *state.Task) {
+	c, tier := began(t)
+	files := t.Files
+	if len(files) == 0 {
+		files = t.Landed.Changes.Files
+	}
+	h.landed = append(h.landed, ended{run, t.ID, stack.Written(files), tier, thumbTime(t.Task, c), t.Worked, t.Spent})
+}
+
+// began returns how hard a task was taken to be, and where it began.
+func began(t *state.Task) (nexus.Complexity, nexus.Tier) {
+	if t.Route != nil {
+		return t.Route.Complexity, t.Route.Tier
+	}
+	return nexus.Simple, t.Task.Tier
 }
 
 func (h *Stats) try(c nexus.Complexity, a *state.Attempt) {

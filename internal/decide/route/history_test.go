@@ -7,6 +7,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -121,7 +122,10 @@ func TestThumb(t *testing.T) {
 		"nothing": {ask(), nexus.Estimate{}},
 	} {
 		c.want.Most = 5 * nexus.Dollar
-		if d := gocmp.Diff(c.want, h.Estimate(c.ask)); d != "" {
+		if got := h.Estimate(c.ask); len(got.Tasks) > 0 {
+			c.want.Confidence = nexus.LowConfidence
+		}
+		if d := gocmp.Diff(c.want, h.Estimate(c.ask), cmpopts.IgnoreFields(nexus.Estimate{}, "Tasks")); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -143,23 +147,96 @@ func TestEstimateSideBySide(t *testing.T) {
 func TestEstimateFromThePast(t *testing.T) {
 	var h route.Stats
 	h.Add(ran(t, nexus.Simple, 1, 2))
-	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 1 || e.Samples != 0 {
+	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 1 || e.Samples != 0 || e.Minutes != 15 {
 		t.Errorf("two tasks say nothing yet: %+v", e)
 	}
 	h.Add(ran(t, nexus.Medium, 10))
-	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 0 || e.Samples != 3 || e.Money != 2*nexus.Dollar {
-		t.Errorf("from all tasks: %+v", e)
+	three := h.Estimate(ask(nexus.Task{}))
+	if three.Thumb != 0 || three.Samples != 3 || three.Confidence != nexus.MediumConfidence || three.Minutes >= 15 {
+		t.Errorf("from three tasks: %+v", three)
 	}
-	h.Add(ran(t, nexus.Simple, 3, 4, 5, 6, 7, 8, 9, 10, 11))
-	e := h.Estimate(ask(nexus.Task{Tier: nexus.Strong}, nexus.Task{})) // whose price nobody needs to know
-	if e.Money != 12*nexus.Dollar || e.Low.Money != 4*nexus.Dollar || e.High.Money != 20*nexus.Dollar || e.Samples != 11 || e.Thumb+e.Unpriced > 0 {
+	if e := h.Estimate(ask(nexus.Task{Complexity: nexus.Medium})); e.Samples != 3 || e.Minutes <= three.Minutes {
+		t.Errorf("a harder task takes longer: %+v", e)
+	}
+	for range 4 {
+		h.Add(ran(t, nexus.Simple, 3, 3, 3, 4, 3))
+	}
+	e := h.Estimate(ask(nexus.Task{}, nexus.Task{Tier: nexus.Strong})) // whose price nobody needs to know
+	if e.Samples != 23 || e.Thumb+e.Unpriced > 0 || e.Minutes > 8 || e.Minutes < 5 {
 		t.Errorf("%+v", e)
 	}
-	if e.Low.Minutes < 4 || e.Minutes <= e.Low.Minutes || e.High.Minutes <= e.Minutes {
+	if e.Low.Minutes > e.Minutes || e.High.Minutes < e.Minutes || e.Low.Money >= e.Money || e.High.Money <= e.Money {
 		t.Errorf("%+v", e)
 	}
-	if e := h.Estimate(ask(nexus.Task{}, nexus.Task{Complexity: nexus.Medium})); e.Samples != 12 {
-		t.Errorf("too few medium ones, so all of them: %+v", e)
+	first := e.Tasks[0]
+	if of := three.Tasks[0]; float64(first.High.Seconds)/float64(first.Low.Seconds) >= float64(of.High.Seconds)/float64(of.Low.Seconds) {
+		t.Errorf("more tasks that took the same make the range no narrower: %+v after %+v", first, of)
+	}
+}
+
+// TestEstimateByStackAndTier holds that a task is compared with those like it, and
+// with others where too few are.
+func TestEstimateByStackAndTier(t *testing.T) {
+	x := &nexus.Experience{Paces: []nexus.Pace{
+		{Tasks: 9, Time: nexus.Spread{Low: 900, Likely: 1000, High: 1100}},
+		{Tier: nexus.Fast, Tasks: 6, Time: nexus.Spread{Low: 1800, Likely: 2000, High: 2200}},
+		{Stack: "go", Tasks: 5, Time: nexus.Spread{Low: 2700, Likely: 3000, High: 3300}},
+		{Stack: "go", Tier: nexus.Fast, Tasks: 3, Time: nexus.Spread{Low: 3600, Likely: 4000, High: 4400}},
+	}}
+	for _, c := range []struct {
+		file string
+		tier nexus.Tier
+		from string
+		n    int
+	}{
+		{"a.go", nexus.Fast, "go tasks that began at fast", 3},
+		{"a.go", nexus.Strong, "go tasks", 5},
+		{"a.py", nexus.Fast, "tasks that began at fast", 6},
+		{"a.py", nexus.Strong, "tasks", 9},
+		{"a", nexus.Strong, "tasks", 9},
+	} {
+		if e := route.Expect(x, nexus.Task{Files: []string{c.file}}, nexus.Simple, c.tier); e.From != c.from || e.Samples != c.n {
+			t.Errorf("%s at %s: %+v", c.file, c.tier, e)
+		}
+	}
+	if e := route.Expect(nil, nexus.Task{}, nexus.Simple, nexus.Fast); e.Samples != 0 || !e.Unpriced || e.Likely.Seconds != 900 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestPartsAddUp holds that what an estimate is made of adds up to it.
+func TestPartsAddUp(t *testing.T) {
+	x := &nexus.Experience{
+		Rates: map[nexus.Tier]nexus.Rate{nexus.Fast: {Writer: 1000, Reviewer: 3000}},
+		Paces: []nexus.Pace{{Tasks: 4, Paid: 4, Time: nexus.Spread{Low: 100, Likely: 300, High: 900}, Money: nexus.Spread{Low: 100, Likely: 2000, High: 9000}}},
+	}
+	for name, c := range map[string]struct {
+		task nexus.Task
+		hard nexus.Complexity
+		x    *nexus.Experience
+		want []string
+	}{
+		"of a plan": {nexus.Task{Minutes: 20}, nexus.Simple, &nexus.Experience{Rates: x.Rates}, []string{"work, as the plan says", "review"}},
+		"without":   {nexus.Task{Minutes: 20}, nexus.Simple, nil, []string{"work, as the plan says"}},
+		"of its looks": {
+			nexus.Task{Files: []string{"a", "b"}, Criteria: []nexus.Criterion{{Text: "x"}, {Text: "y", Check: "test"}}},
+			nexus.Complex, x,
+			[]string{"reading, and getting started", "2 files to change", "it looks complex", "tests for 1 criterion without a check", "review", "as 4 landed tasks took"},
+		},
+	} {
+		e := route.Expect(c.x, c.task, c.hard, nexus.Fast)
+		var what []string
+		var sum nexus.Cost
+		for _, p := range e.Parts {
+			what = append(what, p.What)
+			sum.Seconds, sum.Money = sum.Seconds+p.Seconds, sum.Money+p.Money
+		}
+		if d := gocmp.Diff(c.want, what); d != "" || sum != e.Likely {
+			t.Errorf("%s: %+v is not %+v: %s", name, sum, e.Likely, d)
+		}
+		if e.Low.Seconds >= e.Likely.Seconds || e.High.Seconds <= e.Likely.Seconds {
+			t.Errorf("%s: %+v", name, e)
+		}
 	}
 }
 

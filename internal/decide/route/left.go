@@ -1,19 +1,17 @@
 package route
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// beyond is how many earlier tasks must have taken longer than one has, for
-// them to say how long it will still take.
-const beyond = 2
-
-// Remaining is how long something will still take: one in ten earlier tasks took
-// less, and one in ten took more. The zero value is unknown.
+// Remaining is how long something will still take: it is less in one of ten cases,
+// and more in one of ten. The zero value is unknown.
 type Remaining struct {
 	Low, High time.Duration
 }
@@ -37,63 +35,93 @@ func median(all []time.Duration) time.Duration {
 }
 
 // Left returns how long a run and the tasks under way will still take, by what
-// the tasks took that landed in it and before it. A task for which there are
-// too few, or that has taken longer than they did, is not in it; then the run's
-// is unknown too.
+// tasks took that landed in it and before it. Where these are too few, nothing is
+// known. The run's is where one in ten of many made-up ends of it is earlier, and one in
+// ten is later: see [rehearsal].
 func (h *Stats) Left(s *state.State, now time.Time) (run Remaining, tasks map[nexus.TaskID]Remaining) {
-	var own Stats
-	own.Add(s)
-	if h == nil {
-		h = &Stats{}
-	}
 	tasks = map[nexus.TaskID]Remaining{}
-	spans, known := map[nexus.TaskID]Remaining{}, s.Planned
-	var work Remaining
-	var all []nexus.Task
+	known := h.with(s)
+	if len(known.landed) < enough {
+		return run, tasks
+	}
+	x := &nexus.Experience{Paces: known.Paces()}
+	r := rehearsal{parallel: max(s.Limits.Parallel, 1), lag: median(known.lags), graph: s.Graph}
 	for _, t := range s.Tasks {
-		all = append(all, t.Task)
 		status := s.StatusOf(t)
-		if status.Ended() || status == nexus.Blocked || status == nexus.Boarding {
+		if status.Ended() || status == nexus.Blocked {
 			continue
 		}
-		worked := s.WorkedOn(t, now)
-		left, ok := h.rest(&own, t, worked)
-		known = known && ok
-		if !ok {
-			continue
-		}
-		spans[t.ID] = left
-		work.Low, work.High = work.Low+left.Low, work.High+left.High
-		if worked > 0 {
-			tasks[t.ID] = left
+		next := &pending{task: t, boards: status == nexus.Boarding, underway: t.Underway(), rank: s.Rank(t.ID)}
+		next.took = lasting(x, t, s.WorkedOn(t, now))
+		if r.tasks = append(r.tasks, next); next.took.gone > 0 && !next.boards {
+			tasks[t.ID] = Remaining{next.took.at(0.1), next.took.at(0.9)}
 		}
 	}
-	if !known || len(spans) == 0 || s.Status != nexus.StatusExecuting {
-		return Remaining{}, tasks
+	if len(r.tasks) > 0 && s.Status == nexus.StatusExecuting && s.Planned {
+		run = r.play()
+		rest := median(known.rests)
+		run.Low, run.High = run.Low+rest, run.High+rest
 	}
-	side := time.Duration(max(s.Limits.Parallel, 1))
-	run.Low = max(longest(all, func(t nexus.Task) time.Duration { return spans[t.ID].Low }), work.Low/side)
-	run.High = max(longest(all, func(t nexus.Task) time.Duration { return spans[t.ID].High }), work.High/side)
 	return run, tasks
 }
 
-// rest returns how long a task will still take that was worked on so long.
-func (h *Stats) rest(own *Stats, t *state.Task, worked time.Duration) (Remaining, bool) {
-	c := nexus.Simple
-	if t.Route != nil {
-		c = t.Route.Complexity
+// with returns the history with a run that is not over.
+func (h *Stats) with(s *state.State) *Stats {
+	var all Stats
+	all.Add(s)
+	if h != nil {
+		all.landed, all.lags, all.rests = slices.Concat(h.landed, all.landed), slices.Concat(h.lags, all.lags), slices.Concat(h.rests, all.rests)
 	}
-	past := slices.Concat(h.tasks[c], own.tasks[c])
-	if len(past) < enough {
-		past = slices.Concat(h.all(), own.all())
-	}
-	if len(past) < enough {
-		return Remaining{}, false
-	}
-	past = slices.DeleteFunc(past, func(e ended) bool { return e.time <= worked })
-	if len(past) < beyond {
-		return Remaining{}, false
-	}
-	took := spread(past, func(e ended) time.Duration { return e.time })
-	return Remaining{took[0] - worked, took[2] - worked}, true
+	return &all
 }
+
+// lasts is how long a task still takes: its time is spread like the exponential of
+// a normal value, and it has not been shorter than what is gone.
+type lasts struct {
+	middle, wide float64 // of the logarithm of seconds
+	shared       float64 // the part of wide that is an error of the estimate, which all tasks share
+	gone         time.Duration
+}
+
+// lasting returns how long a task lasts on which somebody worked for some time.
+func lasting(x *nexus.Experience, t *state.Task, gone time.Duration) lasts {
+	c, tier := began(t)
+	e := Expect(x, t.Task, c, tier)
+	d := lasts{middle: math.Log(float64(max(1, e.Likely.Seconds))), gone: gone}
+	if p, ok := pace(x, stack.Written(t.Files), tier); ok {
+		d.fine(float64(thumbTime(t.Task, c))/float64(time.Second), p)
+	} else {
+		d.wide = math.Log(wrong) / tenth
+	}
+	d.shared = d.wide / math.Sqrt(float64(e.Samples+1))
+	return d
+}
+
+// fine computes the same as [Expect], without rounding to seconds.
+func (d *lasts) fine(thumb float64, p nexus.Pace) {
+	at := func(rule float64, past int64) float64 {
+		return math.Log(thumb * blend(rule, float64(past)/1000, p.Tasks))
+	}
+	d.middle = at(1, p.Time.Likely)
+	d.wide = max(0.05, (at(wrong, p.Time.High)-at(1.0/wrong, p.Time.Low))/2/tenth)
+}
+
+// at returns how long it still takes where a share of all cases takes less.
+func (d lasts) at(share float64) time.Duration { return d.shifted(share, 0, d.wide) }
+
+// shifted returns the same where the middle is elsewhere.
+func (d lasts) shifted(share, shift, wide float64) time.Duration {
+	sure := 0.0 // the share of cases that are already excluded
+	if d.gone > 0 {
+		sure = min(0.99, below((math.Log(d.gone.Seconds())-d.middle-shift)/wide))
+	}
+	took := math.Exp(d.middle + shift + wide*normal(sure+share*(1-sure)))
+	left := time.Duration(took*float64(time.Second)) - d.gone
+	return max(left, time.Duration(0.05*float64(d.gone)*share), 0)
+}
+
+// below returns which share of normal values is below z.
+func below(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+
+// normal returns the normal value that a share of all is below.
+func normal(share float64) float64 { return math.Sqrt2 * math.Erfinv(2*share-1) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -38,6 +39,11 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
 		return nil
+	}
+	if fs, over := reconsider(s, t, a); over {
+		return fs
+	}
+	switch {
 	case late(s, t):
 		return divide(s, t, nexus.SplitSought{Why: exhausted(s, t), Failed: true, Rescope: true})
 	case exhausted(s, t) != "":
@@ -51,9 +57,9 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	case nexus.GaveUp:
 		switch r := t.Replan; { // a stronger model would be asked for the same
 		case r != nil && len(r.Blockers) > 0:
-			return park(t, replan(*r))
+			return park(t, asked(*r))
 		case r != nil:
-			return divide(s, t, nexus.SplitSought{Why: replan(*r), Rescope: true})
+			return divide(s, t, nexus.SplitSought{Why: asked(*r), Rescope: true})
 		case a.Category == nexus.PersonNeeded: // nor has it what only a person can give
 			return park(t, a.Why)
 		}
@@ -64,6 +70,31 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	default:
 		return climb(s, t, a)
 	}
+}
+
+// reconsider decides how a task continues that reached a threshold, and does what was
+// decided while its last attempt was under way. Over says that nothing else is to be
+// decided about it now.
+func reconsider(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fact, over bool) {
+	if d := replan.Ended(s, t, a, late(s, t)); d != nil {
+		return facts(*d), true
+	}
+	d := replan.Of(t, a)
+	if d == nil || a.Outcome != nexus.Exhausted || late(s, t) {
+		return nil, false
+	}
+	why := replan.Text(*d)
+	switch d.Course {
+	case nexus.CourseSplit, nexus.CourseRescope:
+		return divide(s, t, nexus.SplitSought{Why: why, Failed: true, Rescope: d.Course == nexus.CourseRescope}), true
+	case nexus.CourseStop:
+		return park(t, why), true
+	case nexus.CourseEscalate:
+		fs = escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact { return fail(t, why) })
+		return fs, fs != nil
+	case nexus.CourseContinue:
+	}
+	return nil, false
 }
 
 // again resumes an attempt that lost its worker or was handed back.
@@ -186,8 +217,8 @@ func closed(s *state.State, tier nexus.Tier) bool {
 	return capped && limit <= 0
 }
 
-// replan says for a person why an agent wants its task to be planned again.
-func replan(f nexus.ReplanAsked) string {
+// asked says for a person why an agent wants its task to be planned again.
+func asked(f nexus.ReplanAsked) string {
 	text := "it needs a new plan: " + f.Reason
 	for _, b := range f.Blockers {
 		text += "; " + b

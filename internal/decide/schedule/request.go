@@ -35,7 +35,12 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 			return no("the run is already %s", ending(s))
 		}
 		return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + by})
+	case nexus.VerbAmend:
+		return amend(s, r, no, yes)
 	case nexus.VerbAnswer:
+		if r.Plan != nil {
+			return amend(s, r, no, yes)
+		}
 		return answer(s, r, no, yes)
 	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.Find(s, r.ID); ok {
@@ -67,6 +72,9 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	if q == nil || q.By != "" {
 		return no("no open question has the id %q", r.ID)
 	}
+	if hold(s, q, r.Text) {
+		return yes(nexus.QuestionLeft{ID: q.ID})
+	}
 	by := cmp.Or(r.By, "a person")
 	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
 	if t := s.Asker(q); q.Left && t != nil && slices.Contains(s.Asks(), q) {
@@ -74,6 +82,9 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	}
 	return yes(fs...)
 }
+
+// person returns who made a request.
+func person(r state.Request) string { return cmp.Or(r.By, "a person") }
 
 func ending(s *state.State) string {
 	if s.Drain != nil {

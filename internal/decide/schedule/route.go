@@ -36,6 +36,10 @@ func routes(s *state.State) []nexus.Fact {
 			f := route.Choose(s.Goal.Routing, t.Task, told)
 			f.Tier = open(s, f.Tier)
 			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f)
+			if x := s.Goal.Routing.Experience; x != nil {
+				e := route.Expect(x, t.Task, f.Complexity, f.Tier)
+				f.Estimate = &e
+			}
 			fs = append(fs, f)
 		}
 	}

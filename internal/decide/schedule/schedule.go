@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -51,7 +52,10 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	}
 	switch s.Status {
 	case nexus.StatusPlanning:
-		return plan(s)
+		if s.Goal.Goal.Mode == nexus.Interview {
+			return interviewing(s, now)
+		}
+		return plan(s, now)
 	case nexus.StatusExecuting:
 		return execute(s)
 	default:
@@ -65,7 +69,7 @@ func Wake(s *state.State) time.Time {
 	if s.Status.Ended() {
 		return at
 	}
-	if s.Limits.RunTime > 0 && s.Drain == nil && !s.Started.IsZero() {
+	if timed(s) && !s.Started.IsZero() {
 		at = s.Due(s.Limits.RunTime)
 	}
 	for _, q := range s.Questions {
@@ -97,10 +101,16 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	if fs := quota(s, now); fs != nil {
 		return fs
 	}
-	if s.Drain == nil && s.Limits.RunTime > 0 && s.Worked(now) >= s.Limits.RunTime {
+	if timed(s) && s.Worked(now) >= s.Limits.RunTime {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
 	}
 	return nil
+}
+
+// timed reports whether the run's time may end it. People may take days over an
+// interview, whose sessions are bounded each.
+func timed(s *state.State) bool {
+	return s.Drain == nil && s.Limits.RunTime > 0 && s.Goal.Goal.Mode != nexus.Interview
 }
 
 // start asks the hooks whether work may start, before anything else is
@@ -117,19 +127,18 @@ func start(s *state.State) []nexus.Fact {
 	}
 }
 
-// plan makes a plan, and approves it once it is there.
-func plan(s *state.State) []nexus.Fact {
+// plan makes a plan, and lets it start once it is there and whoever has to agrees.
+func plan(s *state.State, now time.Time) []nexus.Fact {
 	p := s.Planning
-	switch approved := (nexus.PlanApproved{By: "policy"}); {
+	switch {
 	case s.Proposed > 0 && len(s.Tasks) != s.Proposed:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
 	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
+	case s.Proposed > 0 && s.WantsConsent():
+		return consent(s, now)
 	case s.Proposed > 0:
-		if err := s.Admits(approved); err != nil {
-			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
-		}
-		return facts(approved)
+		return approve(s, cmp.Or(s.Goal.Consent.Given, "policy"))
 	case s.PlanError != "":
 		to := nexus.StatusFailed
 		if s.PlanOutcome == nexus.Refused {
@@ -157,6 +166,9 @@ func execute(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if fs := consequence(s, t); fs != nil {
 			return fs
+		}
+		if d := replan.Blocked(s, t); d != nil {
+			return facts(*d)
 		}
 	}
 	if fs := train(s); fs != nil {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -94,6 +95,20 @@ func TestLenient(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
 			t.Errorf("%v (-want +got)\n%s", problems, diff)
 		}
+	}
+}
+
+// The example in the docs is a spec, as it is written.
+func TestDocsShowASpec(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/specs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```markdown\n")
+	example, _, _ := strings.Cut(rest, "```\n")
+	s, problems := Read([]byte(example))
+	if len(problems) > 0 || len(s.Requirements) != 3 || string(Markdown(s)) != example {
+		t.Errorf("%v\n%s", problems, cmp.Diff(example, string(Markdown(s))))
 	}
 }
 

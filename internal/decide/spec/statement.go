@@ -131,7 +131,7 @@ var (
 	stop = regexp.MustCompile("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
 	// short is a word behind which a dot ends no sentence.
 	short = regexp.MustCompile(`(?i)(?:^|[\s("'])` +
-		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|[a-z]|z\.b|d\.h|bzw)\.$`)
+		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|(?-i:[A-Z])|z\.b|d\.h|bzw)\.$`)
 	// often is one of these words that may also end a sentence.
 	often = regexp.MustCompile(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
 )
@@ -170,4 +170,15 @@ func continues(mark, before, after string) bool {
 	default:
 		return short.MatchString(before)
 	}
+}
+
+// Unshown says which requirements that must be met have no criterion.
+func (s Spec) Unshown() (wrong []string) {
+	for _, r := range s.Now() {
+		shows := func(c Criterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }
+		if r.Priority == nexus.Must && !slices.ContainsFunc(s.Criteria, shows) {
+			wrong = append(wrong, r.ID+" is a must, and no criterion shows it")
+		}
+	}
+	return wrong
 }

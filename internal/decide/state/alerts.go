@@ -135,12 +135,18 @@ func (b *Alerts) follow(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.PlanSought:
 		b.begin(string(f.Attempt), e.At)
+	case nexus.InterviewSought:
+		b.begin(string(f.Attempt), e.At)
 	case nexus.AttemptStarted:
 		b.begin(string(f.Attempt), e.At)
 	case nexus.AttemptResumed:
 		b.begin(string(f.Attempt), e.At)
 	case nexus.PlanProposed, nexus.PlanFailed:
 		b.work = slices.DeleteFunc(b.work, func(w worker) bool { return strings.HasPrefix(w.id, "plan.") })
+	case nexus.InterviewHeard:
+		b.end(string(f.Attempt))
+	case nexus.InterviewFailed:
+		b.end(string(f.Attempt))
 	case nexus.AttemptLost:
 		b.end(string(f.Attempt))
 	case nexus.AttemptBroken:

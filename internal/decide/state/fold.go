@@ -19,6 +19,8 @@ func (s *State) apply(e nexus.Event) {
 	s.tick(e.Fact, e.At)
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
+	s.applyConsent(e.Fact, e.At)
+	s.Interview.Apply(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -32,15 +34,19 @@ func (s *State) apply(e nexus.Event) {
 		s.settle(f)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
+	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed:
+		s.applyInterview(f, e.At)
+	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
 		s.applyMend(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.CriterionRevised,
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
@@ -91,7 +97,29 @@ func (s *State) tick(f nexus.Fact, at time.Time) {
 	case nexus.RunRecovered:
 		s.hold(s.heard)
 	case nexus.RunResumed:
-		s.unhold(at)
+		if !s.consulting() {
+			s.unhold(at)
+		}
+	default:
+		s.think(f, at)
+	}
+}
+
+// think stops the run's clock while it waits for consent to its plan.
+func (s *State) think(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.QuestionAsked:
+		if f.Trigger == nexus.PlanTrigger {
+			s.hold(at)
+		}
+	case nexus.QuestionAnswered:
+		if f.ID == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
+			s.unhold(at)
+		}
+	case nexus.QuestionLeft:
+		if f.ID == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
+			s.unhold(at)
+		}
 	default:
 	}
 }
@@ -102,12 +130,15 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		s.Goal, s.Limits, s.Accepted, s.Tip = f, f.Limits, at, f.Base
 		s.Ledger.Cap(s.Limits, 0)
 	case nexus.RunStarted:
-		s.Started, s.Process = at, f.Process
+		s.Started, s.Process, s.Alone, s.Patience = at, f.Process, f.Alone, f.Patience
 		s.Ledger.Cap(s.Limits, f.Spent)
 	case nexus.RunRecovered:
-		s.Process, s.OverCap = f.Process, nil
+		s.Process, s.OverCap, s.Alone, s.Patience = f.Process, nil, f.Alone, f.Patience
 		for _, t := range s.Tasks {
 			t.OverCap = nil
+		}
+		if q := s.Question(s.Interview.Waits()); q != nil {
+			q.Deadline = time.Time{} // nobody could see it run out
 		}
 		if f.Limits != nil {
 			s.Limits = *f.Limits
@@ -227,12 +258,12 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.PlanTries++
 		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.retried()}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working
 	case nexus.PlanProposed:
-		s.Proposed = f.Tasks
+		s.Proposed, s.Cover = f.Tasks, f.Cover
 		if f.Tasks == 0 {
 			s.PlanError = "it has no tasks"
 		}
@@ -291,31 +322,6 @@ func (s *State) applyMend(f nexus.Fact, at time.Time) {
 	}
 }
 
-// applySplit folds what is done about a task that is stuck. What needed it
-// needs its parts instead.
-func (s *State) applySplit(f nexus.Fact, at time.Time) {
-	s.Splits.Apply(f)
-	switch f := f.(type) {
-	case nexus.SplitSought:
-		if s.attempts[f.Attempt] == nil {
-			s.attempts[f.Attempt] = &Attempt{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
-		}
-		s.attempts[f.Attempt].Stage = Working
-	case nexus.TaskSplit:
-		a, t := s.attempts[f.Attempt], s.tasks[f.Task]
-		a.Stage, a.Finished = Over, at
-		t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(f.Parts), at
-		for _, other := range s.Tasks {
-			replaceNeed(&other.Task, f.Task, f.Parts)
-		}
-		s.order()
-	case nexus.SplitFailed:
-		a := s.attempts[f.Attempt]
-		a.Stage, a.Finished, a.Why = Over, at, f.Why
-	default:
-	}
-}
-
 // order orders the tasks as they are planned now.
 func (s *State) order() {
 	s.Graph, _ = s.graph() // admitted, so it has no cycle
@@ -370,6 +376,11 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f
 		}
+	case nexus.ReplanDecided:
+		t := s.tasks[f.Task]
+		if t.Replans = append(slices.Clip(t.Replans), f); f.Anew {
+			t.MercyWorked = t.Worked
+		}
 	case nexus.TaskEscalated:
 		t := s.tasks[f.Task]
 		if t.Tier = f.To; f.Strategy != "" {
@@ -397,7 +408,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && !anew:
 		t.Mercy--
 	}
-	t.Status, t.Why, t.Ended, t.OverCap, t.Replan = nexus.Pending, "", time.Time{}, nil, nil
+	t.Status, t.Why, t.Ended, t.OverCap, t.Replan, t.MercyReplans = nexus.Pending, "", time.Time{}, nil, nil, len(t.Replans)
 	t.Retried++
 }
 

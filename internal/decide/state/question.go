@@ -17,6 +17,9 @@ type Question struct {
 	Left   bool   // nobody answered in time, and it is open still
 }
 
+// Publishes reports whether it asks whether what landed may be published.
+func (q *Question) Publishes() bool { return q.Attempt == "" && q.Trigger != nexus.PlanTrigger }
+
 // applyQuestion folds what is asked of people. A question that is asked again
 // is the same one, with another deadline.
 func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
@@ -80,10 +83,16 @@ func (s *State) Asks() []*Question {
 
 // wants reports whether an answer to an open question would change something.
 func (s *State) wants(q *Question) bool {
+	if q.Attempt != "" && q.Attempt == s.Interview.Attempt {
+		return q.ID == s.Interview.Waits()
+	}
 	if s.Status.Ended() && !q.Left {
 		return false
 	}
-	if q.Attempt == "" {
+	if q.Trigger == nexus.PlanTrigger {
+		return q.ID == s.Consent.Question && !s.Planned
+	}
+	if q.Publishes() {
 		return s.Published == nil || s.Published.Branch == ""
 	}
 	t := s.Asker(q)

@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -89,4 +90,29 @@ func ReplaceNeed(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) 
 		}
 	}
 	return all
+}
+
+// applySplit folds what is done about a task that is stuck. What needed it
+// needs its parts instead.
+func (s *State) applySplit(f nexus.Fact, at time.Time) {
+	s.Splits.Apply(f)
+	switch f := f.(type) {
+	case nexus.SplitSought:
+		if s.attempts[f.Attempt] == nil {
+			s.attempts[f.Attempt] = &Attempt{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
+		}
+		s.attempts[f.Attempt].Stage = Working
+	case nexus.TaskSplit:
+		a, t := s.attempts[f.Attempt], s.tasks[f.Task]
+		a.Stage, a.Finished = Over, at
+		t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(f.Parts), at
+		for _, other := range s.Tasks {
+			replaceNeed(&other.Task, f.Task, f.Parts)
+		}
+		s.order()
+	case nexus.SplitFailed:
+		a := s.attempts[f.Attempt]
+		a.Stage, a.Finished, a.Why = Over, at, f.Why
+	default:
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -30,8 +31,11 @@ type State struct {
 	Process     nexus.Process // who conducts it, or did last
 	Planning    *Attempt      // the sessions that make the plan; nil before
 	PlanTries   int
-	Proposed    int  // tasks that the proposed plan has; 0 without one
-	Planned     bool // the plan is approved
+	Interview   inquiry.Interview // what people were asked about the goal
+	Proposed    int               // tasks that the proposed plan has; 0 without one
+	Cover       *nexus.PlanCover  // what a second look at the plan found; nil: nobody looked
+	Planned     bool              // the plan is approved
+	Consent     Consent
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before
@@ -49,6 +53,9 @@ type State struct {
 	Published *nexus.ResultPublished
 	Homing    Homing // how what landed gets onto a target that moved
 	Start     Start  // whether hooks let the work start
+
+	Alone    bool          // nobody answers questions
+	Patience time.Duration // that they wait for an answer; 0: for ever
 
 	Requests  []Request // not settled, in order
 	Requested int64     // the last request that was seen

@@ -22,8 +22,9 @@ type Task struct {
 	Rounds   int // over all attempts
 	RoundsOf int // of them in the current attempt
 	Landed   *nexus.TrainLanded
-	Replan   *nexus.ReplanAsked   // an agent wants another plan for it
-	OverCap  *nexus.BudgetRefused // the task's own cap said no
+	Replan   *nexus.ReplanAsked    // an agent wants another plan for it
+	Replans  []nexus.ReplanDecided // how it was to continue when it reached thresholds
+	OverCap  *nexus.BudgetRefused  // the task's own cap said no
 	Spent    nexus.Money
 	Usage    nexus.Usage
 	Began    time.Time // first attempt; zero before
@@ -36,8 +37,9 @@ type Task struct {
 	Revised  int               // attempts before a person last changed its criteria
 	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
-	MercyRounds int           // rounds before that chance
-	MercyWorked time.Duration // time worked before it
+	MercyReplans int           // of Replans, before that chance
+	MercyRounds  int           // rounds before that chance
+	MercyWorked  time.Duration // time worked before it
 
 	Refused []Refusal // verifiers' refusals of its work that still stand, oldest first
 	Said    []Said    // what people said about it, oldest first
@@ -173,6 +175,10 @@ func (t *Task) Underway() bool {
 
 // Tried returns the rounds that count against the cap.
 func (t *Task) Tried() int { return t.Rounds - t.MercyRounds }
+
+// Decided returns how the task was to continue when it reached thresholds, since a
+// person last gave it another chance.
+func (t *Task) Decided() []nexus.ReplanDecided { return t.Replans[t.MercyReplans:] }
 
 // Spell returns the time in attempts that are over that counts against the
 // cap.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -87,6 +88,10 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.TaskSplit:
 		return s.admitSplit(f)
+	case nexus.PlanRefused, nexus.PlanRevised:
+		if s.Proposed == 0 || s.Planned {
+			return errors.New("no plan waits for consent")
+		}
 	case nexus.PlanApproved, nexus.FixesPlanned:
 		_, err := s.graph()
 		return err
@@ -99,16 +104,22 @@ func (s *State) admit(f nexus.Fact) error {
 // they can.
 func (s *State) Admits(facts ...nexus.Fact) error {
 	then := *s // its status moves along; what it points to is only read
-	planned := map[nexus.TaskID]bool{}
+	planned, anew := map[nexus.TaskID]bool{}, false
 	for _, f := range facts {
 		if err := then.admit(f); err != nil {
 			return err
 		}
-		if p, ok := f.(nexus.TaskPlanned); ok {
-			if planned[p.Task.ID] {
-				return fmt.Errorf("task %q is planned twice", p.Task.ID)
+		switch f := f.(type) {
+		case nexus.TaskPlanned:
+			if planned[f.Task.ID] {
+				return fmt.Errorf("task %q is planned twice", f.Task.ID)
 			}
-			planned[p.Task.ID] = true
+			if planned[f.Task.ID] = true; anew {
+				then.Tasks = append(then.Tasks, &Task{Task: f.Task})
+			}
+		case nexus.PlanRefused, nexus.PlanRevised:
+			then.Tasks, then.tasks, anew = nil, nil, true
+		default:
 		}
 		if to, err := then.next(f); err == nil {
 			then.move(to)
@@ -165,6 +176,8 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TaskEscalated:
 		return f.Task, true
+	case nexus.ReplanDecided:
+		return f.Task, true
 	case nexus.CriterionRevised:
 		return f.Task, true
 	case nexus.AttemptStarted:
@@ -186,6 +199,10 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
 	case nexus.RoutesTold:
+		return f.Attempt, true
+	case nexus.InterviewHeard:
+		return f.Attempt, true
+	case nexus.InterviewFailed:
 		return f.Attempt, true
 	case nexus.TaskSplit:
 		return f.Attempt, true

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -14,15 +15,18 @@ type View struct {
 	Run       nexus.RunID
 	Goal      nexus.GoalAccepted
 	Limits    nexus.Limits
-	Task      Task     // zero for the plan and the result
-	Attempt   *Attempt // the attempt, the planning, or nil
-	Merge     *Attempt // the merger's work, when landing
-	Tip       string   // last commit on the run's branch
-	Landings  int      // commits on it
-	Passed    bool     // the gates passed the last tree
-	Resumed   bool     // another process worked on the run before
+	Task      Task               // zero for the plan and the result
+	Attempt   *Attempt           // the attempt, the planning, or nil
+	Interview *inquiry.Interview // what is known of it; nil but for an interview
+	Alone     bool               // nobody answers questions
+	Merge     *Attempt           // the merger's work, when landing
+	Tip       string             // last commit on the run's branch
+	Landings  int                // commits on it
+	Passed    bool               // the gates passed the last tree
+	Resumed   bool               // another process worked on the run before
 	Spent     nexus.Money
 	Tasks     []nexus.Task
+	Drafts    []Draft            // plans that people did not let start, oldest first
 	Landed    []nexus.Task       // those of them that landed
 	Needs     []Need             // what the tasks that the task needs made
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
@@ -30,6 +34,7 @@ type View struct {
 	Waived    []int              // numbers of the task's criteria that a person does without, or signed
 	Bear      []string           // tests that showed criteria of tasks that landed
 	Without   string             // see [Fixes.Without]
+	Divisible bool               // the task may be split
 	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
 	Past      []*Attempt         // earlier attempts at the task, all of them over, oldest first
 	Said      []Said             // what people said about the task and its agents heard, oldest first
@@ -96,7 +101,7 @@ type Proof struct {
 // View returns what the worker of a task, the plan (for an empty task) or a
 // landing needs to know.
 func (s *State) View(id nexus.TaskID) View {
-	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Readers: slices.Clip(s.Readers)}
+	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Alone: s.Alone, Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
 	v.Resumed, v.Spent = s.Start.Again, s.Ledger.Spent()
 	v.Homing = s.Homing
@@ -114,7 +119,10 @@ func (s *State) View(id nexus.TaskID) View {
 	}
 	t := s.tasks[id]
 	if t == nil {
-		v.Attempt = s.Planning.Clone()
+		v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
+		if s.Goal.Goal.Mode == nexus.Interview {
+			v.Interview = s.Interview.Clone()
+		}
 		if s.Delivering() {
 			v.Proofs = s.proofs()
 		}
@@ -136,7 +144,7 @@ func (s *State) View(id nexus.TaskID) View {
 	if s.Planning != nil {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}
-	v.Without = s.Fixes.Without(id)
+	v.Without, v.Divisible = s.Fixes.Without(id), s.Divisible(t)
 	for _, a := range t.Attempts {
 		if a.Stage == Over {
 			v.Past = append(v.Past, a.Clone())
@@ -147,6 +155,13 @@ func (s *State) View(id nexus.TaskID) View {
 	})
 	v.Kept = s.Keeps(v.Attempt)
 	return v
+}
+
+// Divisible reports whether a task may be split: not where parts would land without a
+// verifier's consent, where bounds are reached, or where it was in vain before.
+func (s *State) Divisible(t *Task) bool {
+	e := s.Splits.Of(t.ID)
+	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.Of(t.ID) == nil && (e == nil || e.Open())
 }
 
 // meanwhile returns the tasks that landed after the commit that an attempt

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
@@ -59,7 +60,9 @@ func root(a *console.Console) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("work", "Work:", slices.Concat(startcmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a)))
+	group("work", "Work:", slices.Concat(
+		startcmd.Commands(a), speccmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a),
+	))
 	group("watch", "Steer and watch:", runscmd.Commands(a))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))

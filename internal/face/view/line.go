@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -100,7 +101,7 @@ func (l *Lines) learn(task, line string) {
 // they are asked, and why something does not continue as it should.
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.QuestionAsked, nexus.PlanFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
+	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanRefused, nexus.InterviewFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
 		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
@@ -237,6 +238,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return f.Of, "alert: " + state.AlertText(f)
 	case nexus.ReplanAsked:
 		return string(f.Session), "asks for a new plan: " + f.Reason
+	case nexus.ReplanDecided:
+		return string(f.Task), replan.Text(f)
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
@@ -244,8 +247,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeHook(f)
 	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved:
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised:
 		return "plan", describePlan(f)
+	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+		return aboutInterview(f), describeInterview(f)
 	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		return describeTask(f)
@@ -470,6 +475,9 @@ func describeRequest(f nexus.Fact) string {
 
 // replies says with which commands a question is answered.
 func replies(q nexus.QuestionAsked) string {
+	if q.Trigger == people.PlanTrigger {
+		return fmt.Sprintf("nexus approve %s, or nexus reject %s --why TEXT for another plan", q.ID, q.ID)
+	}
 	if people.StaysOpen(q.Trigger) {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)
 	}
@@ -481,11 +489,18 @@ func describePlan(f nexus.Fact) string {
 	case nexus.PlanSought:
 		return "planning"
 	case nexus.PlanProposed:
+		if f.Cover != nil {
+			return Count(f.Tasks, "task") + " proposed; " + coverLine(f.Cover)
+		}
 		return Count(f.Tasks, "task") + " proposed"
 	case nexus.PlanFailed:
 		return Because("planning failed", f.Why)
 	case nexus.PlanApproved:
 		return "approved" + by(f.By)
+	case nexus.PlanRefused:
+		return Because("refused"+by(f.By)+", another one is made", f.Why)
+	case nexus.PlanRevised:
+		return "edited" + by(f.By) + ": " + Count(f.Tasks, "task")
 	default:
 		return ""
 	}

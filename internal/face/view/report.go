@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -47,7 +49,12 @@ func Report(s Style, r Run, more bool) string {
 		}
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
+	b.WriteString(DrawConsent(s, r.Consent))
 	b.WriteString(left(s, r))
+	b.WriteString(decisions(s, r))
+	if r.Cover != nil && r.Cover.State != nexus.CoverFull {
+		b.WriteString("\n" + DrawCover(s, r.Cover))
+	}
 	b.WriteString(asks(s, r))
 	b.WriteString(lookAt(s, r))
 	b.WriteString(late(s, r))
@@ -155,6 +162,20 @@ func left(s Style, r Run) string {
 	return "\n" + s.Bold("not landed") + "\n" + b.String()
 }
 
+// decisions lists how tasks were to continue that reached a threshold.
+func decisions(s Style, r Run) string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		for _, d := range t.Decisions {
+			b.WriteString(s.Wrap(string(t.ID)+": "+Clean(replan.Text(d)), "  ") + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + s.Bold("decided on the way") + "\n" + b.String()
+}
+
 func (s Style) landedOf(c Counts) string {
 	text := fmt.Sprintf("%d of %d landed", c.Landed, c.Total)
 	for _, part := range []struct {
@@ -191,6 +212,17 @@ func onto(r Run) string {
 	}
 }
 
+// continues reports whether the run has to be resumed for what follows from an answer.
+func continues(q Ask) bool { return q.Task != "" || q.Trigger == people.PlanTrigger }
+
+// refusal is the command that refuses what is asked.
+func refusal(q Ask) string {
+	if q.Trigger == people.PlanTrigger {
+		return "nexus reject " + q.ID + " --why TEXT"
+	}
+	return "nexus reject " + q.ID
+}
+
 // next says what a person would type now.
 func next(s Style, r Run) string {
 	var rows [][]string
@@ -200,10 +232,10 @@ func next(s Style, r Run) string {
 		case len(q.Choices) == 0:
 			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
 		default:
-			if q.Task != "" && r.Status.Ended() {
+			if r.Status.Ended() && continues(q) {
 				goOn = " && nexus resume"
 			}
-			add("nexus approve "+q.ID+goOn, "approve; or refuse with nexus reject "+q.ID)
+			add("nexus approve "+q.ID+goOn, "approve; or refuse with "+refusal(q))
 		}
 	}
 	for _, t := range r.Tasks {

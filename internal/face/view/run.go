@@ -41,6 +41,8 @@ type Run struct {
 	Quota   []Quota              `json:"quota,omitempty"`   // providers that take no calls for now
 	Windows []Window             `json:"windows,omitempty"` // how much of the limits of agent programs is used
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
+	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // what a second look at the plan found; missing: nobody looked
+	Consent *Consent             `json:"plan,omitempty"`      // what people said to the plan; none where nobody did
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
 }
@@ -141,6 +143,8 @@ type Task struct {
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
 	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change
+
+	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
 }
 
 // Of returns what there is to tell about a run. The state is only read.
@@ -150,7 +154,7 @@ func Of(s *state.State, now time.Time) Run {
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: Between(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
-		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Alerts: s.Alerts.Raised,
+		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Alerts: s.Alerts.Raised, Cover: s.Cover,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why
@@ -167,7 +171,7 @@ func Of(s *state.State, now time.Time) Run {
 		}
 	}
 	r.Windows = Windows(s.Windows, now)
-	r.Asks = Asks(s)
+	r.Asks, r.Consent = Asks(s), ConsentOf(s)
 	r.Now = runNow(s, now)
 	for _, t := range s.Tasks {
 		row := TaskOf(s, t, now)
@@ -214,7 +218,7 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 	row := Task{
 		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
-		Seconds: Between(t.Began, t.Ended, now),
+		Seconds: Between(t.Began, t.Ended, now), Decisions: t.Replans,
 	}
 	if blocker, ok := s.Blocker(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)

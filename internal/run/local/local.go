@@ -50,6 +50,8 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 		return m.start(ctx, v, d)
 	case nexus.PlanSought:
 		return m.plan(ctx, v, d)
+	case nexus.InterviewSought:
+		return m.interview(ctx, f, v, d)
 	case nexus.RoutesSought:
 		return m.route(ctx, f, v, d)
 	case nexus.FaultsSought:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -42,7 +43,9 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
+	g.Open, _ = inquiry.Vague(g.Text)
+	g.Refused, g.Before = refused(v.Drafts)
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
@@ -54,6 +57,16 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		return nil, err
 	}
 	return facts, p.tree.Remove(ctx)
+}
+
+// refused returns why people refused the plans before, and the last of those.
+func refused(drafts []state.Draft) (why []string, last string) {
+	for _, d := range drafts {
+		if d.Why != "" {
+			why, last = append(why, d.Why), string(plan.Markdown(nexus.Plan{Goal: d.Goal, Tasks: d.Tasks}))
+		}
+	}
+	return why, last
 }
 
 // talk says something to the planner.
@@ -111,9 +124,12 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks)}}
+	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	for n, text := range made.Assumptions {
+		facts = append(facts, nexus.AssumptionStated{Attempt: p.a.ID, ID: fmt.Sprintf("A-%d", n+1), Text: text})
 	}
 	return facts, nil
 }

@@ -94,6 +94,37 @@ func TestAPlanIsProposed(t *testing.T) {
 	}
 }
 
+// TestAnotherPlanIsProposed once people refused one: the planner has that plan, and
+// what they said of all, in full. What its checks gave is known.
+func TestAnotherPlanIsProposed(t *testing.T) {
+	m, p, v := planned(t, twoTasks)
+	long := strings.Repeat("Begin with two. ", 300)
+	v.Attempt.ID = "plan.2"
+	v.Attempt.Tried = []nexus.Evidence{{Command: "test -e one", State: nexus.Fail, Exit: 1}}
+	v.Drafts = []state.Draft{
+		{Tasks: []nexus.Task{{ID: "T9", Title: "Write nine"}}, By: "ada", Why: "nine is no number"},
+		{Tasks: []nexus.Task{{ID: "T1", Title: "Write one and two"}}, By: "bob"},
+		{Goal: "add one", Tasks: []nexus.Task{{ID: "T1", Title: "Write two, then one"}}, By: "ada", Why: long},
+	}
+	d := &desk{}
+	if facts, err := m.Act(t.Context(), nexus.PlanSought{Attempt: "plan.2"}, v, d); err != nil || len(facts) != 3 {
+		t.Fatalf("%+v, %v", facts, err)
+	}
+	for _, want := range []string{"plan.2/planner.1", "1. nine is no number", "2. " + strings.TrimSpace(long), "## T1: Write two, then one"} {
+		if !strings.Contains(p.told[0], want) {
+			t.Errorf("it is not told %q:\n%s", want, p.told[0])
+		}
+	}
+	if strings.Contains(p.told[0], "Write nine") || strings.Contains(p.told[0], "Write one and two") {
+		t.Errorf("it is told more than the last plan:\n%s", p.told[0])
+	}
+	for _, f := range d.facts {
+		if f, ok := f.(nexus.CheckTried); ok && f.Evidence.Command == "test -e one" {
+			t.Error("a command is tried again")
+		}
+	}
+}
+
 // TestATaskIsSplit into the parts that the planner names, who hears why it is
 // stuck and what was done so far.
 func TestATaskIsSplit(t *testing.T) {

@@ -24,6 +24,9 @@ func count(s *state.State) counters {
 		spent: s.Ledger.Spent(), usage: s.Usage.Total(),
 	}
 	for _, t := range s.Tasks {
+		if !s.Planned {
+			break // those of a plan that is refused are gone
+		}
 		c.aged += t.Rounds + t.Retried + len(t.Attempts)
 		for _, a := range t.Attempts {
 			c.aged += a.Losses + a.Refusals + len(a.Rounds) + len(a.Sessions)
@@ -75,7 +78,7 @@ func (s *sim) inspect() {
 // finish checks what must hold of a run that is over.
 func (s *sim) finish() {
 	st := s.core.State
-	if n := len(s.scenario.Tasks) + s.audit.Fixes() + s.audit.Parts(); len(st.Tasks) != n && st.Planned {
+	if n := len(s.scenario.Tasks) + s.audit.Drafts() + s.audit.Fixes() + s.audit.Parts(); len(st.Tasks) != n && st.Planned {
 		s.wrong("%d tasks were planned and %d are there", n, len(st.Tasks))
 	}
 	if len(st.Requests) > 0 {

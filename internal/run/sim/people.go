@@ -70,6 +70,36 @@ func (s *sim) other() {
 	}
 }
 
+// consent lets somebody say something to the plan that a question is about, also
+// when it is another one by now.
+func (s *sim) consent(id string) {
+	if s.over {
+		return
+	}
+	r := nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: "yes", By: "ann"}
+	edited := &nexus.Plan{Goal: "an edited goal", Tasks: s.scenario.Draft(100 + s.dice.IntN(100))}
+	switch n := s.dice.IntN(20); {
+	case n < 6:
+	case n < 12:
+		r.Text = "no: smaller"
+	case n < 15:
+		r.Verb, r.Text, r.Plan = nexus.VerbAmend, "", edited
+	case n < 17:
+		r.Plan = edited
+	case n < 18:
+		r.Text = "no"
+	case n < 19:
+		edited.Tasks[0].Needs = []nexus.TaskID{edited.Tasks[0].ID} // that cannot be
+		r.Plan = edited
+	default:
+		return
+	}
+	s.ask(r)
+	if s.dice.IntN(3) == 0 {
+		s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: "yes", By: "bob"}) // too late
+	}
+}
+
 // interrupt tells the process to let go; a second time it dies.
 func (s *sim) interrupt() {
 	if s.core == nil {
@@ -92,6 +122,13 @@ func (s *sim) poke() bool {
 	}
 	st := s.core.State
 	for _, q := range st.Questions {
+		if q.By == "" && q.Trigger == nexus.PlanTrigger && st.Status != nexus.StatusPaused {
+			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
+			return true
+		}
+		if q.Trigger == nexus.PlanTrigger {
+			continue
+		}
 		if q.By == "" && q.Deadline.IsZero() && st.Status != nexus.StatusPaused && st.Attempt(q.Attempt).Stage == state.Working {
 			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
 			return true

@@ -128,7 +128,10 @@ func (s *sim) result(seed uint64) Result {
 
 // open accepts the goal and plans what people do to the run.
 func (s *sim) open() {
-	goal := nexus.GoalAccepted{Goal: nexus.Goal{Text: "a goal"}, Base: s.world.Books().Tip, Target: "main", Land: s.scenario.Land, Limits: s.scenario.Limits, Routing: s.scenario.Routing}
+	goal := nexus.GoalAccepted{
+		Goal: nexus.Goal{Text: "a goal"}, Base: s.world.Books().Tip, Target: "main", Land: s.scenario.Land,
+		Limits: s.scenario.Limits, Routing: s.scenario.Routing, Consent: s.scenario.Consent,
+	}
 	s.journal.put(goal)
 	if s.scenario.Given {
 		s.journal.put(toy.Planned(s.scenario.Tasks)...)
@@ -158,6 +161,9 @@ func (s *sim) begin() {
 		more.DayMoney *= 2
 		more.RunTime *= 2
 		o.Limits = &more
+	}
+	if s.scenario.Consent.Wanted {
+		o.Alone, o.Patience = s.dice.IntN(4) == 0, time.Duration(s.dice.IntN(3))*time.Hour
 	}
 	s.note("process %d begins, reopen %v", s.lives, o.Reopen)
 	core, err := run.Begin(context.Background(), s.journal, "sim", o)
@@ -304,6 +310,9 @@ func (s *sim) check(err error) bool {
 // booked hears of each event that became durable.
 func (s *sim) booked(e nexus.Event) {
 	s.audit.Event(e)
+	if q, ok := e.Fact.(nexus.QuestionAsked); ok && q.Trigger == nexus.PlanTrigger {
+		s.in0(s.span(3*time.Hour), func() { s.consent(q.ID) })
+	}
 }
 
 // note is a line between the events of a tape.

@@ -7,7 +7,7 @@
 // What the agent does becomes the events of package stream, so that whoever
 // listens to a command line listens to this, too. What it asks of us it gets in
 // the worktree only: files by the rules of our own file tools, terminals in the
-// sandbox, permission as the policy says. Nobody answers its questions.
+// sandbox, permission as the policy says. Its questions go to people.
 //
 // The protocol grows: what is not known here is ignored, or answered as unknown,
 // and never ends a prompt.
@@ -52,6 +52,8 @@ const (
 	loginTime  = 30 * time.Second // for a login that needs nobody
 	maxRefused = 20               // requests that are refused in a prompt, one after the other
 	maxAsked   = 2000             // requests for permission in a prompt
+	maxPeople  = 20               // questions to people in a prompt
+	maxUnfit   = 3                // answers to a question that do not fit
 )
 
 // Agent is an agent program for one session. One goroutine at a time uses it; Close

@@ -176,7 +176,7 @@ say Done.
 		"said c1.1=Edit", "answered c1.1 written",
 		"said c1.2=Edit", "answered c1.2 written",
 		"said c1.3=Bash", "answered c1.3 one\ntwo",
-		"said read: one\ntwonot read", "answered question-2 that is AskUser failed",
+		"said read: one\ntwonot read question-2=AskUserQuestion", "answered question-2 not answered: nobody answers here failed",
 		"said Done.",
 	}
 	if d := cmp.Diff(want, b.events); d != "" {
@@ -184,11 +184,11 @@ say Done.
 	}
 	if d := cmp.Diff([]string{
 		`Write{"file_path":"` + b.dir + `/a.txt"}`, `Edit{"file_path":"` + b.dir + `/b.txt"}`,
-		`Bash{"command":"cat a.txt"}`, `Bash{"command":"cat a.txt"}`, `AskUserQuestion{"description":"Which one?"}`,
+		`Bash{"command":"cat a.txt"}`, `Bash{"command":"cat a.txt"}`,
 	}, b.asked); d != "" {
 		t.Error(d)
 	}
-	if e.Fault != "" || e.Text != "Done." || e.Money != nexus.Dollar/4 || e.Usage != (nexus.Usage{Input: 7, Output: 3}) || e.Denied != 1 {
+	if e.Fault != "" || e.Text != "Done." || e.Money != nexus.Dollar/4 || e.Usage != (nexus.Usage{Input: 7, Output: 3}) || e.Denied != 0 {
 		t.Errorf("ended %+v", e)
 	}
 	if b.file("a.txt") != "one\ntwo" || b.file("b.txt") != "three" || b.noted("model") != "m2" || b.noted("closed") != "1" {

@@ -117,6 +117,7 @@ func (a *Agent) initialize(ctx context.Context, handle handler) error {
 		"protocolVersion": version,
 		"clientCapabilities": map[string]any{
 			"fs": map[string]any{"readTextFile": true, "writeTextFile": a.launch.Writes}, "terminal": true,
+			"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 		},
 		"clientInfo": map[string]any{"name": "nexus", "title": "Nexus", "version": "1"},
 	}, &able, handle)

@@ -22,7 +22,7 @@ func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
 		return Told{}, err
 	}
 	defer a.link.close()
-	if err := a.initialize(ctx, ignore); err != nil {
+	if err := a.initialize(ctx, a.refuse); err != nil {
 		return Told{}, err
 	}
 	can := a.able.Capabilities
@@ -32,7 +32,7 @@ func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
 	}
 	var o opened
 	params := map[string]any{"cwd": l.Command.Dir, "mcpServers": []any{}}
-	switch err := a.link.ask(ctx, "session/new", params, &o, ignore); {
+	switch err := a.link.ask(ctx, "session/new", params, &o, a.refuse); {
 	case err != nil && ctx.Err() != nil:
 		return Told{}, err
 	case err != nil:
@@ -40,6 +40,14 @@ func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
 	}
 	told.Models = o.models()
 	return told, nil
+}
+
+// refuse answers that nothing can be asked of us, so that the agent does not wait.
+func (a *Agent) refuse(ctx context.Context, m message) error {
+	if m.Method == "" || len(m.ID) == 0 {
+		return nil
+	}
+	return a.link.answer(ctx, m.ID, nil, &rpcError{Code: codeUnknown, Message: "nothing is served here: " + m.Method})
 }
 
 // models returns the names of the models that a conversation can have.

@@ -38,7 +38,7 @@ func (t *turn) serve(ctx context.Context, m message) error {
 			return nil // answered when it has ended
 		}
 	case "elicitation/create":
-		result, err = t.question(ctx, in)
+		result, err = t.question(ctx, m.Params)
 	default:
 		failed = &rpcError{Code: codeUnknown, Message: "there is no method " + m.Method}
 	}
@@ -64,7 +64,6 @@ type request struct {
 	Dir      string     `json:"cwd"`
 	Most     int        `json:"outputByteLimit"`
 	Terminal string     `json:"terminalId"`
-	Message  string     `json:"message"`
 	Env      []variable `json:"env"`
 }
 
@@ -227,16 +226,6 @@ func (t *turn) owner(path string) string {
 		return ""
 	}
 	return id
-}
-
-// question answers what the agent asks a person.
-func (t *turn) question(ctx context.Context, in request) (any, error) {
-	c := stream.Call{ID: t.name("question"), Tool: "AskUserQuestion", Input: made(map[string]string{"description": in.Message})}
-	if err := t.tell(ctx, t.rest()); err != nil {
-		return nil, err
-	}
-	why := t.permit(ctx, c)
-	return map[string]any{"action": "decline"}, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
 }
 
 // create starts a command in the sandbox.

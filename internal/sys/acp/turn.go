@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/acp/elicit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
@@ -35,6 +36,7 @@ type turn struct {
 	refusd string // why the last request was refused, where nothing followed
 	inarow int    // requests that were refused, one after the other
 	asked  int    // requests for permission
+	people int    // questions to people
 	stop   error  // why it is to stop
 
 	used, size int64 // tokens of its context
@@ -104,6 +106,8 @@ func (t *turn) cancel(ctx context.Context, id string, done any) {
 		switch {
 		case m.Method == "session/request_permission":
 			return l.answer(ctx, m.ID, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}, nil)
+		case m.Method == "elicitation/create":
+			return l.answer(ctx, m.ID, elicit.Reply{Action: elicit.Cancel}, nil)
 		case len(m.ID) > 0 && m.Method != "":
 			return l.answer(ctx, m.ID, nil, &rpcError{Code: codeCancelled, Message: "the prompt is cancelled"})
 		}

@@ -57,7 +57,7 @@ func Known() []Program {
 	}
 }
 
-// Steering returns the files of a worktree, by their paths from its root, from which the program takes
+// Steering returns the files and directories of a worktree, by their paths from its root, from which the program takes
 // settings that no flag turns off: its model, its provider, commands that it
 // starts. Whoever may write to the repository would choose them.
 func (p Program) Steering() []string {
@@ -68,7 +68,10 @@ func (p Program) Steering() []string {
 	case is("crush"):
 		return []string{".crush.json", "crush.json"}
 	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off that it reads .env
-		return []string{".gemini/.env", ".gemini/settings.json"}
+		return []string{
+			".gemini/.env", ".gemini/settings.json", ".gemini/agents", ".gemini/commands",
+			".gemini/extensions", ".gemini/policies", ".gemini/skills", ".agents/skills",
+		}
 	default:
 		return nil
 	}

@@ -28,8 +28,18 @@ type Prompt struct {
 	// Permit says why a call that the agent asks for is not allowed, empty
 	// where it is.
 	Permit func(ctx context.Context, c stream.Call) (refused string)
+	// Ask asks a person in the agent's name, and returns what is answered: the
+	// question's fallback where nobody is there. Nil: nobody is ever asked.
+	Ask func(ctx context.Context, q Question) (answer string, err error)
 	// Heard gets what the agent does. An error stops it.
 	Heard func(ctx context.Context, e stream.Event) error
+}
+
+// Question is what an agent wants to know from a person.
+type Question struct {
+	Text     string
+	Fallback string
+	Personal bool // no model may answer it
 }
 
 // Ended is how the program ended.

@@ -151,10 +151,16 @@ func (s Store) Set(provider, value string, to Source) error {
 		})
 	}
 	if s.Ring == nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no keyring here", Hint: "Leave --keyring out to keep the key in a file that only you can read."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no keyring here",
+			Hint: "Leave --keyring out to keep the key in a file that only you can read.",
+		}
 	}
 	if err := s.Ring.Set(provider, value); err != nil {
-		return &nexus.Error{Code: nexus.CodeStorage, Message: "keep the key in the keyring", Cause: err, Hint: "Unlock the keyring, or leave --keyring out to keep the key in a file."}
+		return &nexus.Error{
+			Code: nexus.CodeStorage, Message: "keep the key in the keyring", Cause: err,
+			Hint: "Unlock the keyring, or leave --keyring out to keep the key in a file.",
+		}
 	}
 	return nil
 }
@@ -179,7 +185,10 @@ func (s Store) Remove(provider string) ([]Source, error) {
 	}
 	removed, err := s.Ring.Remove(provider)
 	if err != nil {
-		return from, &nexus.Error{Code: nexus.CodeStorage, Message: "remove the key from the keyring", Cause: err, Hint: "Unlock the keyring and try again."}
+		return from, &nexus.Error{
+			Code: nexus.CodeStorage, Message: "remove the key from the keyring", Cause: err,
+			Hint: "Unlock the keyring and try again.",
+		}
 	}
 	if removed {
 		from = append(from, Keyring)
@@ -204,7 +213,10 @@ func check(provider, value string) error {
 	default:
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "this is not a key", Cause: why, Hint: "Give the key alone, as the provider shows it, on standard input."}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "this is not a key", Cause: why,
+		Hint: "Give the key alone, as the provider shows it, on standard input.",
+	}
 }
 
 // CheckProvider refuses what cannot be the name of a provider.
@@ -216,5 +228,8 @@ func CheckProvider(name string) error {
 		return nil
 	}
 	shown := cmp.Or(fmt.Sprintf("%q", legible.Cut(name, 64)), "nothing")
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: shown + " is not a valid name of a provider", Hint: "A name has letters, digits, - and _ only, such as anthropic."}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: shown + " is not a valid name of a provider",
+		Hint: "A name has letters, digits, - and _ only, such as anthropic.",
+	}
 }

@@ -78,7 +78,10 @@ func parse(path string, data []byte) (map[string]string, error) {
 }
 
 func broken(where string) error {
-	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the keys in " + where + ": it is not a list of keys", Hint: `A line holds a provider and its key: anthropic = "KEY". Write it with nexus config key set PROVIDER.`}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidConfig, Message: "read the keys in " + where + ": it is not a list of keys",
+		Hint: `A line holds a provider and its key: anthropic = "KEY". Write it with nexus config key set PROVIDER.`,
+	}
 }
 
 func unsafe(path, why, hint string) error {
@@ -176,5 +179,8 @@ func storage(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeStorage, Message: "write the keys to " + path, Cause: err, Hint: "Check the disk and who may write there."}
+	return &nexus.Error{
+		Code: nexus.CodeStorage, Message: "write the keys to " + path, Cause: err,
+		Hint: "Check the disk and who may write there.",
+	}
 }

@@ -27,6 +27,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Interview  string // when a goal is asked about before it is planned: vague, never or always
 	Oversize   string // what is done about tasks of a plan file that are too large: ask, split or refuse
 	Checks     string // when testers write checks for criteria without one: auto, always or off
 	Mutation   Mutation
@@ -183,7 +184,7 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask",
+		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},

@@ -193,9 +193,20 @@ func planKeys() []Key {
 		one("plan.files", kind.Whole(1, 100_000), "maximum number of files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
 		one("plan.criteria", kind.Whole(1, 100_000), "maximum number of acceptance criteria per task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
+		one("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
+			func(c *Config) *int { return &c.Limits.Refusals }),
+		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan ask the person at the terminal about a goal first. vague: where its text leaves open what is to be built; nobody there: the planner states what it assumes", func(c *Config) *string { return &c.Interview }),
+		one("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which it is decided how it continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
+		one("replan.least", kind.Span(), "time that a task may take at least before replan.time counts", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
+		one("replan.rounds", kind.Whole(0, 100), "percent of limits.rounds after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
+		one("replan.files", kind.Whole(0, 100_000), "files that a task may change beyond those that it declares, before it is decided; 0: any", func(c *Config) *int { return &c.Limits.Replan.Files }),
+		one("replan.failures", kind.Whole(0, 10_000), "red rounds in a row after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
 		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what is done about tasks of a plan file that are too large. ask: a person is asked, and nobody there means refuse; split: they are divided by files, layers or time, without a model; refuse: the plan is refused", func(c *Config) *string { return &c.Oversize }),
 		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a task is split into that is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
+		one("plan.second_look", kind.Words(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
+			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
+			func(c *Config) *nexus.SecondLook { return &c.Limits.SecondLook }),
 	}
 }
 

@@ -190,7 +190,10 @@ func fold(ctx context.Context, path string) error {
 func vacant(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: path + " already exists", Hint: "Name a path that does not exist: nothing is overwritten."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: path + " already exists",
+			Hint: "Name a path that does not exist: nothing is overwritten.",
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	default:

@@ -130,7 +130,10 @@ func Lift(dir string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		return false, &nexus.Error{Code: nexus.CodeStorage, Message: "lift the kill switch", Cause: err, Hint: "Another user created it: ask them to remove it."}
+		return false, &nexus.Error{
+			Code: nexus.CodeStorage, Message: "lift the kill switch", Cause: err,
+			Hint: "Another user created it: ask them to remove it.",
+		}
 	}
 	return true, nil
 }

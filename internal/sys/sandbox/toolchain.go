@@ -159,3 +159,9 @@ func once(env []string) []string {
 	}
 	return kept
 }
+
+// Installed reports whether there is a program of that name to run.
+func Installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}

@@ -220,7 +220,10 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 	if !ok {
 		return nil, fmt.Errorf("call %s: %w", c.Model, err)
 	}
-	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "Run nexus resume to continue where the run stopped."}
+	said := &nexus.Error{
+		Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err,
+		Hint: "Run nexus resume to continue where the run stopped.",
+	}
 	switch do := e.Class.Reaction().Do; {
 	case do == llm.Shorten:
 		return c.overflow(ctx)

@@ -61,6 +61,9 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 		if over := w.late(); over != "" && step.Move != repair.End {
 			step = repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: over}
 		}
+		if step, err = w.reconsider(ctx, step); err != nil {
+			return nil, err
+		}
 		switch step.Move {
 		case repair.Write:
 			err = w.write(ctx, step)

@@ -50,7 +50,10 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 		t.Handin, err = w.reads(ctx, &u)
 	default:
 		if _, ok := s.Sessions.Roles[role]; !ok {
-			return u, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no role %q", role), Hint: "Name coder, tester, verifier or reviewer."}
+			return u, &nexus.Error{
+				Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no role %q", role),
+				Hint: "Name coder, tester, verifier or reviewer.",
+			}
 		}
 		err = &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the prompt of the %s does not depend on the task alone", role),

@@ -133,6 +133,7 @@ func (w *work) kept(r *state.Round) prompt.Kept {
 	k := prompt.Kept{Forgone: w.a.Forgone}
 	if r.Role == nexus.Coder && w.a.From != "" {
 		k.From = fmt.Sprintf("round %d of %s", w.a.FromRound, w.a.From)
+		k.Overtime = overtime(w.task, w.a)
 		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, tried.Objections(w.view), w.a.Since != ""
 	}
 	return k

@@ -60,6 +60,7 @@ type conversation struct {
 	turn   int
 	usage  nexus.Usage // of this stretch
 	left   time.Duration
+	clock  *clock // of the prompt under way
 	faults map[nexus.Fault]int
 	unread int // messages that held nothing to submit, one after the other
 
@@ -248,18 +249,13 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	return id, c.record(ctx)
 }
 
-// within bounds a prompt by what is left of the session's time and the task's.
-func (c *conversation) within(ctx context.Context) (context.Context, func()) {
-	if c.Limits.SessionTime <= 0 {
-		return agent.Within(ctx, nil, c.Left)
-	}
-	return agent.Within(ctx, &c.left, c.Left)
-}
-
 // prompt has the agent work on one message, and settles what that cost.
 func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.Ended, error) {
 	resume := c.opened.ID != "" && c.agent.Resumes()
 	p := agentcli.Prompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permit, Heard: c.hear}
+	if c.Ask != nil {
+		p.Ask = c.ask
+	}
 	if c.Limits.Turns > 0 {
 		p.Turns = c.Limits.Turns - c.turn
 	}
@@ -274,9 +270,9 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 			return agentcli.Ended{}, errors.Join(err, c.settle(ctx, agentcli.Ended{}, id))
 		}
 	}
-	step, stop := c.within(ctx)
+	step := c.bound(ctx)
 	ended, err := c.agent.Prompt(step, p)
-	stop()
+	c.clock.stop()
 	cause := context.Cause(step)
 	late := errors.Is(cause, agent.ErrSessionTime) || errors.Is(cause, agent.ErrTaskTime)
 	if err != nil && late && ctx.Err() == nil {

@@ -62,6 +62,8 @@ type Brief struct {
 	Submit func(text string) (json.RawMessage, error)
 	Price  func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
 	Permit func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
+	// Ask asks a person in the agent's name. Nil: nobody is asked.
+	Ask    func(ctx context.Context, q agentcli.Question) (answer string, err error)
 	Settle func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
 	// Ready gives it the user's login before each prompt, and reports whether that
 	// is another one; may be nil.

@@ -30,7 +30,9 @@ type scripted struct {
 	broken  error    // why it cannot be run, where it is mute
 	edits   bool     // it calls a tool that changes files, which is never answered
 	hangs   bool     // it works until it is stopped
+	asks    bool     // it asks a person, and for permission, before it is done
 	says    []string // what it says before what it says else
+	answers []string // what it got
 	prompts []agentcli.Prompt
 }
 
@@ -53,6 +55,16 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ende
 	}
 	for _, e := range append(all, said) {
 		if err := p.Heard(ctx, e); err != nil {
+			return end, err
+		}
+	}
+	if s.asks {
+		answer, err := p.Ask(ctx, agentcli.Question{Text: "Which?", Fallback: "decline"})
+		if err != nil {
+			return end, err
+		}
+		s.answers = append(s.answers, answer+p.Permit(ctx, stream.Call{ID: "c2", Tool: "Bash"}))
+		if err := context.Cause(ctx); err != nil {
 			return end, err
 		}
 	}

@@ -159,7 +159,9 @@ func (c *conversation) pin(ctx context.Context) error {
 // permit judges a call that the agent asks for. A call that the stream has not
 // told about yet is told here.
 func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
+	release := c.clock.hold() // the policy may ask a person
 	j, why := c.Permit(ctx, asked)
+	release()
 	was, ok := c.calls[asked.ID]
 	if !ok {
 		if asked.ID == "" || c.said(ctx, stream.Event{Calls: []stream.Call{asked}}) != nil {

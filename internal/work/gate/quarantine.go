@@ -26,7 +26,10 @@ func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarant
 	}
 	mode, rest, _ := strings.Cut(entry, " ")
 	if mode != "100644" && mode != "100755" {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a file", Hint: "Replace the link with the quarantine list itself."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a file",
+			Hint: "Replace the link with the quarantine list itself.",
+		}
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
 	text, _, err := repo.RunTo(ctx, maxQuarantine, "cat-file", "blob", name)
@@ -65,7 +68,10 @@ func ReadQuarantine(dir string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxQuarantine:
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a plain file, or is too large", Hint: "Replace the link with the quarantine list itself."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a plain file, or is too large",
+			Hint: "Replace the link with the quarantine list itself.",
+		}
 	}
 	return root.ReadFile(flaky.QuarantineFile)
 }

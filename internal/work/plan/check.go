@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -83,6 +84,7 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 		c.invalid(Field{Name: "goal"}, "its goal has an invisible character")
 	}
 	c.ids(p.Tasks)
+	c.covers(p)
 	for i, t := range p.Tasks {
 		c.task = i + 1
 		c.fields(t)
@@ -160,6 +162,38 @@ func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool) {
 		case !slices.Contains(nexus.AllTies(), tie):
 			c.invalid(Field{Name: "ties"}, "%s: the tie %s is not one of %s", name(t), quote(string(tie)), nexus.Join(nexus.AllTies()))
 		}
+	}
+}
+
+// covers checks that tasks serve what the goal says.
+func (c *checker) covers(p nexus.Plan) {
+	var said []string
+	for i, t := range p.Tasks {
+		if c.task = i + 1; len(t.Covers) > 0 && said == nil {
+			said = []string{}
+			for _, s := range spec.Statements(p.Goal) {
+				said = append(said, s.ID)
+			}
+		}
+		for k, id := range t.Covers {
+			if !slices.Contains(said, id) {
+				c.invalid(Field{"covers", k + 1}, "%s covers %s, which the goal does not have; it has %s", name(t), quote(id), some(said))
+			}
+		}
+	}
+	c.task = 0
+}
+
+// some names the first of many ids.
+func some(ids []string) string {
+	const most = 30
+	switch more := len(ids) - most; {
+	case len(ids) == 0:
+		return "no statement"
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), more)
+	default:
+		return strings.Join(ids, ", ")
 	}
 }
 

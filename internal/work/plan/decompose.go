@@ -39,32 +39,42 @@ type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 // plan goes back to it in the same session, twice at most, and tasks that are
 // too large once; after that the error lists what is still wrong. Checks that do
 // not fit go back twice, too; after that the plan is taken, with what came of
-// them. A session that has started continues with the tries that it had.
-func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Try) (nexus.Plan, error) {
+// them. What a second look finds missing goes back once; after that the plan says
+// it. A session that has started continues with the tries that it had.
+func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Try, look Look) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
 	var p nexus.Plan
 	err := settle(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
-		if p, err = Parse(out.Handin, g.Size); err != nil && !hopeless(p, g.Size, err, out.Messages) {
+		p, err = Parse(out.Handin, g.Text, g.Size)
+		switch again := askedToCover(out.Messages); {
+		case err == nil:
+		case !hopeless(p, g.Size, err, out.Messages):
 			return anew(p, g.Size, err), err
-		}
-		if err != nil {
+		case again: // what it had before is better than nothing
+			old, ok := former(out.Messages, g.Text, g.Size)
+			if !ok {
+				return "", err
+			}
+			p = old
+		default:
 			return "", err
 		}
 		tried, err := try(ctx, p)
 		if err != nil {
 			return "", err
 		}
-		if wrong := tried.Wrong(); len(wrong) > 0 && sentBack(out.Messages) < maxBack {
+		if wrong := tried.Wrong(); len(wrong) > 0 && sentBack(out.Messages, tryAgain) < maxBack {
 			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.Mark(p.Tasks)
-		return "", nil
+		p.Cover, err = look(ctx, p, askedToCover(out.Messages))
+		if gaps := p.Cover.Gaps(); err == nil && len(gaps) > 0 && !askedToCover(out.Messages) {
+			return uncovered(gaps), refuse(nexus.CodeInvalidPlan, "it does not cover the goal")
+		}
+		return "", err
 	})
-	if err == nil {
-		p.Goal = strings.TrimSpace(g.Text)
-	}
 	return p, err
 }
 
@@ -93,7 +103,7 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 
 // hopeless reports whether the planner is not asked again.
 func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
-	return len(agent.Handins(messages))-sentBack(messages) >= maxTries ||
+	return len(agent.Handins(messages))-sentBack(messages, tryAgain)-sentBack(messages, coverAll) >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
 		tooLarge(p, most) && asked(messages)
 }
@@ -110,11 +120,11 @@ func asked(messages []llm.Message) bool {
 	})
 }
 
-// sentBack counts how often the planner was asked for other checks.
-func sentBack(messages []llm.Message) int {
+// sentBack counts how often the planner got a message with this end.
+func sentBack(messages []llm.Message, end string) int {
 	n := 0
 	for _, m := range messages {
-		if m.From == llm.User && strings.HasSuffix(strings.TrimSpace(m.Text()), tryAgain) {
+		if m.From == llm.User && strings.HasSuffix(strings.TrimSpace(m.Text()), end) {
 			n++
 		}
 	}

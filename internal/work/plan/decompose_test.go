@@ -30,6 +30,8 @@ type planner struct {
 	store  *agenttest.Store
 	limits nexus.Limits
 	tries  func(nexus.Plan) accept.Trials
+	covers []nexus.PlanCover // what the second look finds, first and after the planner heard of it
+	looked []int             // tasks of the plans that it looked at
 }
 
 func newPlanner(t *testing.T, turns ...llmtest.Turn) *planner {
@@ -71,10 +73,23 @@ func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome,
 	return agent.Run(ctx, p.model, p.tools, b, p.desk, p.store, nil)
 }
 
+// look finds what is missing in what was told it.
+func (p *planner) look(_ context.Context, made nexus.Plan, again bool) (*nexus.PlanCover, error) {
+	if len(p.covers) == 0 {
+		return nil, nil //nolint:nilnil // nobody looks
+	}
+	c := p.covers[0]
+	if again {
+		c = p.covers[1]
+	}
+	p.looked = append(p.looked, len(made.Tasks))
+	return &c, nil
+}
+
 func (p *planner) decompose(t *testing.T, begun bool) (nexus.Plan, error) {
 	t.Helper()
 	g := prompt.Goal{Session: "plan.1/planner.1", Text: " Read and write durations. "}
-	return plan.Decompose(t.Context(), g, begun, p.talk, p.try)
+	return plan.Decompose(t.Context(), g, begun, p.talk, p.try, p.look)
 }
 
 func task(id string, change map[string]any) map[string]any {
@@ -237,7 +252,7 @@ func TestDecomposeStops(t *testing.T) {
 		t.Error(err)
 	}
 	p = newPlanner(t)
-	_, err := plan.Decompose(t.Context(), prompt.Goal{Text: strings.Repeat("x", 10<<20)}, false, p.talk, p.try)
+	_, err := plan.Decompose(t.Context(), prompt.Goal{Text: strings.Repeat("x", 10<<20)}, false, p.talk, p.try, p.look)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) || len(p.server.Requests()) > 0 {
 		t.Error(err)
 	}

@@ -19,7 +19,7 @@ func large() nexus.Plan {
 	return nexus.Plan{Version: plan.Version, Goal: "Sizes", Tasks: []nexus.Task{
 		{ID: "A", Title: "Start", Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}}},
 		{
-			ID: "T", Title: "Store and show sizes", Minutes: 45, Needs: []nexus.TaskID{"A"}, Ties: nexus.Ties{"A": nexus.TieAPI}, Priority: nexus.PriorityHigh, Group: "sizes", Covers: []string{"REQ-1"},
+			ID: "T", Title: "Store and show sizes", Minutes: 45, Needs: []nexus.TaskID{"A"}, Ties: nexus.Ties{"A": nexus.TieAPI}, Priority: nexus.PriorityHigh, Group: "sizes", Covers: []string{"S1"},
 			Brief: "Sizes are kept and shown.\n\nTable sizes has a name and a number of bytes, in schema.sql.\n\nThe handler answers in JSON.\n\nThe page lists them.",
 			Files: []string{"web/page.tsx", "api/handler.go", "api/handler_test.go", "size.go", "size_test.go", "db/schema.sql", "db/store.go", "db/store_test.go"},
 			Criteria: []nexus.Criterion{
@@ -68,7 +68,7 @@ func TestDivide(t *testing.T) {
 		if strings.Join(p.Files, " ") != want.files || !strings.Contains(p.Brief, want.says) || strings.Contains(p.Brief, want.quiet) || !slices.Equal(checks, want.checks) {
 			t.Errorf("part %d: %+v", i+1, p)
 		}
-		if !strings.Contains(p.Brief, "Sizes are kept and shown.") || p.Priority != nexus.PriorityHigh || p.Group != "sizes" || p.Depth != 1 || p.Covers[0] != "REQ-1" {
+		if !strings.Contains(p.Brief, "Sizes are kept and shown.") || p.Priority != nexus.PriorityHigh || p.Group != "sizes" || p.Depth != 1 || p.Covers[0] != "S1" {
 			t.Errorf("part %d: %+v", i+1, p)
 		}
 	}

@@ -41,6 +41,7 @@ func fields() []field {
 		one("priority", func(t *nexus.Task) *nexus.Priority { return &t.Priority }),
 		tied("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
 		tied("wants", func(t *nexus.Task) *[]nexus.TaskID { return &t.Wants }),
+		list("covers", func(t *nexus.Task) *[]string { return &t.Covers }),
 		list("files", func(t *nexus.Task) *[]string { return &t.Files }),
 		number("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
 		one("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
@@ -158,6 +159,7 @@ func number(name string, of func(*nexus.Task) *int) field {
 func Markdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n%s\n%s\n", goalTitle, markdownHelp, escape(strings.TrimSpace(p.Goal)))
+	writeCover(&b, p.Cover)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s%s: %s\n", taskTitle, t.ID, t.Title)
 		written := false

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // Version is the version of the plan file that this package reads.
@@ -54,7 +55,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
 	}
-	p.Goal = strings.TrimSpace(p.Goal)
+	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // a file may have been edited since
 	p.Tasks = Normalise(p.Tasks)
 	if p.Version != Version {
 		return p, &nexus.Error{
@@ -69,12 +70,15 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 type handin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
+
+	Assumptions []string `json:"assumptions"`
 }
 
-// Parse reads what a planner submitted and checks it. The plan has no goal
-// yet. It is also returned with what [Check] found wrong.
-func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
+// Parse reads what a planner submitted for a goal and checks it. It is also
+// returned with what [Check] found wrong.
+func Parse(data []byte, goal string, most nexus.Size) (nexus.Plan, error) {
 	p, err := read(data)
+	p.Goal = strings.TrimSpace(goal)
 	if err != nil {
 		return p, err
 	}
@@ -99,6 +103,11 @@ func read(data []byte) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeNothingProposed, why)
 	}
 	p.Tasks = Normalise(h.Tasks)
+	for _, text := range h.Assumptions {
+		if text = prompt.Line(text); text != "" {
+			p.Assumptions = append(p.Assumptions, text)
+		}
+	}
 	return p, nil
 }
 
@@ -188,6 +197,7 @@ func normaliseTask(t *nexus.Task) {
 		t.Priority = ""
 	}
 	t.Needs, t.Wants = distinct(t.Needs, trimID), distinct(t.Wants, trimID)
+	t.Covers = distinct(t.Covers, func(id string) string { return strings.ToUpper(strings.TrimSpace(id)) })
 	t.Files = distinct(t.Files, cleanPath)
 	var criteria []nexus.Criterion
 	for _, c := range t.Criteria {

@@ -124,7 +124,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	}{
 		{"empty", "", nexus.CodeInvalidPlan, "it ends too early"},
 		{"not JSON", "tasks:", nexus.CodeInvalidPlan, "line 1: invalid character"},
-		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: estimate, goal, import, tasks, version`},
+		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: assumptions, cover, estimate, goal, import, risks, run, tasks, version`},
 		{"deep unknown field", file(with(`,"criteriae":[]`)), nexus.CodeInvalidPlan, `unknown field "tasks[0].criteriae"`},
 		{"no version", `{"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 0, this nexus reads version 1"},
 		{"newer", `{"version":2,"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 2"},
@@ -250,7 +250,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"tasks":[` + with(`,"id":"A","brief":"b","files":["a"]`) + `]}`))
 	f.Add([]byte(`{"tasks":[],"reason":"nothing to do"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := plan.Parse(data, nexus.Size{}); err == nil && (len(p.Tasks) == 0 || plan.Check(p, nexus.Size{}) != nil) {
+		if p, err := plan.Parse(data, "", nexus.Size{}); err == nil && (len(p.Tasks) == 0 || plan.Check(p, nexus.Size{}) != nil) {
 			t.Errorf("%+v", p)
 		}
 	})

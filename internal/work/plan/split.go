@@ -40,7 +40,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 		p.Tasks[i].Needs = slices.DeleteFunc(p.Tasks[i].Needs, func(id nexus.TaskID) bool {
 			return (id == whole.ID || slices.Contains(whole.Needs, id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
 		})
-		p.Tasks[i].Keep = nil
+		p.Tasks[i].Keep, p.Tasks[i].Covers = nil, nil // they are those of the whole
 	}
 	least := 2
 	if q.Rescope {
@@ -136,7 +136,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 func inherit(t *nexus.Task, whole nexus.Task) {
 	t.Priority, t.Covers = whole.Priority, whole.Covers
 	t.Group, t.Tags, t.Keep, t.Depth = whole.Group, whole.Tags, whole.Keep, whole.Depth+1
-	t.Tier, t.Model = whole.Tier, whole.Model
+	t.Tier, t.Model, t.Covers = whole.Tier, whole.Model, whole.Covers
 	if whole.Strategy != "" {
 		t.Strategy, t.Reason = whole.Strategy, whole.Reason
 	}

@@ -11,12 +11,13 @@ import (
 
 // Kept is what a worktree holds of earlier attempts. The zero Kept is nothing.
 type Kept struct {
-	From    string // a round and its attempt; empty for none
-	Reach   state.Reach
-	Merged  bool            // onto a base that moved
-	Open    []nexus.Finding // what is to be fixed in it yet
-	Objects []string        // why the author of each of these disputed it before it was named again; empty for nothing
-	Forgone string          // why it holds nothing of them
+	From     string // a round and its attempt; empty for none
+	Overtime string // why that did not get done, where its time was used up; empty: it was not
+	Reach    state.Reach
+	Merged   bool            // onto a base that moved
+	Open     []nexus.Finding // what is to be fixed in it yet
+	Objects  []string        // why the author of each of these disputed it before it was named again; empty for nothing
+	Forgone  string          // why it holds nothing of them
 }
 
 func start(base string, k Kept) string {
@@ -31,6 +32,9 @@ func start(base string, k Kept) string {
 		text += fmt.Sprintf(" Your worktree holds the result of %s: %s. Keep what is right and continue from there.", k.From, k.Reach)
 	case k.Forgone != "":
 		text += " Your worktree holds nothing from earlier attempts: " + Line(k.Forgone) + "."
+	}
+	if k.From != "" && k.Overtime != "" {
+		text += " This is a continuation: the attempt that it is from did not get done, as " + Line(k.Overtime) + ". Do not start over. Read what is there, finish what is missing, and submit early."
 	}
 	return text
 }

@@ -15,8 +15,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 //go:embed house.md
@@ -235,7 +237,10 @@ type Goal struct {
 	Session nexus.SessionID
 	Text    string
 	Size    nexus.Size
+	Open    string   // why the goal is vague; empty: it is not
 	Red     []string // criteria of earlier runs that are met no more
+	Refused []string // why people refused the plans before, oldest first
+	Before  string   // the plan that they refused last
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
@@ -244,12 +249,64 @@ func (g Goal) Message() string {
 	text, _ := Fit([]Section{
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
+		{Title: "What it says", Body: statements(g.Text)},
+		{Title: "Left open", Body: leftOpen(g.Open)},
 		{
-			Title: "Failed before", Body: list(g.Red), Rank: 1,
+			Title: "Why the plan was refused", Body: refusals(g.Refused),
+			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. " +
+				"Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay.",
+		},
+		{Title: "The refused plan", Body: g.Before, Fence: "plan", Rank: 1},
+		{
+			Title: "Failed before", Body: list(g.Red), Rank: 2,
 			Lead: "Earlier runs met these criteria, but they fail before any work on this goal. That counts against no task. Plan a task that fixes one only if the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))
 	return text
+}
+
+// statements tells a planner by which ids a plan says what it covers; nothing where the
+// goal says one thing.
+func statements(goal string) string {
+	all := spec.Statements(goal)
+	if spec.Is(goal) {
+		return "The goal is a spec. Plan its first version only: nothing of what stands below Later or Out of Scope, and no requirement that is wont. " +
+			"Name in covers of each task the ids of the requirements and criteria that it serves. Each of these needs a task: " + ids(all) + "."
+	}
+	if len(all) < 2 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Name in covers of each task the ids of the statements that it serves:\n")
+	for _, s := range all {
+		fmt.Fprintf(&b, "- %s: %s\n", s.ID, legible.Cut(Line(s.Text), 120))
+	}
+	return b.String()
+}
+
+// refusals lists why plans were refused, each reason as it was said.
+func refusals(all []string) string {
+	var b strings.Builder
+	for i, why := range all {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, strings.ReplaceAll(strings.TrimSpace(why), "\n", "\n   "))
+	}
+	return b.String()
+}
+
+func ids(all []spec.Statement) string {
+	words := make([]string, len(all))
+	for i, s := range all {
+		words[i] = s.ID
+	}
+	return strings.Join(words, ", ")
+}
+
+// leftOpen tells the planner of a vague goal that nobody was asked about.
+func leftOpen(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "The goal leaves open what is to be built: " + why + ". Nobody was asked about it. Take the reading that most people would mean and that is done with the least work, and submit what you took for granted as assumptions, one sentence each."
 }
 
 // Most returns a size with what its zero fields mean.

@@ -115,6 +115,10 @@ func TestBriefs(t *testing.T) {
 	golden(t, "planner.golden", prompt.Goal{
 		Session: "plan.1/planner.1", Text: "Durations can be read and written.",
 	}.Message())
+	golden(t, "planner-refused.golden", prompt.Goal{
+		Session: "plan.3/planner.1", Text: "Durations can be read and written.", Red: []string{"T1/AC-1 of run r: `test`"},
+		Refused: []string{"Three tasks are\ntoo many.", "Reading comes first."}, Before: "# Plan\n\nDurations can be read and written.\n\n## T1: Write durations\n",
+	}.Message())
 	golden(t, "stuck.golden", prompt.Stuck{
 		Session: "split.1/planner.1", Task: task(), Why: "the same test failure 3 times", Parts: 5, Tried: tried.Account{Attempts: account().Attempts},
 		Diff: "--- a/dur.go\n+++ b/dur.go\n@@ -1 +1 @@\n-a\n+b\n",

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -234,6 +235,23 @@ func (s *Sessions) question(ctx context.Context, t Talk, d Desk, q nexus.Questio
 	t.Attempt.Ask(q.ID, s.Site.Now())
 	defer func() { t.Attempt.Answered(q.ID, s.Site.Now()) }()
 	return d.Ask(ctx, q)
+}
+
+// askFor returns what asks people in the name of another maker's agent.
+func (s *Sessions) askFor(t Talk, d Desk, name string) func(context.Context, agentcli.Question) (string, error) {
+	return func(ctx context.Context, asked agentcli.Question) (string, error) {
+		q := nexus.QuestionAsked{
+			ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
+			Attempt: t.Attempt.ID, Text: name + " asks: " + asked.Text, Fallback: asked.Fallback, Deadline: s.until(),
+			Trigger: people.AmbiguityTrigger,
+		}
+		if asked.Personal {
+			t.Attempt.Ask(q.ID, s.Site.Now())
+			defer func() { t.Attempt.Answered(q.ID, s.Site.Now()) }()
+			return d.Ask(ctx, q)
+		}
+		return s.question(ctx, t, d, q)
+	}
 }
 
 // Stands makes the auto-answer ask a model of this shop: the one of the tier fast.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,24 +52,34 @@ func (h ExternalAgent) model() string {
 
 // What another maker's agent is told about where it works, and how it submits.
 const (
-	guide = `You do one task in a git worktree of your own, alone: nobody answers questions, so decide yourself and say what you assumed.
+	guide = `You do one task in a git worktree of your own, alone: ` + nobodyAnswers + ` and say what you assumed.
 Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say about them.
 - Make the smallest change that meets every criterion. Read the code and its tests first, and follow the style there.
 - Build and test before you end. Do not commit, stash, switch branches or change git's configuration. Files that git ignores are not kept.
 - There is no network except your own provider. Work in this directory only.
 - If the task says to submit or to call finish, end with a short summary of the change instead: what and why. If it cannot be done, say why.`
-	readGuide = `You work in a git worktree, alone: nobody answers questions, so decide yourself. Read and search as you like.
+	readGuide = `You work in a git worktree, alone: ` + nobodyAnswers + `. Read and search as you like.
 Change nothing: none of your changes is kept.
 There is no network except your own provider. Use your own tools instead of those named below.`
 	submitGuide = "If this says to submit or to call finish, end with one message that contains only a JSON object\n" +
 		"in a ```json block. It must match this JSON Schema:\n\n%s"
 )
 
-// guide returns what a new conversation of a session starts with.
-func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env) string {
+// What is said about people to agents that can ask them.
+const (
+	nobodyAnswers = "nobody answers questions, so decide yourself"
+	peopleAnswer  = "people may take long to answer a question, so decide yourself where you can"
+)
+
+// guide returns what a new conversation of a session starts with. Asks: the agent can
+// ask people.
+func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env, asks bool) string {
 	parts := []string{guide}
 	if !e.Writes {
 		parts = []string{readGuide}
+	}
+	if asks && !s.Alone {
+		parts[0] = strings.Replace(parts[0], nobodyAnswers, peopleAnswer, 1)
 	}
 	if t.Role != nexus.Coder && t.Role != nexus.Tester { // whose briefs say enough
 		parts = append(parts, role.Prompt)
@@ -122,16 +132,16 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 			return agent.Outcome{}, err
 		}
 		t.Next += s.Site.masked(more)
-		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.Tokens(s.guide(t, role, e))}
+		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.Tokens(s.guide(t, role, e, h.Program.Speaks == "acp"))}
 		items = append(append([]nexus.PromptItem{own}, items...), prompt.Items("message", append(here.Parts(), forgotten(remembered)...))...)
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,
-		Guide:  s.guide(t, role, e), Next: t.Next, Why: t.Why, Memory: remembered, Items: items, Old: old,
+		Guide:  s.guide(t, role, e, h.Program.Speaks == "acp"), Next: t.Next, Why: t.Why, Memory: remembered, Items: items, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
-		Permit: permit{e, t.Tree.Dir}.judge, Settle: tidy,
+		Permit: permit{e, t.Tree.Dir}.judge, Ask: s.askFor(t, d, h.Program.Name), Settle: tidy,
 		Ready: login.ready, Renewed: login.renewed,
 		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
 		News:     func(f nexus.AgentLimited) bool { return s.Windows.news(f, s.Site.Now()) },
@@ -274,6 +284,9 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 		if none || s.Site.Box.Hides() && covered(hidden, filepath.Join(e.Dir, name)) {
 			continue
 		}
+		if err == nil && info.IsDir() && !holds(e.Root, name) { // what was taken back left it
+			continue
+		}
 		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
 			continue
 		}
@@ -285,6 +298,17 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 		}
 	}
 	return nil
+}
+
+// holds reports whether a directory has a file, at any depth, or cannot be read.
+func holds(root *os.Root, dir string) bool {
+	found := errors.New("found")
+	return fs.WalkDir(root.FS(), dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			err = found
+		}
+		return err
+	}) != nil
 }
 
 // covered reports whether a file, or a directory that it is in, is one of the hidden ones.
@@ -300,7 +324,9 @@ func steers(p agentcli.Program) func(name string) error {
 		return nil
 	}
 	return func(name string) error {
-		if slices.ContainsFunc(all, func(one string) bool { return one == name || path.Dir(one) == name }) { // a link in place of the directory
+		if slices.ContainsFunc(all, func(one string) bool {
+			return one == name || strings.HasPrefix(name, one+"/") || strings.HasPrefix(one, name+"/") // a link in place of a directory
+		}) {
 			return fmt.Errorf("%s is refused (agent.settings): %s would take its settings from it", name, p.Name)
 		}
 		return nil

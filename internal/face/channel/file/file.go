@@ -82,7 +82,10 @@ func Check(dir string) error {
 }
 
 func unfit(dir, why string) error {
-	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channels.file.dir, " + dir + ", is not used: " + why, Hint: "Name a directory that you alone can write to."}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidConfig, Message: "channels.file.dir, " + dir + ", is not used: " + why,
+		Hint: "Name a directory that you alone can write to.",
+	}
 }
 
 // Serve keeps the directory in step with what waits until the context ends.

@@ -75,7 +75,10 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err, Hint: "Name another port, or :0 for one that is free."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
+			Hint: "Name another port, or :0 for one that is free.",
+		}
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
 	return &Server{
@@ -89,15 +92,27 @@ func Check(o Options) error {
 	host, _, err := net.SplitHostPort(cmp.Or(o.Listen, "127.0.0.1:0"))
 	switch {
 	case err != nil:
-		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err, Hint: "Write address:port, such as 127.0.0.1:8080."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
+			Hint: "Write address:port, such as 127.0.0.1:8080.",
+		}
 	case o.Token != "" && len(o.Token) < minToken:
-		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken), Hint: "Use a long random one, such as openssl rand -hex 24 prints."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken),
+			Hint: "Use a long random one, such as openssl rand -hex 24 prints.",
+		}
 	case isLoopback(host):
 		return nil
 	case !o.Public:
-		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines", Hint: "Listen at 127.0.0.1 and connect through a tunnel (ssh -L), or use --public with your own token and a proxy that does TLS."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines",
+			Hint: "Listen at 127.0.0.1 and connect through a tunnel (ssh -L), or use --public with your own token and a proxy that does TLS.",
+		}
 	case o.Token == "":
-		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no token", Hint: "Set the variable that channels.web.token_env names to a long random token."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no token",
+			Hint: "Set the variable that channels.web.token_env names to a long random token.",
+		}
 	}
 	return nil
 }

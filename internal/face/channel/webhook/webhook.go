@@ -124,7 +124,10 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel webhook: listen at " + o.Listen, Cause: err, Hint: "Set channels.webhook.listen to another port."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "channel webhook: listen at " + o.Listen, Cause: err,
+			Hint: "Set channels.webhook.listen to another port.",
+		}
 	}
 	h.Answers = cmp.Or(o.Answers, "http://"+l.Addr().String()+"/answer")
 	server := &http.Server{

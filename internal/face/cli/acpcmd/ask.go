@@ -41,26 +41,30 @@ func (t *tracker) question(v view.Run) {
 		var ctx context.Context
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
-			later, err := t.s.ask(ctx, v.ID, q, "")
-			lost := err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) // else another answer came first
-			if (later || lost && ctx.Err() == nil) && t.stop != nil {
+			text := t.s.put(ctx, v.ID, q, "")
+			lost := text == ""
+			if !lost {
+				err := t.s.answer(ctx, v.ID, q.ID, text)
+				lost = err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) // else another answer came first
+			}
+			if lost && ctx.Err() == nil && t.stop != nil {
 				t.stop(errLater) // else it would wait for what nobody is asked
 			}
 		})
 	}
 }
 
-// ask asks a person a question of a run, and answers it. Later is true where the
-// person, or the client, does not answer now: the run had better not wait for it.
-// Price is what a yes may cost that nobody agreed to yet.
-func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price string) (later bool, err error) {
+// put asks a person a question of a run, and returns the answer: empty where the person,
+// or the client, gives none before ctx ends. Price is what a yes may cost that nobody
+// agreed to yet.
+func (s *session) put(ctx context.Context, run nexus.RunID, q view.Ask, price string) string {
 	permission := people.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
 	if s.c.Forms() && !permission {
 		text, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
-		if err != nil || text == "" {
-			return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
+		if err != nil {
+			return ""
 		}
-		return false, s.answer(ctx, run, q.ID, text)
+		return text
 	}
 	text := s.plain(q.ID + of(q.Task) + ": " + q.Text)
 	call := acpserver.Call{ID: string(run) + "/" + q.ID, Title: text, Kind: "think", Status: acpserver.CallPending}
@@ -70,15 +74,15 @@ func (s *session) ask(ctx context.Context, run nexus.RunID, q view.Ask, price st
 	}
 	s.show(call)
 	answer, err := s.c.Permit(ctx, call, answersTo(q))
-	if call.Status = acpserver.CallDone; answer == "" || answer == "no" || answer == laterID {
+	if err != nil || answer == laterID {
+		answer = ""
+	}
+	if call.Status = acpserver.CallDone; answer == "" || answer == "no" {
 		call.Status = acpserver.CallFailed
 	}
 	call.Content = nil // as it was
 	s.show(call)
-	if err != nil || answer == "" || answer == laterID {
-		return ctx.Err() == nil, nil //nolint:nilerr // there is no answer
-	}
-	return false, s.answer(ctx, run, q.ID, answer)
+	return answer
 }
 
 // agree has a person agree to an answer that was typed, where it needs that, and

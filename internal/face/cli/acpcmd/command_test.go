@@ -125,14 +125,17 @@ func TestRaised(t *testing.T) {
 		status    nexus.RunStatus
 		run, now  nexus.Limits
 		args, say string
+		planning  nexus.Money
 	}{
-		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(2.5), RunTime: 2 * time.Hour}, "--budget=2.5 --max-time=2h0m0s", "raised to $2.50"},
-		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(1)}, "--max-time=0s", "no time limit"},
-		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(2)}, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, "", ""},
-		{nexus.StatusStopped, nexus.Limits{RunMoney: nexus.Dollars(1)}, nexus.Limits{RunMoney: nexus.Dollars(2)}, "", ""},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(2.5), RunTime: 2 * time.Hour}, "--budget=2.5 --max-time=2h0m0s", "raised to $2.50", 0},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.Dollars(1)}, "--max-time=0s", "no time limit", 0},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(2)}, nexus.Limits{RunMoney: nexus.Dollars(1), RunTime: time.Hour}, "", "", 0},
+		{nexus.StatusStopped, nexus.Limits{RunMoney: nexus.Dollars(1)}, nexus.Limits{RunMoney: nexus.Dollars(2)}, "", "", 0},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(0.75)}, nexus.Limits{RunMoney: nexus.Dollars(1)}, "", "", nexus.Dollars(0.25)}, // what its plan cost
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.Dollars(0.75)}, nexus.Limits{RunMoney: nexus.Dollars(2)}, "--budget=2", "raised to $2.00", nexus.Dollars(0.25)},
 	} {
 		st := state.New("r")
-		for i, f := range []nexus.Fact{nexus.GoalAccepted{Limits: c.run}, nexus.RunEnded{Status: c.status}} {
+		for i, f := range []nexus.Fact{nexus.GoalAccepted{Limits: c.run, Planning: c.planning}, nexus.RunEnded{Status: c.status}} {
 			if err := st.Apply(nexus.Event{Seq: int64(i) + 1, Fact: f}); err != nil {
 				t.Fatal(err)
 			}

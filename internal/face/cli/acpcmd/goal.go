@@ -265,8 +265,8 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	if err != nil {
 		return "", err
 	}
-	most := max(c.Limits.RunMoney-p.spent, 0) // what the plan cost counts
-	args := []string{"run", "--json", "--plan=-", budget(most)}
+	most := max(c.Limits.RunMoney-p.spent, 0)                                // what the plan cost counts
+	args := []string{"run", "--json", "--plan=-", budget(c.Limits.RunMoney)} // the run takes off what its plan cost
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		more, err := s.agreeToStart(ctx, p, with, most)

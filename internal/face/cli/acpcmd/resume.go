@@ -3,7 +3,6 @@ package acpcmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -61,7 +60,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	with.tier = "" // a run that has begun keeps its own
 	price, more := host.PriceOf(st), raised(c, st)
 	if more.money > 0 {
-		price.Most = more.money - st.Ledger.Spent()
+		price.Most = more.money - st.Goal.Planning - st.Ledger.Spent()
 	}
 	if !with.allowed(c, "resume") || price.Land && !with.allowed(c, "land") {
 		what := fmt.Sprintf("Continue run %s:\n\n%s\n\nIts status is %s: %d of %d tasks landed, %s of %s spent. ",
@@ -86,18 +85,20 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acpserver.Stop, error) {
 	for _, q := range v.Asks {
 		wait, end := s.patient(ctx)
-		later, err := s.ask(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
-		later = later || wait.Err() != nil
-		end()
+		text := s.put(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
+		end() // who has answered is waited for no more
 		switch {
-		case err != nil || ctx.Err() != nil:
-			return "", errors.Join(err, context.Cause(ctx))
-		case later && len(q.Choices) == 0:
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case text == "" && len(q.Choices) == 0:
 			s.say("%s waits for you, and the run does not continue. Your next message is the answer.", q.ID)
 			return acpserver.Done, nil
-		case later:
+		case text == "":
 			s.say("%s waits for your answer, and the run does not continue.", q.ID)
 			return acpserver.Done, nil
+		}
+		if err := s.answer(ctx, v.ID, q.ID, text); err != nil {
+			return "", err
 		}
 		s.say("Your answer to %s is recorded.", q.ID)
 	}
@@ -116,7 +117,7 @@ func raised(c config.Config, st *state.State) (l limits) {
 	if st.Status != nexus.StatusLimit {
 		return l
 	}
-	if c.Limits.RunMoney > st.Ledger.Limit() {
+	if c.Limits.RunMoney-st.Goal.Planning > st.Ledger.Limit() {
 		l.money = c.Limits.RunMoney
 	}
 	if own := st.Limits.RunTime; own > 0 && c.Limits.RunTime > own {

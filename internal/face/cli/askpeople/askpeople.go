@@ -51,7 +51,10 @@ func Check(a *app.App, state string, c config.Channels) error {
 		switch name {
 		case config.FileChannel:
 			if c.Dir != "" && !filepath.IsAbs(c.Dir) {
-				all = append(all, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channels.file.dir is not an absolute path: " + c.Dir, Hint: "Use an absolute path, so that it does not depend on where nexus is started."})
+				all = append(all, &nexus.Error{
+					Code: nexus.CodeInvalidConfig, Message: "channels.file.dir is not an absolute path: " + c.Dir,
+					Hint: "Use an absolute path, so that it does not depend on where nexus is started.",
+				})
 			} else if state != "" || c.Dir != "" {
 				all = append(all, file.Check(dir(state, c)))
 			}
@@ -100,7 +103,10 @@ func chat(a *app.App, c config.Channels) (telegram.Options, error) {
 	for _, text := range c.TelegramUsers {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id <= 0 {
-			return o, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channels.telegram.users: " + text + " is not a user's number", Hint: "Use the number, because names can change hands. @userinfobot shows it."}
+			return o, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "channels.telegram.users: " + text + " is not a user's number",
+				Hint: "Use the number, because names can change hands. @userinfobot shows it.",
+			}
 		}
 		o.Users = append(o.Users, id)
 	}
@@ -114,7 +120,10 @@ func secret(a *app.App, setting, name string) (string, error) {
 	}
 	value := strings.TrimSpace(a.Env(name))
 	if value == "" {
-		return "", &nexus.Error{Code: nexus.CodeInvalidConfig, Message: setting + " names " + name + ", which is not set", Hint: "Set it to a long random text, such as the output of openssl rand -hex 32."}
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: setting + " names " + name + ", which is not set",
+			Hint: "Set it to a long random text, such as the output of openssl rand -hex 32.",
+		}
 	}
 	a.Mask.Learn(value)
 	return value, nil

@@ -132,7 +132,10 @@ func measure(ctx context.Context, a *console.Console, turns, rounds int) (f Figu
 		b.home, err = os.MkdirTemp(state, "bench-")
 	}
 	if err != nil {
-		return f, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set XDG_STATE_HOME to one that can be written."}
+		return f, &nexus.Error{
+			Code: nexus.CodeStorage, Message: "make a directory", Cause: err,
+			Hint: "Set XDG_STATE_HOME to one that can be written.",
+		}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.home)) }()
 	f = Figures{Turns: turns, Rounds: rounds}

@@ -12,7 +12,7 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		a.Parent("bench", "measure Nexus itself, with repeatable results", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
+		a.Parent("bench", "measure Nexus itself, with repeatable results", chaosCommand(a), budgetCommand(a), scheduleCommand(a), estimatesCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
 	}
 }
 

@@ -87,7 +87,10 @@ func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err err
 		return p, err
 	}
 	if e.exit != 0 {
-		return p, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("the run of the sample ended with code %d", e.exit), Hint: view.CleanText(string(e.out))}
+		return p, &nexus.Error{
+			Code: nexus.CodeInternal, Message: fmt.Sprintf("the run of the sample ended with code %d", e.exit),
+			Hint: view.CleanText(string(e.out)),
+		}
 	}
 	return read(s.Requests()), nil
 }

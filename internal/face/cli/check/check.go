@@ -29,7 +29,10 @@ func shapeOf(a *console.Console, shape string) (string, error) {
 		shape = "json"
 	}
 	if !slices.Contains(shapes(), shape) {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape), Hint: "Use " + strings.Join(shapes(), ", ") + "."}
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape),
+			Hint: "Use " + strings.Join(shapes(), ", ") + ".",
+		}
 	}
 	return shape, nil
 }

@@ -151,7 +151,10 @@ func readAll(in io.Reader, file string) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read the output", Cause: err, Hint: "Name a file that exists, or - for standard input."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeNotFound, Message: "read the output", Cause: err,
+				Hint: "Name a file that exists, or - for standard input.",
+			}
 		}
 		defer func() { _ = f.Close() }() // only read
 		in = f

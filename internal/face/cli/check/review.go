@@ -29,7 +29,10 @@ func reviewCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		if named > 1 {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give only one of a range, --base and --staged", Hint: "Each selects another change."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "give only one of a range, --base and --staged",
+				Hint: "Each selects another change.",
+			}
 		}
 		shape, err := shapeOf(a, shape)
 		if err != nil {

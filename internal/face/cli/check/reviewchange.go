@@ -115,7 +115,10 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 		case err != nil:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer could not be asked: " + err.Error()}
 		case said.Outcome == nexus.Refused:
-			return o, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget for one review, budget.day for the whole day."}
+			return o, &nexus.Error{
+				Code: nexus.CodeBudget, Message: said.Why,
+				Hint: "Raise the limit: --budget for one review, budget.day for the whole day.",
+			}
 		case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:

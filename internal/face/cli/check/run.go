@@ -53,7 +53,10 @@ func checkCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if f.explain != "" && f.base == "" {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain needs --base", Hint: "Give a base: nexus check --base main --explain REASON."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "--explain needs --base",
+				Hint: "Give a base: nexus check --base main --explain REASON.",
+			}
 		}
 		return checkTree(ctx, a, f, shape)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)

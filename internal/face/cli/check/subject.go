@@ -204,7 +204,10 @@ func orHead(rev string) string {
 func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
 	base, err := r.Line(ctx, "merge-base", a, b)
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the two revisions have no common commit", Cause: err, Hint: "Fetch the whole history, or give a range with two dots."}
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the two revisions have no common commit", Cause: err,
+			Hint: "Fetch the whole history, or give a range with two dots.",
+		}
 	}
 	return base, nil
 }

@@ -33,6 +33,8 @@ type Console struct {
 	JSON    bool   // one object instead of text
 	Lost    error  // why there is no page for what help was asked of
 	Host    Host
+
+	keys *Keyboard // nil until somebody reads from it
 }
 
 // Host is a program that has commands run in its own process. It hears what is

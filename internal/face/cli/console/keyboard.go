@@ -8,30 +8,42 @@ import (
 
 // Keyboard reads lines that a person types. It belongs to one goroutine.
 type Keyboard struct {
-	app *Console
-	in  *bufio.Reader
+	app   *Console
+	in    *bufio.Reader
+	typed chan typed // of a read that nobody has waited for to its end; nil for none
 }
 
-// Keyboard returns what reads lines from standard input.
-func (a *Console) Keyboard() *Keyboard { return &Keyboard{a, bufio.NewReader(a.In)} }
+type typed struct {
+	line string
+	err  error
+}
+
+// Keyboard returns what reads lines from standard input: the same one for a
+// whole command, since a read that began cannot be ended.
+func (a *Console) Keyboard() *Keyboard {
+	if a.keys == nil {
+		a.keys = &Keyboard{app: a, in: bufio.NewReader(a.In)}
+	}
+	return a.keys
+}
 
 // Line asks, and returns the line that is typed then, without the space around
 // it. It does not wait longer than ctx, which a signal ends: a read from a
-// terminal cannot be ended, so that nothing may be read after that. A line is
-// there also where the input ends behind it.
+// terminal cannot be ended, so that the next line belongs to who asks next. A
+// line is there also where the input ends behind it.
 func (k *Keyboard) Line(ctx context.Context, question string) (line string, err error) {
 	k.app.Ask(question)
-	type read struct {
-		line string
-		err  error
+	if k.typed == nil {
+		next := make(chan typed, 1)
+		k.typed = next
+		go func() {
+			line, err := k.in.ReadString('\n')
+			next <- typed{line, err}
+		}()
 	}
-	typed := make(chan read, 1)
-	go func() {
-		line, err := k.in.ReadString('\n')
-		typed <- read{line, err}
-	}()
 	select {
-	case r := <-typed:
+	case r := <-k.typed:
+		k.typed = nil
 		if r.err != nil {
 			k.app.Ask("\n") // the question's line has not ended
 		}

@@ -247,7 +247,10 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 		yes = nexus.Agrees(answer)
 	}
 	if !yes {
-		return &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + p.Name + " is not trusted", Hint: "Read it, then run nexus trust agent " + p.Name + " --yes."}
+		return &nexus.Error{
+			Code: nexus.CodeUntrusted, Message: "the agent " + p.Name + " is not trusted",
+			Hint: "Read it, then run nexus trust agent " + p.Name + " --yes.",
+		}
 	}
 	if err := a.Trust().Trust(ctx, app.AgentBook, []trust.Item{item}); err != nil {
 		return err

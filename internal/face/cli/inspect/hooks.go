@@ -136,7 +136,10 @@ func testHooks(ctx context.Context, a *console.Console, name, file string) error
 				event, err = hookcmd.ParseEvent(data)
 			}
 			if err != nil {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the event of " + file, Cause: err, Hint: "docs/hooks.md lists the fields."}
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: "read the event of " + file, Cause: err,
+					Hint: "docs/hooks.md lists the fields.",
+				}
 			}
 		}
 		var results []testedHook

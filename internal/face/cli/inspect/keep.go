@@ -56,7 +56,10 @@ func backupCommand(a *console.Console) *cobra.Command {
 		}
 		defer p.Close()
 		if err := os.Mkdir(args[0], 0o700); err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "create the backup's directory", Cause: err, Hint: "Give a directory that does not exist yet, inside one that does."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "create the backup's directory", Cause: err,
+				Hint: "Give a directory that does not exist yet, inside one that does.",
+			}
 		}
 		out := copied{Path: filepath.Join(args[0], "journal.db")}
 		if err := p.Journal.Backup(ctx, out.Path); err != nil {
@@ -71,7 +74,10 @@ func backupCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if !r.Sound {
-			return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the journal is damaged: " + r.Why, Hint: "The backup contains it unchanged. Run nexus journal repair, then back up again."}
+			return &nexus.Error{
+				Code: nexus.CodeJournalCorrupt, Message: "the journal is damaged: " + r.Why,
+				Hint: "The backup contains it unchanged. Run nexus journal repair, then back up again.",
+			}
 		}
 		from, err := p.Blobs()
 		if err != nil {
@@ -152,14 +158,20 @@ func restoreCommand(a *console.Console) *cobra.Command {
 		from := filepath.Join(args[0], "journal.db")
 		b, err := journal.Open(ctx, from, journal.Options{Now: a.Now, ReadOnly: true})
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-			err = &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no backup in " + view.Quote(args[0]), Hint: "Name a directory that nexus journal backup wrote."}
+			err = &nexus.Error{
+				Code: nexus.CodeNotFound, Message: "there is no backup in " + view.Quote(args[0]),
+				Hint: "Name a directory that nexus journal backup wrote.",
+			}
 		}
 		if err != nil {
 			return err
 		}
 		r, err := b.Verify(ctx)
 		if err != nil || !r.Sound {
-			return errors.Join(err, b.Close(), &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: "the backup is damaged: " + r.Why, Hint: "Use another backup. Nothing was changed."})
+			return errors.Join(err, b.Close(), &nexus.Error{
+				Code: nexus.CodeJournalCorrupt, Message: "the backup is damaged: " + r.Why,
+				Hint: "Use another backup. Nothing was changed.",
+			})
 		}
 		p, err := a.Open(ctx, app.Reads)
 		if err != nil && (p == nil || p.State == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt})) {
@@ -215,5 +227,8 @@ func idle(ctx context.Context, p *app.Place) error {
 	if i < 0 {
 		return nil // a journal whose runs cannot be read is what repair is for
 	}
-	return &nexus.Error{Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", runs[i].ID), Hint: "Wait for it or end it with nexus stop, then try again."}
+	return &nexus.Error{
+		Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", runs[i].ID),
+		Hint: "Wait for it or end it with nexus stop, then try again.",
+	}
 }

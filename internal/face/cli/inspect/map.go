@@ -64,10 +64,16 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 	}
 	commit, err := repo.Resolve(ctx, m.commit)
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no commit %q", m.commit), Cause: err, Hint: "Name a branch, a tag or a commit; a map is of what is committed."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no commit %q", m.commit), Cause: err,
+			Hint: "Name a branch, a tag or a commit; a map is of what is committed.",
+		}
 	}
 	if words != "" && m.query+m.callers+m.dependents+m.of != "" {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both words and a question were given", Hint: "Words say what a map is about; leave them out."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "both words and a question were given",
+			Hint: "Words say what a map is about; leave them out.",
+		}
 	}
 	s, err := codemap.Look(ctx, repo, commit, nil)
 	if err != nil {
@@ -81,7 +87,10 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 			found.Declared = nil
 		}
 		if err == nil && len(found.Declared)+len(found.Used) == 0 {
-			err = &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing of commit %.12s names %q", commit, m.query+m.callers), Hint: "Names are whole and in their case. What is not committed, or ignored, is not looked at."}
+			err = &nexus.Error{
+				Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing of commit %.12s names %q", commit, m.query+m.callers),
+				Hint: "Names are whole and in their case. What is not committed, or ignored, is not looked at.",
+			}
 		}
 	case m.dependents != "":
 		found.Dependents, err = s.Dependents(ctx, m.dependents)

@@ -38,7 +38,10 @@ func policyCommand(a *console.Console) *cobra.Command {
 		case stdin && len(args) == 0:
 			return checkLines(a, rules)
 		case stdin || len(args) == 0:
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give one command after --, or use --stdin", Hint: `For example: nexus policy check -- git push.`}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "give one command after --, or use --stdin",
+				Hint: `For example: nexus policy check -- git push.`,
+			}
 		}
 		command, err := line(args)
 		if err != nil {
@@ -61,7 +64,10 @@ func line(args []string) (string, error) {
 	}
 	command, err := shell.Quote(args)
 	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the command cannot be quoted for a shell", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the command cannot be quoted for a shell", Cause: err,
+			Hint: "Give the command as one argument, or with --stdin.",
+		}
 	}
 	return command, nil
 }
@@ -99,14 +105,20 @@ func checkLines(a *console.Console, rules policy.Rules) error {
 			Cmd *string `json:"cmd"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil || asked.Cmd == nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("line %d is not a JSON object with cmd", n), Cause: err, Hint: `Write {"cmd": "git push"}.`}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("line %d is not a JSON object with cmd", n), Cause: err,
+				Hint: `Write {"cmd": "git push"}.`,
+			}
 		}
 		if err := write(a, judged{*asked.Cmd, policy.Rule(*asked.Cmd, rules)}); err != nil {
 			return err
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read standard input", Cause: err, Hint: "A line may have at most one megabyte."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "read standard input", Cause: err,
+			Hint: "A line may have at most one megabyte.",
+		}
 	}
 	return nil
 }

@@ -96,7 +96,10 @@ func size(text string) (int64, error) {
 }
 
 func badSize(text string) error {
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a valid limit", text), Hint: "Give a number of bytes above 0, or one with K, M, G or T."}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a valid limit", text),
+		Hint: "Give a number of bytes above 0, or one with K, M, G or T.",
+	}
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
@@ -210,5 +213,8 @@ func cover(c *sandbox.Command, show []string) error {
 }
 
 func over(what string) error {
-	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it exceeded its limit of " + what, Hint: "Raise the limit with a flag, or find out why it needs so much."}
+	return &nexus.Error{
+		Code: nexus.CodeLimit, Message: "killed: it exceeded its limit of " + what,
+		Hint: "Raise the limit with a flag, or find out why it needs so much.",
+	}
 }

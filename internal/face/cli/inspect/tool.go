@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/interview"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -78,7 +79,10 @@ func toolCallCommand(a *console.Console) *cobra.Command {
 	var dir, role string
 	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
 		if !json.Valid([]byte(args[1])) {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the input is not JSON", Hint: `Give an object, such as '{"path": "README.md"}'.`}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "the input is not JSON",
+				Hint: `Give an object, such as '{"path": "README.md"}'.`,
+			}
 		}
 		set, done, err := toolSet(ctx, a, dir, role)
 		if err != nil {
@@ -127,6 +131,8 @@ func handin(role nexus.Role) json.RawMessage {
 	switch role {
 	case nexus.Planner:
 		return plan.Schema()
+	case nexus.Interviewer:
+		return interview.Schema()
 	case nexus.Verifier:
 		return review.VerdictSchema()
 	case nexus.Reviewer:

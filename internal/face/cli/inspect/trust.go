@@ -51,7 +51,10 @@ func trustCommand(a *console.Console) *cobra.Command {
 			yes = nexus.Agrees(answer)
 		}
 		if !yes {
-			return &nexus.Error{Code: nexus.CodeUntrusted, Message: view.Count(len(open), "item") + " not trusted", Hint: "Read it, then run nexus trust --yes, or remove it from the repository."}
+			return &nexus.Error{
+				Code: nexus.CodeUntrusted, Message: view.Count(len(open), "item") + " not trusted",
+				Hint: "Read it, then run nexus trust --yes, or remove it from the repository.",
+			}
 		}
 		items := make([]trust.Item, len(open))
 		for i, j := range open {

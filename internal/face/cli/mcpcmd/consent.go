@@ -107,7 +107,7 @@ func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text strin
 	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
 		if q := st.Question(id); q != nil && people.StaysOpen(q.Trigger) {
 			text = "\n" + host.YesTakes(st, r.Holder != nil)
-			lands = q.Attempt == "" && host.PriceOf(st).Land
+			lands = q.Publishes() && host.PriceOf(st).Land
 		}
 		return nil
 	})

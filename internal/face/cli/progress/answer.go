@@ -10,23 +10,33 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // hear takes answers to questions from the keyboard while the run continues: a
 // line answers the question that is open, or, where there are several, the one
 // whose name it begins with. Only one call may be under way. It ends with ctx,
 // or with the input; a line that is being typed when ctx ends is lost.
-func (s *screen) hear(ctx context.Context, in io.Reader, answer func(ctx context.Context, question, text string) error) {
-	if !s.live || !keyboard(in) {
+func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Context, nexus.Request) error) {
+	if !s.live && s.agree == nil {
 		return
 	}
+	typing := keyboard(in)
 	s.mu.Lock()
-	s.heard = true
+	if s.heard, s.wish = typing, wish; !typing {
+		s.agree = nil
+	} else if s.consults() && !s.asked {
+		s.offer(ctx)
+	}
 	s.mu.Unlock()
-	lines := make(chan string)
+	if !typing {
+		return
+	}
+	lines, next := make(chan string), make(chan bool, 1)
 	go func() { // a read from a terminal cannot be ended
 		defer close(lines)
-		for r := bufio.NewScanner(in); r.Scan(); {
+		r := bufio.NewScanner(in)
+		for <-next && r.Scan() { // an editor may have it between two lines
 			select {
 			case lines <- r.Text():
 			case <-ctx.Done():
@@ -34,27 +44,62 @@ func (s *screen) hear(ctx context.Context, in io.Reader, answer func(ctx context
 			}
 		}
 	}()
-	for {
+	defer close(next)
+	for reading := false; ; {
+		if !reading && s.reads() {
+			next <- true
+			reading = true
+		}
 		select {
 		case line, more := <-lines:
 			if !more {
-				s.mu.Lock()
-				s.heard = false
-				s.mu.Unlock()
+				s.ended(ctx)
 				return
 			}
-			s.typed(ctx, line, answer)
+			s.typed(ctx, line)
+			reading = false
+		case <-s.shown:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// typed takes a line that was typed.
-func (s *screen) typed(ctx context.Context, line string, answer func(ctx context.Context, question, text string) error) {
+// reads reports whether what is typed now is read. What is typed before the plan is
+// there waits for the question about it.
+func (s *screen) reads() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
+	return s.agree == nil || s.consults() || s.state.Status != "" && (s.state.Planned || !s.state.WantsConsent())
+}
+
+// asks returns the questions that are open and were not answered here. The caller
+// holds the lock.
+func (s *screen) asks() []*state.Question {
+	return slices.DeleteFunc(s.state.Asks(), func(q *state.Question) bool { return q.ID == s.sent })
+}
+
+// ended is told that nothing will be typed any more, which is no yes to a plan.
+func (s *screen) ended(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard, s.gone = false, true
+	if s.consults() {
+		s.a.Ask("\n") // the question's line has not ended
+		s.drawn, s.asked = 0, false
+		s.reply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
+	}
+}
+
+// typed takes a line that was typed.
+func (s *screen) typed(ctx context.Context, line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+		return
+	case s.consults():
+		s.decide(ctx, strings.TrimSpace(line))
 		return
 	}
 	if s.drawn > 0 {
@@ -62,7 +107,7 @@ func (s *screen) typed(ctx context.Context, line string, answer func(ctx context
 	}
 	s.erase()
 	defer s.draw()
-	asks := s.state.Asks()
+	asks := s.asks()
 	line = strings.TrimSpace(line)
 	if line == "" || len(asks) == 0 {
 		return
@@ -79,7 +124,7 @@ func (s *screen) typed(ctx context.Context, line string, answer func(ctx context
 		s.a.Say("several questions are open: start with the name of one, such as %s", id)
 		return
 	}
-	if err := answer(ctx, id, text); err != nil {
+	if err := s.wish(ctx, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: text}); err != nil {
 		s.a.Complain(err)
 	}
 }
@@ -87,7 +132,10 @@ func (s *screen) typed(ctx context.Context, line string, answer func(ctx context
 // prompt is what is below the block while a question can be answered here,
 // empty while none can. The caller holds the lock.
 func (s *screen) prompt() string {
-	asks := s.state.Asks()
+	if s.consults() {
+		return s.start()
+	}
+	asks := s.asks()
 	if !s.heard || len(asks) == 0 {
 		return ""
 	}

@@ -141,7 +141,7 @@ func Decompose(ctx context.Context, a *console.Console, p *app.Place, o *Order) 
 	lines := o.JSONL
 	o.JSONL = false // the plan is the result
 	w := watch(a, p, settings, o, statusfile.Options{})
-	w.in = nil // the plan is agreed to next, from the same keyboard
+	w.in, w.agree = nil, nil // nothing is done with the plan
 	o.JSONL = lines
 	defer w.close()
 	return a.Decompose(ctx, p, &o.Order, w)
@@ -156,6 +156,7 @@ type watcher struct {
 	file  statusfile.Options
 	in    io.Reader       // answers questions; nil: nobody types any
 	set   config.Channels // how people are asked
+	agree Agreement       // how a person is asked for consent to the plan; nil: nobody is, here
 
 	shown *screen
 	end   func() // of those that observe; nil where there are none
@@ -171,14 +172,15 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 	o.Person, o.Watched = a.Person(), a.Live(a.Err) || a.Host.Watched
 	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
-		w.in = a.In
+		w.in, w.agree = a.In, o.Agree
 	}
 	return w
 }
 
 // Begin implements [app.Watcher].
 func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
-	if w.shown = newScreen(w.a, w.place, id, w.lines, w.file); again {
+	w.shown = newScreen(w.a, w.place, id, w.lines, w.file)
+	if w.shown.agree = w.agree; again {
 		w.shown.showPast(ctx)
 	}
 	if w.a.Host.Began != nil {
@@ -272,8 +274,9 @@ func (w *watcher) Follow(ctx, work context.Context) {
 	defer all.Wait()
 	if w.in != nil {
 		all.Go(func() {
-			w.shown.hear(work, w.in, func(ctx context.Context, question, text string) error {
-				_, err := w.place.Journal.Ask(ctx, w.shown.state.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: text, By: w.a.User()})
+			w.shown.hear(work, w.in, func(ctx context.Context, wish nexus.Request) error {
+				wish.By = w.a.User()
+				_, err := w.place.Journal.Ask(ctx, w.shown.state.Run, wish)
 				return err
 			})
 		})
@@ -285,4 +288,12 @@ func (w *watcher) Follow(ctx, work context.Context) {
 }
 
 // Finish implements [app.Watcher].
-func (w *watcher) Finish(ctx context.Context, final *state.State) { w.shown.Finish(ctx, final) }
+func (w *watcher) Finish(ctx context.Context, final *state.State) {
+	w.shown.Finish(ctx, final)
+	if w.agree == nil {
+		return
+	}
+	if kept := w.agree.Close(); kept != "" {
+		w.a.Say("%s", kept)
+	}
+}

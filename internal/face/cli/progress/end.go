@@ -28,7 +28,7 @@ func unapproved(s *state.State) bool {
 		if q.By != "fallback" || q.Fallback != nexus.Unapproved {
 			continue
 		}
-		if q.Attempt == "" && s.Published != nil && s.Published.Branch == "" {
+		if q.Publishes() && s.Published != nil && s.Published.Branch == "" {
 			return true
 		}
 		for _, t := range s.Tasks {

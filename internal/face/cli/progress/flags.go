@@ -16,6 +16,8 @@ import (
 type Order struct {
 	app.Order
 
+	Agree Agreement // how a person at the terminal is asked for consent to the plan; nil: as about anything else
+
 	Yes   bool // a person agreed to the plan
 	JSONL bool // events instead of a report
 	Once  bool // nothing is kept, so the report names no next command
@@ -40,7 +42,10 @@ func StartFlags(c *cobra.Command, o *Order) {
 // Check refuses a seed that is no number.
 func (o *Order) Check() error {
 	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--seed must be a whole number, not " + view.Quote(o.Seed), Hint: "Use, for example, --seed 7."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--seed must be a whole number, not " + view.Quote(o.Seed),
+			Hint: "Use, for example, --seed 7.",
+		}
 	}
 	return nil
 }

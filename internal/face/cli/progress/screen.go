@@ -34,6 +34,8 @@ type screen struct {
 	live  bool
 	quiet bool // what happens is not drawn, or somebody else draws it
 
+	shown chan struct{} // an event was shown since it was last read
+
 	mu    sync.Mutex // guards what follows
 	state *state.State
 	drawn int // lines of the block on the terminal
@@ -42,6 +44,13 @@ type screen struct {
 	said  view.Lines
 	heard bool            // somebody can answer here
 	told  map[string]bool // gates that cannot run, which is no news a second time
+
+	agree Agreement                                  // nil: nobody is asked for consent here
+	wish  func(context.Context, nexus.Request) error // asks something of the run
+	asked bool                                       // the question about the plan is on the last line
+	why   bool                                       // the next line says why the plan is refused
+	gone  bool                                       // nothing is typed any more
+	sent  string                                     // the question that was answered here
 }
 
 // newScreen returns the screen of a run. With lines it writes events as JSON on
@@ -50,6 +59,7 @@ func newScreen(a *console.Console, p *app.Place, id nexus.RunID, lines bool, fil
 	return &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
 		state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{},
+		shown: make(chan struct{}, 1),
 	}
 }
 
@@ -78,7 +88,7 @@ func (s *screen) follow(ctx context.Context) {
 		all.Go(func() { s.recall(ctx) })
 	}
 	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
-		if err != nil || !s.show(e) {
+		if err != nil || !s.show(ctx, e) {
 			return
 		}
 	}
@@ -140,17 +150,28 @@ func (s *screen) redraw(ctx context.Context) {
 }
 
 // show shows one event, and reports whether it wants more.
-func (s *screen) show(e nexus.Event) bool {
+func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.showed()
 	if s.over || e.Seq <= s.state.Seq {
 		return !s.over
 	}
 	if s.state.Apply(e) != nil {
 		return false
 	}
+	if s.lines && s.a.Line(e) != nil {
+		return false
+	}
+	if f, settled := e.Fact.(nexus.RequestSettled); settled && !f.Granted {
+		s.sent = "" // what was asked for here, perhaps
+	}
+	if f, asks := e.Fact.(nexus.QuestionAsked); asks && f.ID == s.state.Consent.Question && s.consults() {
+		s.offer(ctx)
+		return true
+	}
 	if s.lines {
-		return s.a.Line(e) == nil
+		return true
 	}
 	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || planned && s.live {
 		return true // the block has all tasks
@@ -164,6 +185,14 @@ func (s *screen) show(e nexus.Event) bool {
 		s.draw()
 	}
 	return true
+}
+
+// showed wakes who waits for an event.
+func (s *screen) showed() {
+	select {
+	case s.shown <- struct{}{}:
+	default: // it does not know of the one before yet
+	}
 }
 
 // say says something between the lines of the run.
@@ -193,7 +222,9 @@ func (s *screen) interrupted(ctx context.Context) {
 	if s.over || s.quiet {
 		return
 	}
-	s.erase()
+	if s.erase(); s.consults() {
+		return // nothing is under way
+	}
 	s.a.Say("interrupted: nothing new starts, and gates and commands are stopped%s; interrupt again to end at once, losing only the answers in progress", s.awaited())
 	s.draw()
 }
@@ -240,7 +271,7 @@ func (s *screen) Finish(ctx context.Context, final *state.State) {
 // catchUp shows what is in the journal and was not shown yet.
 func (s *screen) catchUp(ctx context.Context) {
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
-		if err != nil || !s.show(e) {
+		if err != nil || !s.show(ctx, e) {
 			break
 		}
 	}
@@ -252,8 +283,16 @@ func (s *screen) seen() int64 {
 	return s.state.Seq
 }
 
-// draw replaces the block. The caller holds the lock.
+// draw replaces the block, by the question about the plan while there is one. The
+// caller holds the lock.
 func (s *screen) draw() {
+	if s.consults() && !s.over {
+		if text := s.start(); !s.asked {
+			s.drawn, s.asked = strings.Count(text, "\n"), true
+			s.a.Ask(text)
+		}
+		return
+	}
 	if !s.live || s.over || s.state.Status == "" {
 		return
 	}
@@ -271,10 +310,15 @@ func (s *screen) draw() {
 	_, _ = io.WriteString(s.a.Err, b.String())
 }
 
-// erase takes the block away. The caller holds the lock.
+// erase takes the block away, or the question. The caller holds the lock.
 func (s *screen) erase() {
-	if s.drawn > 0 {
+	switch {
+	case s.asked && !s.live:
+		s.a.Ask("\n")
+	case s.drawn > 0:
 		_, _ = fmt.Fprintf(s.a.Err, "\x1b[%dA\r\x1b[J", s.drawn)
-		s.drawn = 0
+	case s.asked:
+		s.a.Ask("\r\x1b[J")
 	}
+	s.drawn, s.asked = 0, false
 }

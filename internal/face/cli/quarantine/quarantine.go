@@ -130,7 +130,10 @@ func addCommand(a *console.Console) *cobra.Command {
 		e.Until = e.Since.Plus(days)
 		if until != "" {
 			if err := e.Until.UnmarshalText([]byte(until)); err != nil {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "invalid --until " + view.Quote(until), Hint: "Give a date such as 2006-01-02."}
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: "invalid --until " + view.Quote(until),
+					Hint: "Give a date such as 2006-01-02.",
+				}
 			}
 		}
 		if e.Reason == "" || days <= 0 && until == "" {
@@ -185,7 +188,10 @@ func removeCommand(a *console.Console) *cobra.Command {
 // is in there.
 func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
-		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not edit the quarantine list", Hint: "Name the unreliable test in the submission, and why."}
+		return &nexus.Error{
+			Code: nexus.CodeForbidden, Message: "agents may not edit the quarantine list",
+			Hint: "Name the unreliable test in the submission, and why.",
+		}
 	}
 	dir, err := top(a)
 	if err != nil {
@@ -208,7 +214,10 @@ func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 		err = root.WriteFile(flaky.QuarantineFile, now, 0o644)
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + flaky.QuarantineFile, Cause: err, Hint: "It must be a writable file in the repository."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "write " + flaky.QuarantineFile, Cause: err,
+			Hint: "It must be a writable file in the repository.",
+		}
 	}
 	return nil
 }

@@ -62,7 +62,10 @@ func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		return err
 	}
 	if v.Moved == "" {
-		return &nexus.Error{Code: nexus.CodeTargetMoved, Message: cmp.Or(v.Stayed, target+" was not moved"), Hint: "What landed is safe on the branch " + v.Branch + "."}
+		return &nexus.Error{
+			Code: nexus.CodeTargetMoved, Message: cmp.Or(v.Stayed, target+" was not moved"),
+			Hint: "What landed is safe on the branch " + v.Branch + ".",
+		}
 	}
 	return a.Answer(v, func(view.Style) string { return v.Delivered() + "\n" })
 }

@@ -41,7 +41,10 @@ func reportCommand(a *console.Console) *cobra.Command {
 					a.JSON = true
 					return a.Answer(q, nil)
 				}
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--output works with markdown and junit only", Hint: "Redirect the JSON instead: nexus report --json > FILE."}
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: "--output works with markdown and junit only",
+					Hint: "Redirect the JSON instead: nexus report --json > FILE.",
+				}
 			case "junit":
 				if text, err = verdict.JUnit(verdict.Of(q.Evidence())); err != nil {
 					return err
@@ -51,7 +54,10 @@ func reportCommand(a *console.Console) *cobra.Command {
 			case "":
 				text = drawn(a.Style(a.Out), quality.Markdown(q), file)
 			default:
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape), Hint: "Use markdown, json or junit."}
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape),
+					Hint: "Use markdown, json or junit.",
+				}
 			}
 			text = a.Mask.Text(text)
 			if file == "" {

@@ -1,6 +1,7 @@
 package runscmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,8 +92,12 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	if err != nil {
 		return err
 	}
+	told.Why = cmp.Or(told.Why, consents(s, wish))
 	if told.Settled && !told.Granted {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why), Hint: "See nexus status."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why),
+			Hint: "See nexus status.",
+		}
 	}
 	return a.Answer(told, func(view.Style) string {
 		switch t := s.Task(wish.Task); {
@@ -168,7 +173,26 @@ func unasked(s *state.State, id string) (why, hint string) {
 // published.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
-	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && app.Undelivered(s)
+	return wish.Verb == nexus.VerbAnswer && q != nil && q.Publishes() && app.Undelivered(s)
+}
+
+// consents says what follows from an answer to whether a plan may start; empty for
+// other answers.
+func consents(s *state.State, wish nexus.Request) string {
+	q := s.Question(wish.ID)
+	switch {
+	case wish.Verb != nexus.VerbAnswer || q == nil || q.Trigger != nexus.PlanTrigger:
+		return ""
+	case nexus.Agrees(wish.Text):
+		return "the plan starts"
+	case nexus.Objection(wish.Text) == "":
+		return "nothing starts, and the run ends; its plan is kept. " +
+			"To get another plan, say what should be different: nexus reject ID --why TEXT"
+	case s.Refusals() >= s.Limits.Refusals:
+		return "nothing starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
+	default:
+		return "another plan is made"
+	}
 }
 
 // stop ends a run here and now, as nobody conducts it. It is not done where

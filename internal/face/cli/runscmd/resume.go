@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -24,7 +25,7 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		o.Run = r.ID
+		o.Run, o.Agree = r.ID, startcmd.Agree(a, p)
 		err = progress.Carry(ctx, a, p, o)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 			return err

@@ -64,7 +64,10 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 		}
 	}
 	if err != nil || n < 1 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a round", round), Hint: "Give a number, or an attempt and a number, such as T3.1/2."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a round", round),
+			Hint: "Give a number, or an attempt and a number, such as T3.1/2.",
+		}
 	}
 	wish.Attempt, wish.Round = nexus.AttemptID(id), n
 	why := schedule.Back(s, t, wish.Attempt, n)
@@ -72,7 +75,10 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
 	}
 	if why != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s lists its rounds. Without --round, it starts from the best one that merges; with --fresh, from scratch.", t.ID)}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "retry: " + why,
+			Hint: fmt.Sprintf("nexus show %s lists its rounds. Without --round, it starts from the best one that merges; with --fresh, from scratch.", t.ID),
+		}
 	}
 	return err
 }

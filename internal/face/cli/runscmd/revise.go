@@ -48,7 +48,10 @@ func revise(ctx context.Context, a *console.Console, run string, r nexus.Request
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the criterion's new text is empty", Hint: "Give its new text."}
 	}
 	if err := shell.CheckSyntax(r.Check); r.Check != "" && err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the check cannot be read by sh: " + err.Error(), Hint: "Give one command line.", Cause: err}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the check cannot be read by sh: " + err.Error(),
+			Hint: "Give one command line.", Cause: err,
+		}
 	}
 	e, err := p.Journal.Ask(ctx, about.ID, r)
 	if err != nil {

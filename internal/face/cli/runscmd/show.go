@@ -31,7 +31,10 @@ func showCommand(a *console.Console) *cobra.Command {
 			return showSession(ctx, a, run, nexus.SessionID(name), raw)
 		}
 		if raw {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw needs a session", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "--raw needs a session",
+				Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them.",
+			}
 		}
 		err := a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(name))

@@ -57,7 +57,10 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 			return err
 		}
 		if run != "" && run != string(of) {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the checklist is of run %s, not of %s", view.Clean(string(of)), view.Clean(run)), Hint: "Leave out the run."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the checklist is of run %s, not of %s", view.Clean(string(of)), view.Clean(run)),
+				Hint: "Leave out the run.",
+			}
 		}
 		run, answers = string(of), read
 	}
@@ -76,16 +79,25 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 	case o.From == "" && len(d.items) == 0:
 		a.Say("run %s has nothing for a person to check", d.run)
 	case o.From == "" && !a.Person():
-		return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "there is no terminal to ask on", Hint: "Run nexus verify --checklist > list.md, edit the list, then run nexus verify --from list.md."}
+		return &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: "there is no terminal to ask on",
+			Hint: "Run nexus verify --checklist > list.md, edit the list, then run nexus verify --from list.md.",
+		}
 	case o.From == "":
 		answers = d.walk(ctx)
 		if ctx.Err() != nil {
-			return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "interrupted: nothing was recorded", Hint: "nexus verify starts with the first again. To record your answers, end it with q."}
+			return &nexus.Error{
+				Code: nexus.CodeNeedsPerson, Message: "interrupted: nothing was recorded",
+				Hint: "nexus verify starts with the first again. To record your answers, end it with q.",
+			}
 		}
 	}
 	for _, answer := range answers {
 		if err := answer.Check(d.items); err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Nothing was recorded. nexus verify --checklist prints what waits now."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: err.Error(),
+				Hint: "Nothing was recorded. nexus verify --checklist prints what waits now.",
+			}
 		}
 	}
 	return d.record(ctx, o, answers)
@@ -124,7 +136,10 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []accept.SignOff
 	if file != "-" {
 		f, err := os.Open(file) //nolint:gosec // the user names it
 		if err != nil {
-			return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err, Hint: "Give the file that you wrote nexus verify --checklist to."}
+			return "", nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "read the checklist", Cause: err,
+				Hint: "Give the file that you wrote nexus verify --checklist to.",
+			}
 		}
 		defer f.Close() //nolint:errcheck // only read
 		in = f
@@ -135,7 +150,10 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []accept.SignOff
 	}
 	run, answers, err := accept.ParseSignOff(string(data))
 	if err != nil {
-		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.Clean(err.Error()), Hint: "Nothing was recorded. Mark a criterion with [x] or [n], and write what you saw after >."}
+		return "", nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.Clean(err.Error()),
+			Hint: "Nothing was recorded. Mark a criterion with [x] or [n], and write what you saw after >.",
+		}
 	}
 	return run, answers, nil
 }
@@ -241,7 +259,10 @@ func (d *verifier) offer(o verifyOrder, p nexus.Plan) error {
 		err = errors.Join(err, out.Close())
 	}
 	if err != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the plan", Cause: err, Hint: "Your answers are recorded. Give --plan a file that does not exist yet."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "write the plan", Cause: err,
+			Hint: "Your answers are recorded. Give --plan a file that does not exist yet.",
+		}
 	}
 	d.a.Say("a plan to fix it is in %s; run it with: nexus run --plan %s", view.Clean(o.Plan), view.Clean(o.Plan))
 	return nil

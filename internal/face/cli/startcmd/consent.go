@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -17,73 +18,106 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// consent lets a person agree to the plan and to what it may cost before
-// anything is done. Who is not on a terminal is asked for --yes only where
-// the level of approval wants the plan to be agreed to.
-func consent(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order, ask bool) error {
+// consent says who agrees to the plan before anything of it is done: whoever gave
+// --yes, beforehand; a person who is asked, where one is at a terminal or the level
+// of approval wants that; else nobody has to.
+func consent(a *console.Console, p *app.Place, o *progress.Order, ask bool) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
 	}
-	must := settings.Limits.Approval.Holds(nexus.ApproveAll)
 	switch {
-	case o.Yes, !must && (!ask || o.Headless):
-		return nil
-	case o.Headless || !a.Person():
-		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "approval=all requires a person to approve the plan, and nobody is there",
-			Hint: "Make the plan first (nexus plan GOAL --json > plan.json) and read it, then use --plan plan.json --yes.",
-		}
+	case o.Yes:
+		o.Consent.Given = a.User()
+	case settings.Limits.Approval.Holds(nexus.ApproveAll), ask && !o.Headless:
+		o.Consent.Wanted = true
 	}
-	if o.Plan == nil {
-		if err := progress.Decompose(ctx, a, p, o); err != nil {
-			return err
-		}
-	}
-	if err := a.Estimate(ctx, p, &o.Order); err != nil {
-		return err
-	}
-	return talk(ctx, a, p, o)
+	o.Agree = Agree(a, p)
+	return nil
 }
 
-// talk shows the goal and the plan until a person agrees to them or does not: the
-// details, and what they are once they were edited. An edited plan that is not carried out is kept.
-func talk(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
-	in, e := a.Keyboard(), edit{app: a}
-	a.Ask(offer(a.Style(a.Err), o))
-	for {
-		answer, err := in.Line(ctx, "Start? [y/N], d for details, e to edit: ")
-		if ctx.Err() != nil {
-			return e.unstarted("interrupted before anything was done")
-		}
-		switch strings.ToLower(answer) {
-		case "d", "details":
-			a.Ask(planDetails(a.Style(a.Err), o.Goal.Text, *o.Plan))
-		case "e", "edit":
-			changed, err := e.open(o)
-			if err == nil && changed {
-				err = a.Estimate(ctx, p, &o.Order)
-			}
-			switch {
-			case err != nil:
-				a.Complain(err)
-			case changed:
-				a.Ask(offer(a.Style(a.Err), o))
-			default:
-				a.Say("the plan is as it was")
-			}
-		default:
-			if nexus.Agrees(answer) && err == nil {
-				return nil
-			}
-			return e.unstarted("not started: the plan was not approved") // what cannot be read is a no
-		}
+// Agree returns how a person at the terminal is asked for consent to a plan.
+func Agree(a *console.Console, p *app.Place) progress.Agreement {
+	return &agreement{edit: edit{app: a}, place: p}
+}
+
+// agreement implements [progress.Agreement].
+type agreement struct {
+	edit
+
+	place *app.Place
+}
+
+// Offer implements [progress.Agreement]. Where nothing can be estimated, the plan
+// is shown without.
+func (g *agreement) Offer(ctx context.Context, s *state.State) string {
+	p, style := app.PlanOf(s), g.app.Style(g.app.Err)
+	if err := g.app.Estimate(ctx, g.place, &app.Order{Plan: &p, Spent: s.Ledger.Spent()}); err != nil {
+		g.app.Complain(err)
 	}
+	text := offer(style, p)
+	if n := len(s.Consent.Drafts); n > 0 {
+		text += "\n" + style.Bold("compared with the plan before") + "\n" + drawDiff(style, s.Proposal(n-1), p.Tasks)
+	}
+	return text
 }
 
 // offer draws what a person is asked to agree to.
-func offer(s view.Style, o *progress.Order) string {
-	return drawGoal(s, o.Goal.Text) + drawPlan(s, *o.Plan, "")
+func offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + drawPlan(s, p, "") }
+
+// drawDiff draws what is different in a plan.
+func drawDiff(s view.Style, before, after []nexus.Task) string {
+	all := plandiff.Between(before, after)
+	if len(all) == 0 {
+		return "  the tasks are the same\n"
+	}
+	return view.DrawChanges(s, all, "  ")
+}
+
+// Details implements [progress.Agreement].
+func (g *agreement) Details(s *state.State) string {
+	return planDetails(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOf(s))
+}
+
+// Edit implements [progress.Agreement].
+func (g *agreement) Edit(s *state.State) (*nexus.Plan, error) {
+	var o progress.Order
+	p := app.PlanOf(s)
+	o.Plan, o.Goal = &p, s.Goal.Goal
+	changed, err := g.open(&o)
+	if err != nil || !changed {
+		return nil, err
+	}
+	g.last = nil // it is in the journal now
+	return o.Plan, nil
+}
+
+// Close implements [progress.Agreement].
+func (g *agreement) Close() string {
+	if g.last == nil {
+		return ""
+	}
+	name, err := store(g.last)
+	if err != nil {
+		g.app.Complain(err)
+		return ""
+	}
+	return "Your edited plan, which was not used, is in " + name + ". Correct it, and run it with: nexus run --plan " + name
+}
+
+// Edited reads the plan of a file that is to replace the one that a run has.
+func Edited(a *console.Console, file string, s *state.State) (*nexus.Plan, error) {
+	data, err := slurp(a, file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := load(a, data)
+	if err != nil {
+		return nil, err
+	}
+	p.Goal = cmp.Or(p.Goal, s.Goal.Goal.Text)
+	plan.Recall(&p, app.PlanOf(s))
+	return &p, errors.Join(plan.CheckGoal(p.Goal), forbidden(a, p.Goal, &p), prefer(&p, s.Goal.Goal))
 }
 
 // edited lets a person edit the order's plan until it can be used, or gives up.
@@ -168,7 +202,10 @@ func (e *edit) editor(text []byte) ([]byte, error) {
 	defer func() { _ = os.Remove(file) }() // in the temporary directory
 	name := cmp.Or(e.app.Env("VISUAL"), e.app.Env("EDITOR"), "vi")
 	if err := console.Edit(name, file); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err, Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err,
+			Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait.",
+		}
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -82,6 +82,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{
 		Goal:     nexus.Goal{Text: DemoGoal, Mode: nexus.Evolution},
 		Headless: true,
+		Consent:  nexus.Consent{Given: inner.User()},
 	}, Once: !d.keep})
 	if !inner.JSON {
 		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))

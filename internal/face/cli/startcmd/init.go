@@ -132,7 +132,10 @@ func plain(root *os.Root, name string) error {
 		case at != name:
 			what = "no directory"
 		}
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: at + " is " + what + ", and init does not write through it", Hint: "Check it, and remove it if it is not needed."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: at + " is " + what + ", and init does not write through it",
+			Hint: "Check it, and remove it if it is not needed.",
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package startcmd
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/export"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
@@ -21,15 +23,18 @@ import (
 func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
-	var mermaid, dot, markdown bool
+	var mermaid, dot, markdown, diff bool
 	var run, to string
 	var out output
-	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--diff] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if to != "" {
 			var err error
 			if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
 				return err
 			}
+		}
+		if diff {
+			return compared(ctx, a, run)
 		}
 		if run != "" {
 			if err := recall(ctx, a, &o, run, args); err != nil {
@@ -42,14 +47,7 @@ func planCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		out.read = src.read
-		switch {
-		case mermaid:
-			out.form = "mermaid"
-		case dot:
-			out.form = "dot"
-		case markdown:
-			out.form = "markdown"
-		}
+		out.form = form(mermaid, dot, markdown)
 		if o.Plan != nil {
 			p, err := a.Open(ctx, app.Reads)
 			if err != nil { // a plan can be looked at anywhere
@@ -63,11 +61,15 @@ func planCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if err := clarify(ctx, a, p, &o); err != nil {
+			return err
+		}
 		return propose(ctx, a, p, o, out)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
+	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what differs in the next one")
 	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
 	for _, flag := range []string{"file", "plan", "format"} {
 		c.MarkFlagsMutuallyExclusive("run", flag)
@@ -78,9 +80,44 @@ func planCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&out.edit, "edit", false, "open the plan in $EDITOR before it is printed")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "markdown", "export")
+	for _, flag := range []string{"mermaid", "dot", "markdown", "export", "edit"} {
+		c.MarkFlagsMutuallyExclusive("diff", flag)
+	}
 	preferFlags(c.Flags(), &o.Goal)
 	a.SettingFlags(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
+}
+
+// form names how a plan is drawn; empty: as a table, or as JSON.
+func form(mermaid, dot, markdown bool) string {
+	switch {
+	case mermaid:
+		return "mermaid"
+	case dot:
+		return "dot"
+	case markdown:
+		return "markdown"
+	}
+	return ""
+}
+
+// compared prints what people did to the plan of a run.
+func compared(ctx context.Context, a *console.Console, run string) error {
+	if run == "" {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--diff compares the plans of a run, and no run was named",
+			Hint: "Name it with --run; nexus runs lists the runs.",
+		}
+	}
+	return a.Look(ctx, run, func(_ *app.Place, _ journal.Run, s *state.State) error {
+		said := view.ConsentOf(s)
+		if said == nil {
+			said = &view.Consent{By: s.Consent.By}
+		}
+		return a.Answer(said, func(style view.Style) string {
+			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "nobody refused or edited the plan\n")
+		})
+	})
 }
 
 // output is how a plan is printed.
@@ -140,6 +177,12 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	}
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
 		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
+		if cover := view.DrawCover(a.Style(a.Err), o.Plan.Cover); cover != "" {
+			a.Say("%s", strings.TrimSuffix(cover, "\n"))
+		}
+		if risks := drawRisks(a.Style(a.Err), *o.Plan); risks != "" {
+			a.Say("%s", strings.TrimSuffix(risks, "\n"))
+		}
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
@@ -147,7 +190,8 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	answer := struct {
 		nexus.Plan
 
+		Risks  []plan.Risk     `json:"risks,omitempty"`
 		Import *foreign.Import `json:"import,omitempty"`
-	}{*o.Plan, out.read}
+	}{*o.Plan, plan.Risks(*o.Plan), out.read}
 	return a.Answer(answer, func(s view.Style) string { return drawPlan(s, *o.Plan, out.form) })
 }

@@ -57,7 +57,25 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text + view.DrawTried(s, accept.AllTried(p.Tasks))
+	return text + view.DrawCover(s, p.Cover) + drawRisks(s, p) + view.DrawTried(s, accept.AllTried(p.Tasks))
+}
+
+// drawRisks lists what may go wrong with a plan.
+func drawRisks(s view.Style, p nexus.Plan) string {
+	risks := plan.Risks(p)
+	if len(risks) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(s.Warn(view.Count(len(risks), "risk")) + "\n")
+	for _, r := range risks {
+		of := "the plan"
+		if r.Task != "" {
+			of = string(r.Task)
+		}
+		b.WriteString(s.Wrap(fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of, r.Text, r.Probability, r.Impact, r.Mitigation), "  ") + "\n")
+	}
+	return b.String()
 }
 
 // shownText is a file as a terminal may be given it. Whoever pipes it gets it as it is.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -73,23 +71,21 @@ func TestDraw(t *testing.T) {
 // of it is not shown: its words excuse what agents delete.
 func TestOffer(t *testing.T) {
 	p := sample()
-	order := func(goal string) *progress.Order {
-		return &progress.Order{Order: app.Order{Goal: nexus.Goal{Text: goal}, Plan: &p}}
-	}
+	of := func(goal string) nexus.Plan { return nexus.Plan{Goal: goal, Tasks: p.Tasks, Estimate: p.Estimate} }
 	for _, s := range []view.Style{{Width: 60, Height: 24}, {Plain: true}} {
-		got := offer(s, order("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
+		got := offer(s, of("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
 		if want := "goal\n  Tidy up.\n  Delete \\x1b[31mold.go and \\u202eall of it.\n\n" + drawPlan(s, p, ""); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 		long := strings.Repeat("Tidy up.\n", 40) + "Delete old.go."
-		got, _, _ = strings.Cut(offer(s, order(long)), "\n\n")
+		got, _, _ = strings.Cut(offer(s, of(long)), "\n\n")
 		if n := strings.Count(got, "Tidy up."); n != maxGoalLines || !strings.HasSuffix(got, "  (29 more lines of the goal: d shows all)") {
 			t.Errorf("%d lines of a long goal:\n%s", n, got)
 		}
 		if all := planDetails(s, long, p); !strings.Contains(all, "  Delete old.go.\n") {
 			t.Errorf("the details leave out a part of the goal:\n%s", all)
 		}
-		one, _, _ := strings.Cut(offer(s, order(strings.Repeat("Tidy up. ", 1000))), "\n\n")
+		one, _, _ := strings.Cut(offer(s, of(strings.Repeat("Tidy up. ", 1000))), "\n\n")
 		if strings.Count(one, "\n") != maxGoalLines+1 {
 			t.Errorf("a long line is not cut:\n%s", one)
 		}

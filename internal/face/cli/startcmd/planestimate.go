@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // planEstimate says an estimate in words: a line for what it is taken from, one for
-// the time and one for the money.
+// the time and one for the money, and two for each task.
 func planEstimate(e nexus.Estimate) string {
 	var from []string
 	if e.Samples > 0 {
@@ -24,8 +25,10 @@ func planEstimate(e nexus.Estimate) string {
 		from = append(from, thumb)
 	}
 	text := strings.TrimSpace("estimate "+strings.Join(from, ", ")) +
-		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes,
-			betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
+		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
+	if e.Confidence != "" {
+		text += fmt.Sprintf("; %s confidence", e.Confidence)
+	}
 	text += "\n  money: "
 	switch {
 	case e.Unpriced > 0:
@@ -35,7 +38,51 @@ func planEstimate(e nexus.Estimate) string {
 	default:
 		text += "none"
 	}
-	return text + "; at the worst " + e.Most.String() + ", the budget"
+	text += "; at the worst " + e.Most.String() + ", the budget"
+	for _, t := range e.Tasks {
+		text += "\n  " + taskEstimate(t)
+	}
+	return text
+}
+
+// taskEstimate says the estimate of a task, and in a second line what adds to it.
+func taskEstimate(e nexus.TaskEstimate) string {
+	text := fmt.Sprintf("%s: about %s%s", e.Task, span(e.Likely.Seconds), betweenWords(span(e.Low.Seconds), span(e.High.Seconds)))
+	if !e.Unpriced {
+		text += ", " + e.Likely.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
+	}
+	text += fmt.Sprintf(", %s confidence", e.Confidence)
+	if e.Samples > 0 {
+		text += fmt.Sprintf(": %d landed %s", e.Samples, e.From)
+	}
+	var parts []string
+	for _, p := range e.Parts {
+		var costs []string
+		if p.Seconds != 0 {
+			costs = append(costs, signed(p.Seconds, span))
+		}
+		if p.Money != 0 && !e.Unpriced {
+			costs = append(costs, signed(int64(p.Money), func(n int64) string { return nexus.Money(n).String() }))
+		}
+		parts = append(parts, p.What+" "+strings.Join(costs, " "))
+	}
+	return text + "\n    " + strings.Join(parts, "; ")
+}
+
+// signed says by how much something changes an estimate.
+func signed(n int64, words func(int64) string) string {
+	if n < 0 {
+		return "-" + words(-n)
+	}
+	return "+" + words(n)
+}
+
+// span says how many seconds something takes, as exactly as an estimate may be said.
+func span(seconds int64) string {
+	if seconds < 90 {
+		return fmt.Sprintf("%d s", seconds)
+	}
+	return fmt.Sprintf("%d min", int64((time.Duration(seconds)*time.Second).Round(time.Minute)/time.Minute))
 }
 
 // betweenWords says a range, nothing where it is none.

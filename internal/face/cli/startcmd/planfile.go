@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
@@ -36,6 +39,10 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 		}
 		s = foreign.File(name, data)
 	}
+	if format == "" && src.plan == "" && !src.task && data != nil && (spec.Is(string(data)) || inSpecs(name)) {
+		text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
+		return strings.TrimSpace(text), speccmd.Check(view.Quote(name), data)
+	}
 	if format == "" && !src.task {
 		if format, s, err = foreign.Recognise(s); err != nil {
 			return "", err
@@ -43,7 +50,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 	}
 	switch looks := strings.TrimSpace(string(data)); {
 	case format == "" && src.plan == "":
-		return strings.TrimSpace(string(data)), nil
+		return looks, nil
 	case format == "" && looks != "" && !strings.ContainsAny(looks[:1], "{["):
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidPlan, Message: view.Quote(name) + " is in no format of a plan that Nexus knows",
@@ -56,6 +63,12 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 		return proposed.Goal, err
 	}
 	return importPlan(ctx, a, o, src, s, format, tag)
+}
+
+// inSpecs reports whether a file is where the specs of a repository are.
+func inSpecs(name string) bool {
+	file, err := filepath.Abs(name)
+	return err == nil && strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+speccmd.Folder)
 }
 
 // importPlan reads a plan of another tool, and says what did not come along.

@@ -40,7 +40,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}
-		if err := consent(ctx, a, p, &o, false); err != nil {
+		if err := consent(a, p, &o, false); err != nil {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)

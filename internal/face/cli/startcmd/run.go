@@ -25,6 +25,7 @@ func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var dry bool
+	var g genesis
 	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME [flags]"
 	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
@@ -37,6 +38,9 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		p, err := a.Open(ctx, app.Makes)
+		if from, ok := blank(ctx, a, &o, err); ok && !dry {
+			return g.begin(ctx, a, from, &o)
+		}
 		if err != nil {
 			return err
 		}
@@ -49,10 +53,13 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}
+		if err := clarify(ctx, a, p, &o); err != nil {
+			return err
+		}
 		if dry {
 			return propose(ctx, a, p, o, output{read: src.read})
 		}
-		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
+		if err := consent(a, p, &o, a.Person()); err != nil {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)
@@ -64,6 +71,7 @@ func runCommand(a *console.Console) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("file", "plan", "finding")
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
+	genesisFlags(c, &g)
 	preferFlags(f, &o.Goal)
 	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict",
 		"skip", "status-file")

@@ -10,6 +10,6 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		demoCommand(a), initCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
+		demoCommand(a), initCommand(a), newCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), interviewCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -17,13 +18,14 @@ import (
 
 // Detail is all there is to tell about a task: the object of `nexus show`.
 type Detail struct {
-	Run      nexus.RunID       `json:"run"`
-	Task     view.Task         `json:"task"`
-	Plan     nexus.Task        `json:"plan"`            // as it was planned
-	Route    *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
-	Attempts []Attempt         `json:"attempts"`
-	Report   string            `json:"report,omitzero"`     // why it was parked, in full
-	Asks     []view.Ask        `json:"questions,omitempty"` // of the task, that wait for a person
+	Run   nexus.RunID       `json:"run"`
+	Task  view.Task         `json:"task"`
+	Plan  nexus.Task        `json:"plan"`            // as it was planned
+	Route *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
+
+	Attempts []Attempt  `json:"attempts"`
+	Report   string     `json:"report,omitzero"`     // why it was parked, in full
+	Asks     []view.Ask `json:"questions,omitempty"` // of the task, that wait for a person
 
 	Assessment *repair.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
 	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to continue with it
@@ -122,6 +124,9 @@ func Draw(s view.Style, d Detail) string {
 	if d.Route != nil {
 		_, text := view.Describe(*d.Route)
 		b.WriteString("  " + s.Dim(view.Clean(text)) + "\n")
+	}
+	for _, decided := range t.Decisions {
+		b.WriteString(s.Wrap(s.Dim(view.Clean("decided: "+replan.Text(decided))), "  ") + "\n")
 	}
 	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) { // nothing is next
 		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.Text())) + "\n")

@@ -44,6 +44,7 @@ type Audit struct {
 	aboard   nexus.AttemptID
 	mends    mending
 	splits   splitting
+	consents consents
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -68,7 +69,8 @@ type account struct {
 	rounds       int
 	begins       nexus.Tier     // where it was routed or moved to
 	way          nexus.Strategy // that it was lowered to
-	refused      bool           // a verifier refused its work, and none approved it since
+	replan       replanning
+	refused      bool // a verifier refused its work, and none approved it since
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -87,7 +89,7 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
-	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.meet(e)
 	switch e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
@@ -126,6 +128,8 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.ReplanDecided:
+		b.decided(f)
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
@@ -141,6 +145,12 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+// meet books when an event came, and what it says of the consent to the plan.
+func (b *Audit) meet(e nexus.Event) {
+	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
+	b.consent(e.Fact)
 }
 
 func (b *Audit) settle(f nexus.RequestSettled) {
@@ -223,6 +233,7 @@ func (b *Audit) leave(f nexus.Fact) {
 		delete(b.splits.sought, f.Task)
 		t.over = false
 		t.rounds = 0
+		t.replan.forgive()
 		clear(t.tries)
 	default:
 	}
@@ -291,6 +302,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken, nexus.TamperSuspected:
 		b.tdd(f)
 	case nexus.RoundStarted:
+		b.goesOn(f.Attempt)
 		delete(b.verdicts, f.Attempt)
 		delete(b.suspects, f.Attempt)
 		delete(b.reviews, f.Attempt)
@@ -329,34 +341,6 @@ func (b *Audit) stop(id nexus.AttemptID) {
 	delete(b.working, id)
 	if t := b.tasks[b.of[id]]; t != nil { // it is no attempt at a task
 		t.flying = false
-	}
-}
-
-// money books calls: none while paused, none beyond a cap, each settled once.
-func (b *Audit) money(f nexus.Fact) {
-	switch f := f.(type) {
-	case nexus.BudgetReserved:
-		b.reserve(f)
-	case nexus.BudgetRefused:
-		spent := b.spent
-		if f.Cap == "day" {
-			spent = b.days[b.today] + b.others(b.today)
-		}
-		if (f.Cap == "run" || f.Cap == "day") && f.Asked <= f.Limit-spent {
-			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, spent, f.Limit, len(b.open))
-		}
-	case nexus.BudgetSpent:
-		if b.open[f.ID].ID == "" || b.closed[f.ID] {
-			b.wrong("%s is settled, and is not open", f.ID)
-		}
-		delete(b.open, f.ID)
-		b.closed[f.ID] = true
-		b.spent += f.Money
-		b.days[b.asked[f.ID]] += f.Money
-	default:
-	}
-	if over := b.world.Books().Charged - b.cap; over > b.largest {
-		b.wrong("the provider charged %s more than the cap", over)
 	}
 }
 
@@ -437,17 +421,6 @@ func (b *Audit) train(f nexus.Fact) {
 	}
 }
 
-// resolved checks that no refusal of what landed stands, and that a reviewer
-// read what a merger made.
-func (b *Audit) resolved(f nexus.TrainLanded) {
-	if b.tasks[f.Task].refused {
-		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
-	}
-	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
-		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
-	}
-}
-
 // talk books conversations: each turn once, in order.
 func (b *Audit) talk(f nexus.Fact) {
 	switch f := f.(type) {
@@ -490,3 +463,14 @@ func (b *Audit) Ended() bool { return b.ended != "" }
 
 // Limits returns the caps in force.
 func (b *Audit) Limits() nexus.Limits { return b.limits }
+
+// resolved checks that no refusal of what landed stands, and that a reviewer
+// read what a merger made.
+func (b *Audit) resolved(f nexus.TrainLanded) {
+	if b.tasks[f.Task].refused {
+		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
+	}
+	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
+		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
+	}
+}

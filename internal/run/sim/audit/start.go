@@ -62,3 +62,31 @@ func (b *Audit) work(id nexus.AttemptID) {
 		b.wrong("%d attempts work at once", len(b.working))
 	}
 }
+
+// money books calls: none while paused, none beyond a cap, each settled once.
+func (b *Audit) money(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		b.reserve(f)
+	case nexus.BudgetRefused:
+		spent := b.spent
+		if f.Cap == "day" {
+			spent = b.days[b.today] + b.others(b.today)
+		}
+		if (f.Cap == "run" || f.Cap == "day") && f.Asked <= f.Limit-spent {
+			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, spent, f.Limit, len(b.open))
+		}
+	case nexus.BudgetSpent:
+		if b.open[f.ID].ID == "" || b.closed[f.ID] {
+			b.wrong("%s is settled, and is not open", f.ID)
+		}
+		delete(b.open, f.ID)
+		b.closed[f.ID] = true
+		b.spent += f.Money
+		b.days[b.asked[f.ID]] += f.Money
+	default:
+	}
+	if over := b.world.Books().Charged - b.cap; over > b.largest {
+		b.wrong("the provider charged %s more than the cap", over)
+	}
+}

@@ -101,6 +101,9 @@ func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
 	case x.roll(x.scenario.noPlan):
 		return []nexus.Fact{nexus.PlanFailed{Why: "it makes no sense"}}, nil
 	}
+	if x.scenario.Consent.Wanted && len(x.View.Drafts)%2 == 0 {
+		return Planned(x.scenario.Draft(len(x.View.Drafts))), nil
+	}
 	return Planned(x.scenario.Tasks), nil
 }
 
@@ -138,8 +141,11 @@ func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
 		return ended, err
 	}
 	for range 1000 {
-		var err error
-		switch step := repair.Next(&x.View.Task, x.a, x.View.Limits, repair.Facts{Tested: x.tested()}); step.Move {
+		step, err := x.reconsider(ctx, repair.Next(&x.View.Task, x.a, x.View.Limits, repair.Facts{Tested: x.tested()}))
+		if err != nil {
+			return nil, err
+		}
+		switch step.Move {
 		case repair.Write:
 			err = x.write(ctx, step)
 		case repair.Judge:

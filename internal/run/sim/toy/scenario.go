@@ -23,6 +23,7 @@ type Scenario struct {
 	Tasks    []nexus.Task
 	Routing  nexus.Routing
 	Given    bool // the plan comes with the goal
+	Consent  nexus.Consent
 	stubborn map[nexus.TaskID]bool
 	know     *knowing // what coders need to know; nil: it is up to chance what is red
 
@@ -94,8 +95,9 @@ func Draw(r *rand.Rand) Scenario {
 }
 
 // drawCriteria gives some tasks a criterion with a check of its own, and says
-// how often it is fixed, what a task that is stuck may be split into, and how often
-// windows are told of. It takes nothing from the scenario's dice.
+// how often it is fixed, what a task that is stuck may be split into, at which thresholds it is decided
+// anew how tasks continue, how often windows are told of, and whether the plan wants consent. It takes nothing
+// from the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
@@ -103,9 +105,15 @@ func drawCriteria(s *Scenario) {
 	}
 	r := rand.New(rand.NewPCG(minutes, uint64(s.Limits.Turns))) //nolint:gosec // a seed must give the same dice
 	s.Limits.Fixes, s.Limits.Parts, s.Limits.Depth = r.IntN(4), r.IntN(3), r.IntN(4)
+	if r.IntN(3) > 0 {
+		s.Limits.Replan = nexus.Replan{
+			Time: 100 + r.IntN(200), Least: time.Duration(r.IntN(30)) * time.Minute, Rounds: r.IntN(80), Files: r.IntN(3), Failures: r.IntN(4),
+		}
+	}
 	if r.IntN(3) == 0 {
 		s.windows = Chance(r.Float64() * 0.3)
 	}
+	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
 	drawWants(r, s.Tasks)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {

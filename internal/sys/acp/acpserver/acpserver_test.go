@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -343,5 +344,34 @@ func TestName(t *testing.T) {
 		if c.Info.Name = in; c.name() != want {
 			t.Errorf("%q is %q", in, c.name())
 		}
+	}
+}
+
+// TestLastMoment holds that an answer which arrives as nobody wants to wait any longer
+// is not lost.
+func TestLastMoment(t *testing.T) {
+	for range 100 { // which of the two is seen first is chance
+		l := newLink(io.Discard, func(error) {})
+		go l.write()
+		ctx, end := context.WithCancelCause(t.Context())
+		got := make(chan error, 1)
+		var r struct{ Answer string }
+		go func() { got <- l.ask(ctx, "x", nil, &r) }()
+		for {
+			l.mu.Lock()
+			waits := l.waiting["1"] != nil
+			l.mu.Unlock()
+			if waits {
+				break
+			}
+			runtime.Gosched()
+		}
+		l.answered(message{ID: json.RawMessage("1"), Result: json.RawMessage(`{"answer":"yes"}`)})
+		end(errors.New("nobody waits"))
+		if err := <-got; err != nil || r.Answer != "yes" {
+			t.Fatalf("%v, %q", err, r.Answer)
+		}
+		l.stop()
+		<-l.gone
 	}
 }

@@ -178,20 +178,30 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 	l.send(map[string]any{"id": id, "method": method, "params": params}, false)
 	select {
 	case m, open := <-answer:
-		switch {
-		case !open:
-			return ErrGone
-		case len(m.Error) > 0 && string(m.Error) != "null":
-			return told(m.Error)
-		}
-		return json.Unmarshal(m.Result, result)
+		return taken(m, open, result)
 	case <-ctx.Done():
 		l.mu.Lock()
 		delete(l.waiting, strconv.Itoa(id))
 		l.mu.Unlock()
+	}
+	select {
+	case m, open := <-answer: // at the last moment
+		return taken(m, open, result)
+	default:
 		l.notify("$/cancel_request", map[string]any{"requestId": id}, false)
 		return context.Cause(ctx)
 	}
+}
+
+// taken reads the answer to a request; open is false where there is nobody any more.
+func taken(m message, open bool, result any) error {
+	switch {
+	case !open:
+		return ErrGone
+	case len(m.Error) > 0 && string(m.Error) != "null":
+		return told(m.Error)
+	}
+	return json.Unmarshal(m.Result, result)
 }
 
 // told returns the error that a client answered with, whatever it looks like.

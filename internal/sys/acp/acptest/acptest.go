@@ -30,7 +30,9 @@ import (
 //	run COMMAND        asks for permission, and has us run it
 //	shell COMMAND      has us run it without asking
 //	read FILE          says what is in it
-//	ask TEXT           asks a person
+//	ask TEXT           asks a person, and is declined
+//	form SCHEMA        asks a person for what is in a JSON Schema, and says what it got
+//	open URL TEXT      asks a person to open a page, and says what it got
 //	deny N             asks for what is refused, so many times; 0: without end
 //	usage USED SIZE COST, tokens IN OUT
 //	odd                kinds of messages that nobody knows
@@ -95,7 +97,8 @@ func (a *agent) can(what string) bool { return strings.Contains(" "+a.able+" ", 
 // Initialize implements [sdk.Agent].
 func (a *agent) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
 	<-a.started
-	if p.ProtocolVersion != 1 || !p.ClientCapabilities.Terminal || !p.ClientCapabilities.Fs.ReadTextFile {
+	able := p.ClientCapabilities
+	if p.ProtocolVersion != 1 || !able.Terminal || !able.Fs.ReadTextFile || able.Elicitation == nil {
 		return sdk.InitializeResponse{}, sdk.NewInvalidParams("unexpected capabilities")
 	}
 	r := sdk.InitializeResponse{ProtocolVersion: 1, AuthMethods: []sdk.AuthMethod{}}

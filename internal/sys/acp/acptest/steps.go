@@ -67,7 +67,7 @@ func (a *agent) step(ctx context.Context, id sdk.SessionId, told, verb, rest str
 		return a.plan(ctx, id, rest)
 	case "usage", "tokens":
 		return a.gauge(ctx, id, verb, strings.Fields(rest))
-	case "edit", "own", "run", "shell", "deny", "read", "ask":
+	case "edit", "own", "run", "shell", "deny", "read", "ask", "form", "open":
 		return a.act(ctx, id, verb, first, second, rest)
 	default:
 		return a.end(verb, first, second, rest)
@@ -188,8 +188,45 @@ func (a *agent) act(ctx context.Context, id sdk.SessionId, verb, first, second, 
 		return a.update(ctx, id, sdk.UpdateAgentMessageText(text))
 	case "ask":
 		return a.ask(ctx, rest)
+	case "form":
+		r := sdk.NewUnstableCreateElicitationRequestForm(sdk.UnstableElicitationSchema{})
+		if err := json.Unmarshal([]byte(rest), &r.Form.RequestedSchema); err != nil {
+			return err
+		}
+		r.Form.Message = "Tell me."
+		return a.elicit(ctx, id, r)
+	case "open":
+		r := sdk.NewUnstableCreateElicitationRequestUrl("page-1", first)
+		r.Url.Message = second
+		return a.elicit(ctx, id, r)
 	}
 	return nil
+}
+
+// elicit asks a person, and says what it is answered.
+func (a *agent) elicit(ctx context.Context, id sdk.SessionId, r sdk.UnstableCreateElicitationRequest) error {
+	got, err := a.conn.UnstableCreateElicitation(ctx, r)
+	if err != nil {
+		return err
+	}
+	said := "declined"
+	switch {
+	case got.Accept != nil:
+		content, err := json.Marshal(got.Accept.Content)
+		if err != nil {
+			return err
+		}
+		said = "accepted " + string(content)
+	case got.Cancel != nil:
+		said = "cancelled"
+	}
+	if r.Url != nil && got.Accept != nil {
+		over := sdk.UnstableCompleteElicitationNotification{ElicitationId: r.Url.ElicitationId}
+		if err := a.conn.UnstableCompleteElicitation(ctx, over); err != nil {
+			return err
+		}
+	}
+	return a.update(ctx, id, sdk.UpdateAgentMessageText("It was "+said+"."))
 }
 
 func (a *agent) ask(ctx context.Context, rest string) error {

@@ -39,6 +39,9 @@ func Put[T any](at *T, v any) {
 	case *nexus.Reaction:
 		s, _ := v.(string)
 		*p = nexus.Reaction(s)
+	case *nexus.SecondLook:
+		s, _ := v.(string)
+		*p = nexus.SecondLook(s)
 	case *nexus.BoundMode:
 		s, _ := v.(string)
 		*p = nexus.BoundMode(s)
@@ -446,6 +449,8 @@ func Show(v any) string {
 	case nexus.Approval:
 		return strconv.Quote(string(x))
 	case nexus.Reaction:
+		return strconv.Quote(string(x))
+	case nexus.SecondLook:
 		return strconv.Quote(string(x))
 	case nexus.BoundMode:
 		return strconv.Quote(string(x))

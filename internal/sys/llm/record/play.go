@@ -36,7 +36,10 @@ func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no recording in " + dir, Hint: "Name a directory that nexus wrote with --record."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "there is no recording in " + dir,
+			Hint: "Name a directory that nexus wrote with --record.",
+		}
 	}
 	slices.SortStableFunc(all, func(x, y call) int { return x.Try - y.Try })
 	p := &Player{mask: mask, calls: map[string][]int{}, loose: map[string][]int{}, all: all, played: make([]bool, len(all))}
@@ -151,7 +154,10 @@ func (p *Player) fresh(some []int) (int, bool) {
 
 // differs says in which way a request is not in the recording.
 func (p *Player) differs(want call) error {
-	e := &nexus.Error{Code: nexus.CodeNotRecorded, Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record."}
+	e := &nexus.Error{
+		Code: nexus.CodeNotRecorded,
+		Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record.",
+	}
 	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, name(want.Conversation))
 	var spoken []call // of the same conversation
 	for _, c := range p.all {

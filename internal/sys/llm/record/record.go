@@ -40,7 +40,10 @@ type Recorder struct {
 func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	r := &Recorder{dir: dir, mask: mask, tries: map[string]int{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make the directory of the recording", Cause: err, Hint: "Name a directory that can be made."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "make the directory of the recording", Cause: err,
+			Hint: "Name a directory that can be made.",
+		}
 	}
 	calls, err := load(dir)
 	if err != nil {
@@ -60,7 +63,10 @@ func (r *Recorder) Close() error {
 	if r.err == nil {
 		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeStorage, Message: "the recording is incomplete", Cause: r.err, Hint: "Check the disk that holds " + r.dir + " and record again."}
+	return &nexus.Error{
+		Code: nexus.CodeStorage, Message: "the recording is incomplete", Cause: r.err,
+		Hint: "Check the disk that holds " + r.dir + " and record again.",
+	}
 }
 
 // Transport returns next with everything that goes through it recorded as a
@@ -231,7 +237,10 @@ func ended(said []byte) bool {
 func load(dir string) ([]call, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "open the recording", Cause: err, Hint: "Name a directory that nexus wrote with --record."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "open the recording", Cause: err,
+			Hint: "Name a directory that nexus wrote with --record.",
+		}
 	}
 	defer func() { _ = root.Close() }() // only read
 	names, err := fs.Glob(root.FS(), "*.json")
@@ -242,7 +251,10 @@ func load(dir string) ([]call, error) {
 	for _, name := range names {
 		c, err := read(root, name)
 		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the recording " + filepath.Join(dir, name), Cause: err, Hint: "Record again, or remove the file; docs/recordings.md describes it."}
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "read the recording " + filepath.Join(dir, name), Cause: err,
+				Hint: "Record again, or remove the file; docs/recordings.md describes it.",
+			}
 		}
 		calls = append(calls, c)
 	}

@@ -54,7 +54,10 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 	if data != nil {
 		var all []Server
 		if all, err = parse(data); err != nil {
-			err = &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + mcpFile, Cause: err, Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`}
+			err = &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "read " + mcpFile, Cause: err,
+				Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`,
+			}
 		}
 		for _, s := range all {
 			found[s.Name] = s

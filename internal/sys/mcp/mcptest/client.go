@@ -16,7 +16,7 @@ import (
 
 // Client makes calls of a server with the client of the SDK.
 type Client struct {
-	Ask      string // yes or no, to every question; otherwise it cannot be asked
+	Ask      string // yes or no, to every question, or @PIPE to read that from; otherwise it cannot be asked
 	Out, Err io.Writer
 
 	session *sdk.ClientSession
@@ -42,7 +42,15 @@ func (c *Client) connect(ctx context.Context, t sdk.Transport) (err error) {
 	if c.Ask != "" {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			_, _ = fmt.Fprintln(c.Err, "asked:", r.Params.Message)
-			if c.Ask == "yes" {
+			answer := c.Ask
+			if pipe, ok := strings.CutPrefix(c.Ask, "@"); ok {
+				data, err := os.ReadFile(pipe) // until somebody has written to it
+				if err != nil {
+					return nil, err
+				}
+				answer = strings.TrimSpace(string(data))
+			}
+			if answer == "yes" {
 				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"agree": true}}, nil
 			}
 			return &sdk.ElicitResult{Action: "decline"}, nil

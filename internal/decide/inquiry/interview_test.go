@@ -1,0 +1,322 @@
+package inquiry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const attempt nexus.AttemptID = "interview.1"
+
+// talk is an interview that a test has.
+type talk struct {
+	*testing.T
+	i  Interview
+	n  int
+	by string
+}
+
+func begin(t *testing.T, goal string) *talk {
+	c := &talk{T: t, by: "ada"}
+	c.i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: goal, Mode: nexus.Interview}})
+	return c
+}
+
+// hear lets the interviewer submit.
+func (c *talk) hear(h Handin) {
+	c.Helper()
+	step := c.i.Next(false)
+	if step.Do != Talk {
+		c.Fatalf("next is %s, not to talk", step.Do)
+	}
+	if p := c.i.Problems(h); len(p) > 0 {
+		c.Fatal(p)
+	}
+	c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
+	for _, f := range c.i.Take(step.Round, h) {
+		c.i.Apply(f)
+	}
+}
+
+// answer takes the next question, which must hold a text, and answers it.
+func (c *talk) answer(about, text string) {
+	c.Helper()
+	c.settle()
+	step := c.i.Next(c.by == "fallback")
+	if step.Do != Ask {
+		c.Fatalf("next is %s, not a question", step.Do)
+	}
+	c.n++
+	q := c.i.Asked(step.Question, fmt.Sprintf("q%d", c.n), "interview")
+	if !strings.Contains(q.Text, about) {
+		c.Fatalf("it asks %q, not %q", q.Text, about)
+	}
+	c.i.Apply(q)
+	if c.i.Next(false).Do != Wait {
+		c.Fatal("it does not wait for the answer")
+	}
+	c.i.Apply(nexus.QuestionAnswered{ID: q.ID, Text: text, By: c.by})
+}
+
+// settle states what follows from answers.
+func (c *talk) settle() {
+	for step := c.i.Next(false); step.Do == State; step = c.i.Next(false) {
+		for _, f := range step.Facts {
+			c.i.Apply(f)
+		}
+	}
+}
+
+func query(text string, choices ...string) HeardQuery {
+	return HeardQuery{Text: text, Choices: choices, Default: choices[0], Changes: "the plan"}
+}
+
+func sure(n float64) *float64 { return &n }
+
+func kinds(i Interview) (all []string) {
+	for _, e := range i.Exchanges {
+		all = append(all, e.Key+" "+string(e.Kind)+" "+e.Answer)
+	}
+	return all
+}
+
+// TestAnswers holds what every kind of answer does.
+func TestAnswers(t *testing.T) {
+	c := begin(t, "an app")
+	c.hear(Handin{Questions: []HeardQuery{query("A?", "a", "b"), query("B?", "c", "d"), query("C?", "e", "f"), query("D?", "g", "h")}})
+	c.answer("A?", "BACK.")
+	c.answer("There is no question before this one.\nA?", "2")
+	c.answer("B?", "in my own words")
+	c.answer("C?", "back")
+	c.answer(`Your answer was "in my own words".`+"\nB?", "back")
+	c.answer(`Your answer was "b".`+"\nA?", "A")
+	c.answer("B?", "3")
+	c.answer("C?", "skip")
+	c.answer("D?", "end")
+	if d := cmp.Diff([]string{"1.1 said a", "1.2 said 3", "1.3 skipped e", "1.4 assumed g"}, kinds(c.i)); d != "" {
+		t.Error(d)
+	}
+	c.settle()
+	if len(c.i.Assumptions) != 2 || c.i.Assumptions[0].Text != "C? e" || c.i.Assumptions[1].Text != "D? g" {
+		t.Errorf("%+v", c.i.Assumptions)
+	}
+	c.hear(Handin{Requirements: []Heard{{Text: "It is.", Confidence: sure(1)}}, Questions: []HeardQuery{query("E?", "x")}})
+	if step := c.i.Next(false); step.Do != Over {
+		t.Errorf("after the end it wants to %s", step.Do)
+	}
+}
+
+// TestBackToAnEarlierRound takes back an answer that the interviewer knows: it hears of the other one.
+func TestBackToAnEarlierRound(t *testing.T) {
+	c := begin(t, "an app")
+	c.hear(Handin{Questions: []HeardQuery{query("A?", "a", "b")}})
+	c.answer("A?", "skip")
+	c.settle()
+	if step := c.i.Next(false); step.Do != Ask || step.Question.Key != LockKey {
+		t.Errorf("%+v", step)
+	}
+	c.answer("A-1: A? a", "back")
+	c.answer("A?", "2")
+	c.hear(Handin{Requirements: []Heard{{Text: "b", Confidence: sure(0.9)}}, Questions: []HeardQuery{query("B?", "c")}})
+	if len(c.i.Assumptions) != 0 {
+		t.Errorf("what was assumed still holds: %+v", c.i.Assumptions)
+	}
+	c.answer("B?", "back")
+	c.answer("A?", "1")
+	c.answer("B?", "1")
+	if step := c.i.Next(false); step.Do != Talk || c.i.Exchanges[0].Before != "b" || c.i.Exchanges[0].Heard {
+		t.Errorf("%+v %+v", step, c.i.Exchanges)
+	}
+}
+
+// TestLock asks once whether the assumptions hold.
+func TestLock(t *testing.T) {
+	for answer, want := range map[string]Do{"1": Over, "yes": Over, "2": Over, "skip": Over, "end": Over, "A-1 is wrong: b": Talk} {
+		c := begin(t, "an app")
+		c.hear(Handin{Assumptions: []string{"It is free"}, Requirements: []Heard{{Text: "x", Confidence: sure(1)}}})
+		c.answer("A-1: It is free", answer)
+		c.settle()
+		if step := c.i.Next(false); step.Do != want {
+			t.Errorf("after %q: %s", answer, step.Do)
+		}
+		if locked := c.i.Assumptions[0].Locked; locked != (answer == "1" || answer == "yes") {
+			t.Errorf("after %q it is locked: %v", answer, locked)
+		}
+	}
+}
+
+// TestNobody assumes every default, and asks about nothing more.
+func TestNobody(t *testing.T) {
+	c := begin(t, "an app")
+	c.by = "fallback"
+	c.hear(Handin{Questions: []HeardQuery{query("A?", "a"), query("B?", "b")}})
+	c.answer("A?", "a")
+	c.answer("B?", "b")
+	c.settle()
+	if step := c.i.Next(true); step.Do != Over || len(c.i.Assumptions) != 2 || c.i.Statistics().Answered != 0 {
+		t.Errorf("%+v %+v", step, c.i.Assumptions)
+	}
+}
+
+// TestPause waits for who takes the run up.
+func TestPause(t *testing.T) {
+	c := begin(t, "an app")
+	c.hear(Handin{Questions: []HeardQuery{query("A?", "a")}})
+	c.i.Apply(c.i.Asked(c.i.Next(false).Question, "q1", "interview"))
+	c.i.Apply(nexus.QuestionLeft{ID: "q1"})
+	if c.i.Next(false).Do != Pause {
+		t.Error("it continues")
+	}
+	c.i.Apply(nexus.RunReopened{})
+	if c.i.Next(false).Do != Wait || c.i.Open().Text != "A?" {
+		t.Error("it does not wait")
+	}
+	c.i.Apply(nexus.QuestionAnswered{ID: "q1", Text: "a", By: "ada"})
+	if c.i.Next(false).Do != Talk {
+		t.Error("the answer is not heard")
+	}
+}
+
+// TestTake holds what becomes of requirements.
+func TestTake(t *testing.T) {
+	c := begin(t, "An app\nfor recipes")
+	c.hear(Handin{Requirements: []Heard{
+		{Text: " Recipes  are kept. ", Confidence: sure(0.7), Priority: "P0", Category: "Business", Area: "Data model", Quote: "app for recipes"},
+		{Text: "Perhaps"},
+		{Text: "recipes are kept", Confidence: sure(0.69)},
+		{Text: "RECIPES are kept!", Confidence: sure(0.9), Priority: "could", Quote: "invented"},
+		{Text: "No print", Priority: "wont", Confidence: sure(1)},
+	}})
+	want := []nexus.Requirement{
+		{ID: "REQ-1", Text: "RECIPES are kept!", Category: nexus.ReqFunctional, Priority: nexus.Could, Confidence: 0.9, Quote: "app for recipes"},
+		{ID: "REQ-3", Text: "No print", Category: nexus.ReqFunctional, Priority: nexus.Wont, Confidence: 1},
+	}
+	if d := cmp.Diff(want, c.i.Requirements); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]nexus.Requirement{{ID: "REQ-2", Text: "Perhaps", Category: nexus.ReqFunctional, Priority: nexus.Should, Confidence: 0.5}}, c.i.Candidates); d != "" {
+		t.Error(d)
+	}
+	for _, f := range c.i.Take(2, Handin{Withdraw: []string{"REQ-3"}, Requirements: []Heard{{ID: "REQ-2", Text: "Certainly", Confidence: sure(1)}, {Text: "New", Confidence: sure(1)}}}) {
+		c.i.Apply(f)
+	}
+	if s := c.i.Spec(); len(s.Requirements) != 3 || s.Requirements[1].Text != "Certainly" || s.Requirements[2].ID != "REQ-4" || len(c.i.Candidates) != 0 || len(s.OutOfScope) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestWords holds the words that interviewers use.
+func TestWords(t *testing.T) {
+	for text, want := range map[string]nexus.MoSCoW{"": "should", "Must have": "must", "P1": "should", "high": "should", "critical": "must", "low": "could", "won't": "wont", "?": "should"} {
+		if got := priority(text); got != want {
+			t.Errorf("%q is %s, not %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]nexus.ReqCategory{"": "functional", "non_functional": "non-functional", "UI/UX": "ui-ux", "integrations": "integration", "odd": "functional", "Business Logic": "business-logic"} {
+		if got := category(text); got != want {
+			t.Errorf("%q is %s, not %s", text, got, want)
+		}
+	}
+}
+
+// TestQuestionsAreFew asks no more than changes the plan, and nothing twice.
+func TestQuestionsAreFew(t *testing.T) {
+	c := begin(t, "an app")
+	var many []HeardQuery
+	for n := range 9 {
+		many = append(many, query(fmt.Sprintf("Question %d?", n), "a"))
+	}
+	many[0].Changes = " "
+	c.hear(Handin{Questions: many})
+	asked := 0
+	for round := 1; ; round++ {
+		for range MaxPerRound {
+			if c.i.Next(false).Do != Ask {
+				break
+			}
+			c.answer("Question", "a")
+			asked++
+		}
+		c.settle()
+		if c.i.Next(false).Do != Talk {
+			break
+		}
+		c.hear(Handin{Requirements: []Heard{{Text: fmt.Sprint("r", round), Confidence: sure(1)}}, Questions: []HeardQuery{query("question 1", "a"), query(fmt.Sprint("Question more ", round), "a"), query(fmt.Sprint("Question again ", round), "a"), query(fmt.Sprint("Question then ", round), "a")}})
+	}
+	if asked != MaxQuestions {
+		t.Errorf("%d questions were asked", asked)
+	}
+	for _, e := range c.i.Exchanges {
+		if e.Text == "Question 0?" {
+			t.Error("it asked what changes nothing")
+		}
+	}
+}
+
+// TestDepth holds when questions become clarifying and detailed, and when gaps are named.
+func TestDepth(t *testing.T) {
+	i := Interview{}
+	for n, want := range []string{"broad", "broad", "broad", "clarifying"} {
+		if got := i.Depth(); got != want {
+			t.Errorf("after %d answers: %s", n, got)
+		}
+		i.Exchanges = append(i.Exchanges, Exchange{Kind: Said})
+	}
+	i.Requirements = []nexus.Requirement{{Area: "api"}, {Area: "api"}, {Area: "api"}}
+	if i.Gaps() != nil {
+		t.Error("gaps of one area")
+	}
+	i.Requirements[1].Area = "authentication"
+	if d := cmp.Diff([]string{"authorization", "data_model", "ui_ux"}, i.Gaps()); d != "" {
+		t.Error(d)
+	}
+	if i.Requirements = i.Requirements[:2]; i.Gaps() != nil {
+		t.Error("gaps of two requirements")
+	}
+	for i.Depth() != "detailed" {
+		i.Requirements = append(i.Requirements, nexus.Requirement{})
+	}
+	if len(i.Requirements) != 6 {
+		t.Errorf("detailed from %d requirements on", len(i.Requirements))
+	}
+}
+
+// TestVague holds which goals are asked about before they are planned.
+func TestVague(t *testing.T) {
+	for goal, want := range map[string]bool{
+		"an app for recipes":                         true,
+		"make it better":                             true,
+		"I don't like the look, can't we improve it": true,
+		"something like a shop":                      true,
+		"fix it":                                     true,
+		"Build me a website":                         true,
+		"texts":                                      true,
+		"":                                           false,
+		"fix the failing test":                       false,
+		"Add a --json flag to list":                  false,
+		"Read and write durations in parse.go":       false,
+		"Sort the list by name, then by date of birth":       false,
+		"Make `list` faster":                                 false,
+		"improve the speed of startup to 50 ms":              false,
+		"Shop:\n- customers can register\n- they can order":  false,
+		strings.Repeat("words about an app ", 10):            false,
+		"# An app\n\n## Requirements\n\n- REQ-1: it works\n": false,
+	} {
+		if why, got := Vague(goal); got != want || got != (why != "") {
+			t.Errorf("%q is vague: %v (%s)", goal, got, why)
+		}
+	}
+}
+
+// TestClearAsksNothing ends an interview in which nothing is open, also where something is assumed.
+func TestClearAsksNothing(t *testing.T) {
+	c := begin(t, "an app")
+	c.hear(Handin{Clear: true, Assumptions: []string{"It is free"}, Requirements: []Heard{{Text: "x", Confidence: sure(1)}}, Questions: []HeardQuery{query("A?", "a")}})
+	if step := c.i.Next(false); step.Do != Over {
+		t.Error(step.Do)
+	}
+}

@@ -1,0 +1,109 @@
+package inquiry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Statistics counts requirements that count.
+type Statistics struct {
+	Requirements int                       `json:"requirements"`
+	Candidates   int                       `json:"candidates"`
+	Questions    int                       `json:"questions"` // that were asked
+	Answered     int                       `json:"answered"`  // by a person
+	Categories   map[nexus.ReqCategory]int `json:"categories"`
+	Priorities   map[nexus.MoSCoW]int      `json:"priorities"`
+	Areas        map[string]int            `json:"areas"`
+}
+
+// Statistics counts what came of the interview.
+func (i *Interview) Statistics() Statistics {
+	s := Statistics{
+		Requirements: len(i.Requirements), Candidates: len(i.Candidates),
+		Categories: map[nexus.ReqCategory]int{}, Priorities: map[nexus.MoSCoW]int{}, Areas: map[string]int{},
+	}
+	for _, r := range i.Requirements {
+		s.Categories[cmp.Or(r.Category, nexus.ReqFunctional)]++
+		s.Priorities[cmp.Or(r.Priority, nexus.Should)]++
+		if r.Area != "" {
+			s.Areas[r.Area]++
+		}
+	}
+	for _, e := range i.Exchanges {
+		if e.Key != LockKey {
+			s.Questions++
+		}
+		if e.Kind == Said && e.Key != LockKey {
+			s.Answered++
+		}
+	}
+	return s
+}
+
+// Spec returns the spec that came of the interview.
+func (i *Interview) Spec() spec.Spec {
+	s := spec.Spec{
+		Title: cmp.Or(i.Draft.Title, firstLine(i.Goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, strings.TrimSpace(i.Goal)),
+		Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
+	}
+	for _, r := range i.Requirements {
+		if r.Priority == nexus.Wont {
+			s.OutOfScope = append(s.OutOfScope, r.Text)
+			continue
+		}
+		s.Requirements = append(s.Requirements, r)
+	}
+	for n, c := range i.Draft.Criteria {
+		s.Criteria = append(s.Criteria, spec.Criterion{ID: "AC-" + strconv.Itoa(n+1), Text: c.Text, Check: c.Check, Of: i.ids(c.Of)})
+	}
+	for _, a := range i.Assumptions {
+		s.Assumptions = append(s.Assumptions, a.Assumption)
+	}
+	for _, c := range i.Candidates {
+		s.Notes = append(s.Notes, fmt.Sprintf("Perhaps also wanted, but nobody was sure: %s", c.Text))
+	}
+	if s.Depth == spec.Deep {
+		s.Critique = slices.Clone(i.Draft.Critique)
+	}
+	return s
+}
+
+// depth follows from how much was asked for.
+func (i *Interview) depth() spec.Depth {
+	switch n := len(i.Requirements); {
+	case n > 8:
+		return spec.Deep
+	default:
+		return spec.Standard
+	}
+}
+
+// ids returns the ids of the requirements that are named by id or by text.
+func (i *Interview) ids(of []string) []string {
+	var all []string
+	for _, name := range of {
+		r := i.find(name)
+		if r == nil {
+			r = i.like(nexus.Requirement{Text: name})
+		}
+		if r != nil && r.Priority != nexus.Wont && r.Confidence >= Sure && !slices.Contains(all, r.ID) {
+			all = append(all, r.ID)
+		}
+	}
+	return all
+}
+
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text = strings.TrimSpace(strings.TrimLeft(text, "# "))
+	if r := []rune(text); len(r) > 80 {
+		text = string(r[:77]) + "..."
+	}
+	return text
+}

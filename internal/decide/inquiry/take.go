@@ -1,0 +1,296 @@
+package inquiry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Handin is what the interviewer submits in a round.
+type Handin struct {
+	Clear        bool         `json:"clear"` // nothing needs to be asked
+	Done         bool         `json:"done"`  // nothing more needs to be asked
+	Title        string       `json:"title"`
+	Problem      string       `json:"problem"`
+	Requirements []Heard      `json:"requirements"`
+	Withdraw     []string     `json:"withdraw"` // ids of requirements that hold no more
+	Assumptions  []string     `json:"assumptions"`
+	Questions    []HeardQuery `json:"questions"`
+	Criteria     []struct {
+		Text  string   `json:"text"`
+		Check string   `json:"check"`
+		Of    []string `json:"of"`
+	} `json:"criteria"`
+	Notes      []string `json:"notes"`
+	OutOfScope []string `json:"out_of_scope"`
+	Critique   []string `json:"critique"`
+}
+
+// Heard is a requirement as the interviewer submits it.
+type Heard struct {
+	ID         string   `json:"id"` // of the requirement that it replaces; empty: a new one
+	Text       string   `json:"text"`
+	Category   string   `json:"category"`
+	Priority   string   `json:"priority"`
+	Confidence *float64 `json:"confidence"`
+	Area       string   `json:"area"`
+	Quote      string   `json:"quote"`
+	Later      bool     `json:"later"`
+}
+
+// HeardQuery is a question as the interviewer submits it.
+type HeardQuery struct {
+	Text    string   `json:"text"`
+	Choices []string `json:"choices"`
+	Default string   `json:"default"`
+	Changes string   `json:"changes"`
+	Area    string   `json:"area"`
+}
+
+// Problems says what the interviewer must submit again, a sentence each.
+func (i *Interview) Problems(h Handin) []string {
+	var all []string
+	for n, r := range h.Requirements {
+		if line(r.Text) == "" {
+			all = append(all, fmt.Sprintf("requirements[%d] has no text", n))
+		}
+		if r.ID != "" && i.find(r.ID) == nil {
+			all = append(all, fmt.Sprintf("requirements[%d]: there is no requirement %q; leave out the id of a new one", n, r.ID))
+		}
+		if c := r.Confidence; c != nil && (*c < 0 || *c > 1) {
+			all = append(all, fmt.Sprintf("requirements[%d]: the confidence is not between 0 and 1", n))
+		}
+	}
+	for n, q := range h.Questions {
+		if strings.TrimSpace(q.Changes) != "" && (line(q.Text) == "" || line(q.Default) == "") {
+			all = append(all, fmt.Sprintf("questions[%d] needs a text and a default", n))
+		}
+	}
+	for n, id := range h.Withdraw {
+		if i.find(id) == nil {
+			all = append(all, fmt.Sprintf("withdraw[%d]: there is no requirement %q", n, id))
+		}
+	}
+	if len(h.Requirements)+len(h.Questions)+len(h.Withdraw) == 0 && len(i.Requirements)+len(i.Candidates) == 0 {
+		all = append(all, "there is no requirement and no question: submit what the goal asks for, or what must be asked first")
+	}
+	return all
+}
+
+// find returns the requirement of that id, also one that does not count.
+func (i *Interview) find(id string) *nexus.Requirement {
+	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
+		for n := range all {
+			if all[n].ID == id {
+				return &all[n]
+			}
+		}
+	}
+	return nil
+}
+
+// Take returns the facts that follow from what the interviewer submitted. It
+// leaves out questions that change nothing in the plan, that were asked before, or
+// that are too many; a requirement that is known counts once, with the highest
+// confidence; a quote that nobody said is none.
+func (i *Interview) Take(round int, h Handin) []nexus.Fact {
+	after := i.Clone()
+	var fs []nexus.Fact
+	add := func(f nexus.Fact) {
+		after.Apply(f)
+		fs = append(fs, f)
+	}
+	for _, id := range h.Withdraw {
+		if after.find(id) != nil {
+			add(nexus.RequirementWithdrawn{Attempt: i.Attempt, ID: id, Why: "the interviewer withdrew it after an answer"})
+		}
+	}
+	for _, r := range h.Requirements {
+		if f, changed := after.gather(r); changed {
+			add(f)
+		}
+	}
+	for _, text := range h.Assumptions {
+		same := func(a Assumption) bool { return norm(a.Text) == norm(text) }
+		if text = line(text); text != "" && !slices.ContainsFunc(after.Assumptions, same) {
+			add(nexus.AssumptionStated{Attempt: i.Attempt, ID: "A-" + strconv.Itoa(after.stated+1), Text: text})
+		}
+	}
+	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: draft(h), Done: h.Done}
+	if !i.Ended && !h.Done && !h.Clear {
+		heard.Questions = i.questions(round, h.Questions)
+	}
+	heard.Clear = h.Clear && round == 1
+	add(heard)
+	return fs
+}
+
+func draft(h Handin) nexus.InterviewDraft {
+	d := nexus.InterviewDraft{
+		Title: line(h.Title), Problem: strings.TrimSpace(h.Problem),
+		Notes: lines(h.Notes), OutOfScope: lines(h.OutOfScope), Critique: lines(h.Critique),
+	}
+	for _, c := range h.Criteria {
+		if text := line(c.Text); text != "" {
+			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{Text: text, Check: strings.TrimSpace(c.Check), Of: lines(c.Of)})
+		}
+	}
+	return d
+}
+
+// gather returns the fact that a requirement leads to, and false where it
+// says nothing new.
+func (i *Interview) gather(h Heard) (nexus.RequirementCaptured, bool) {
+	r := nexus.Requirement{
+		ID: h.ID, Text: line(h.Text), Category: category(h.Category), Priority: priority(h.Priority), Confidence: Unsaid,
+		Area: area(h.Area), Later: h.Later,
+	}
+	if h.Confidence != nil {
+		r.Confidence = min(max(*h.Confidence, 0), 1)
+	}
+	if quote := strings.TrimSpace(h.Quote); i.said(quote) {
+		r.Quote = quote
+	}
+	if known := i.like(r); r.ID == "" && known != nil {
+		if known.Confidence >= r.Confidence {
+			return nexus.RequirementCaptured{}, false
+		}
+		r.ID = known.ID
+		r.Quote = cmp.Or(r.Quote, known.Quote)
+	}
+	if old := i.find(r.ID); r.ID != "" && old != nil && *old == r {
+		return nexus.RequirementCaptured{}, false
+	}
+	if r.ID == "" {
+		r.ID = "REQ-" + strconv.Itoa(i.captured+1)
+	}
+	return nexus.RequirementCaptured{Attempt: i.Attempt, Requirement: r, Candidate: r.Confidence < Sure}, true
+}
+
+// like returns the requirement that says the same, nil for none.
+func (i *Interview) like(r nexus.Requirement) *nexus.Requirement {
+	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
+		for n := range all {
+			if norm(all[n].Text) == norm(r.Text) {
+				return &all[n]
+			}
+		}
+	}
+	return nil
+}
+
+// said reports whether a person said it, word for word.
+func (i *Interview) said(quote string) bool {
+	quote = strings.Join(strings.Fields(quote), " ")
+	if quote == "" {
+		return false
+	}
+	has := func(text string) bool { return strings.Contains(strings.Join(strings.Fields(text), " "), quote) }
+	return has(i.Goal) || slices.ContainsFunc(i.Exchanges, func(e Exchange) bool { return e.Kind == Said && has(e.Answer) })
+}
+
+// questions returns those that are worth a person's time.
+func (i *Interview) questions(round int, all []HeardQuery) []nexus.InterviewQuestion {
+	var out []nexus.InterviewQuestion
+	seen := map[string]bool{}
+	for _, e := range i.Exchanges {
+		seen[norm(e.Text)] = true
+	}
+	for _, h := range all {
+		q := nexus.InterviewQuestion{
+			Key: fmt.Sprintf("%d.%d", round, len(out)+1), Text: line(h.Text),
+			Default: line(h.Default), Changes: strings.TrimSuffix(line(h.Changes), "."), Area: area(h.Area),
+		}
+		if q.Changes == "" || q.Text == "" || seen[norm(q.Text)] || len(out) == MaxPerRound || i.asked+len(out) >= MaxQuestions {
+			continue
+		}
+		seen[norm(q.Text)] = true
+		for _, c := range h.Choices {
+			if c = line(c); c != "" && !slices.Contains(q.Choices, c) && len(q.Choices) < 9 {
+				q.Choices = append(q.Choices, c)
+			}
+		}
+		q.Default = Resolve(q.Choices, q.Default)
+		out = append(out, q)
+	}
+	return out
+}
+
+// line is a text in one line, of a length that people read.
+func line(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if r := []rune(text); len(r) > 2_000 {
+		text = string(r[:2_000]) + "..."
+	}
+	return text
+}
+
+func lines(texts []string) []string {
+	var all []string
+	for _, t := range texts {
+		if t = line(t); t != "" {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// norm is what two texts share that say the same.
+func norm(text string) string { return word(text, " ") }
+
+// word is a name as the lists have it.
+func word(text, between string) string {
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), other), between)
+}
+
+// category returns the category that a word names; functional where it is none.
+func category(text string) nexus.ReqCategory {
+	c := nexus.ReqCategory(word(text, "-"))
+	switch c {
+	case "integrations":
+		return nexus.ReqIntegration
+	case "nonfunctional", "quality":
+		return nexus.ReqNonFunctional
+	case "design":
+		return nexus.ReqDesign
+	case "business":
+		return nexus.ReqBusiness
+	}
+	if slices.Contains(nexus.ReqCategories(), c) {
+		return c
+	}
+	return nexus.ReqFunctional
+}
+
+// priority returns the priority that a word names; should where it is none.
+func priority(text string) nexus.MoSCoW {
+	switch word(text, "") {
+	case "must", "musthave", "p0", "critical":
+		return nexus.Must
+	case "could", "couldhave", "p2", "p3", "medium", "low":
+		return nexus.Could
+	case "wont", "wonthave":
+		return nexus.Wont
+	default:
+		return nexus.Should
+	}
+}
+
+// area returns the area that a word names, or the person's own.
+func area(text string) string {
+	a := word(text, "_")
+	if slices.Contains(spec.Areas(), a) {
+		return a
+	}
+	if r := []rune(a); len(r) > 40 {
+		a = string(r[:40])
+	}
+	return a
+}

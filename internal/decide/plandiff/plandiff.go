@@ -1,0 +1,243 @@
+// Package plandiff says how a plan differs from the one before: which tasks are
+// new, which are gone, and what is another thing in those that stayed.
+//
+// Tasks are the same where their titles are, or else their IDs: a planner that
+// makes another plan numbers it anew.
+package plandiff
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Kind says what became of a task.
+type Kind string
+
+// The kinds.
+const (
+	Added   Kind = "added"
+	Removed Kind = "removed"
+	Changed Kind = "changed"
+)
+
+// Change is what became of one task.
+type Change struct {
+	Kind   Kind         `json:"kind"`
+	Task   nexus.TaskID `json:"task"`
+	Title  string       `json:"title"`
+	Fields []Field      `json:"fields,omitempty"` // of a task that changed
+}
+
+// Field is what is another thing in a task: the text that it was and is, or what
+// a list has no more and has now.
+type Field struct {
+	Name    string   `json:"name"`
+	Before  string   `json:"before,omitzero"`
+	After   string   `json:"after,omitzero"`
+	Removed []string `json:"removed,omitempty"`
+	Added   []string `json:"added,omitempty"`
+}
+
+// Between returns what is different in a plan: first what is new or changed, in
+// the order of the plan, then what is gone.
+func Between(before, after []nexus.Task) []Change {
+	old := pair(before, after)
+	names := map[nexus.TaskID]nexus.TaskID{} // what tasks are called now
+	kept := make([]bool, len(before))
+	for i, j := range old {
+		if j >= 0 {
+			names[before[j].ID], kept[j] = after[i].ID, true
+		}
+	}
+	var all []Change
+	for i, t := range after {
+		if old[i] < 0 {
+			all = append(all, Change{Kind: Added, Task: t.ID, Title: t.Title})
+		} else if fields := compare(before[old[i]], t, names); len(fields) > 0 {
+			all = append(all, Change{Kind: Changed, Task: t.ID, Title: t.Title, Fields: fields})
+		}
+	}
+	for j, t := range before {
+		if !kept[j] {
+			all = append(all, Change{Kind: Removed, Task: t.ID, Title: t.Title})
+		}
+	}
+	return all
+}
+
+// pair returns for each task which one before it is; -1 for none.
+func pair(before, after []nexus.Task) []int {
+	old, taken := make([]int, len(after)), make([]bool, len(before))
+	for i := range old {
+		old[i] = -1
+	}
+	for _, same := range []func(a, b nexus.Task) bool{
+		func(a, b nexus.Task) bool { return a.ID == b.ID && alike(a, b) },
+		alike,
+		func(a, b nexus.Task) bool { return a.ID == b.ID },
+	} {
+		for i, t := range after {
+			for j, o := range before {
+				if old[i] < 0 && !taken[j] && same(o, t) {
+					old[i], taken[j] = j, true
+				}
+			}
+		}
+	}
+	return old
+}
+
+func alike(a, b nexus.Task) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a.Title), " "), strings.Join(strings.Fields(b.Title), " "))
+}
+
+// compare returns what is different in a task. A need of a task that has another
+// name now is the same need.
+func compare(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []Field {
+	var all []Field
+	text := func(name, before, after string) {
+		if before != after {
+			all = append(all, Field{Name: name, Before: before, After: after})
+		}
+	}
+	list := func(name string, before, after []string) {
+		gone, came := without(before, after), without(after, before)
+		if len(gone)+len(came) > 0 {
+			all = append(all, Field{Name: name, Removed: gone, Added: came})
+		}
+	}
+	text("id", string(a.ID), string(b.ID))
+	text("title", a.Title, b.Title)
+	list("needs", renamed(a.Needs, names), renamed(b.Needs, nil))
+	list("wants", renamed(a.Wants, names), renamed(b.Wants, nil))
+	list("files", a.Files, b.Files)
+	list("criteria", criteria(a), criteria(b))
+	text("brief", a.Brief, b.Brief)
+	text("minutes", minutes(a.Minutes), minutes(b.Minutes))
+	text("kind", string(a.Kind), string(b.Kind))
+	text("group", a.Group, b.Group)
+	text("priority", string(a.Priority), string(b.Priority))
+	text("complexity", string(a.Complexity), string(b.Complexity))
+	text("tier", string(a.Tier), string(b.Tier))
+	text("model", a.Model, b.Model)
+	text("strategy", string(a.Strategy), string(b.Strategy))
+	text("reason", a.Reason, b.Reason)
+	list("covers", a.Covers, b.Covers)
+	list("tags", a.Tags, b.Tags)
+	list("keep", a.Keep, b.Keep)
+	return all
+}
+
+func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		if now, ok := names[id]; ok {
+			id = now
+		}
+		all[i] = string(id)
+	}
+	return all
+}
+
+func criteria(t nexus.Task) []string {
+	all := make([]string, len(t.Criteria))
+	for i, c := range t.Criteria {
+		if all[i] = c.Text; c.Check != "" && c.Check != c.Text {
+			all[i] += " (check: " + c.Check + ")"
+		}
+	}
+	return all
+}
+
+func minutes(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// without returns what a list has and another has not.
+func without(list, other []string) []string {
+	var all []string
+	for _, s := range list {
+		if !slices.Contains(other, s) && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// String says a change in one line: a mark, the task, and what is different.
+func (c Change) String() string {
+	text := fmt.Sprintf("%s %s %s", c.Mark(), c.Task, c.Title)
+	words := make([]string, len(c.Fields))
+	for i, f := range c.Fields {
+		words[i] = f.String()
+	}
+	if len(words) > 0 {
+		text += ": " + strings.Join(words, "; ")
+	}
+	return text
+}
+
+// Mark is + for what is new, - for what is gone and ~ for what is different.
+func (c Change) Mark() string {
+	switch c.Kind {
+	case Added:
+		return "+"
+	case Removed:
+		return "-"
+	default:
+		return "~"
+	}
+}
+
+// String says what is different. A brief is too long for that.
+func (f Field) String() string {
+	switch {
+	case f.Name == "brief":
+		return "another brief"
+	case f.Name == "title" || f.Name == "id":
+		return fmt.Sprintf("%s was %s", f.Name, f.Before)
+	case len(f.Removed)+len(f.Added) > 0:
+		var words []string
+		for _, s := range f.Added {
+			words = append(words, "+"+s)
+		}
+		for _, s := range f.Removed {
+			words = append(words, "-"+s)
+		}
+		return f.Name + " " + strings.Join(words, " ")
+	case f.After == "":
+		return "no " + f.Name
+	case f.Before == "":
+		return f.Name + " " + f.After
+	default:
+		return fmt.Sprintf("%s %s, was %s", f.Name, f.After, f.Before)
+	}
+}
+
+// Brief says all changes in few words, for those who are asked about the plan.
+func Brief(all []Change) string {
+	if len(all) == 0 {
+		return "the tasks are the same"
+	}
+	words := make([]string, len(all))
+	for i, c := range all {
+		switch words[i] = c.Mark() + " " + string(c.Task); c.Kind {
+		case Changed:
+			names := make([]string, len(c.Fields))
+			for j, f := range c.Fields {
+				names[j] = f.Name
+			}
+			words[i] += " (" + strings.Join(names, ", ") + ")"
+		case Added, Removed:
+			words[i] += " " + c.Title
+		}
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,317 @@
+// Package replan decides how a task continues that reaches a threshold: it takes
+// much longer than estimated, has used up much of its rounds or all of its time,
+// changes files that it does not declare, fails again and again, needs what will not
+// land, or its agent cannot continue or asks for another plan.
+//
+// A threshold is no cap. Where the work gets closer it continues, and what was
+// decided is on record all the same, with the reason. It is decided where nothing is
+// lost by it: before a round begins, or once an attempt is over.
+package replan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// continuations is how often the time of a task begins anew.
+const continuations = 2
+
+// Seen is what only those know who work on a task.
+type Seen struct {
+	Worked    time.Duration // on it, as far as it counts against its cap
+	Beside    []string      // files that it changes and does not declare
+	Divisible bool          // it may be split
+}
+
+// Next returns what is decided before a step of an attempt, nil for nothing, and the
+// step that follows from it. Only a new round may be kept from beginning: what is
+// under way is finished, and judged.
+func Next(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen, step repair.Step) (*nexus.ReplanDecided, repair.Step) {
+	if step.Move != repair.Write || step.Resume {
+		return nil, step
+	}
+	d := Of(t, a)
+	if d == nil {
+		crossed := Reached(t, a, l, seen)
+		if len(crossed) == 0 {
+			return nil, step
+		}
+		d = decide(t, a, l, seen, crossed)
+		return d, follow(*d, step)
+	}
+	return nil, follow(*d, step) // the process died that recorded it
+}
+
+// follow returns the step that a decision leads to.
+func follow(d nexus.ReplanDecided, step repair.Step) repair.Step {
+	if d.Course == nexus.CourseContinue {
+		return step
+	}
+	return repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: words(d.Crossed) + ": " + string(d.Course)}
+}
+
+// Of returns the decision that ends an attempt, nil where it may continue.
+func Of(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
+	for _, d := range slices.Backward(t.Decided()) {
+		if d.Attempt == a.ID && d.Course != nexus.CourseContinue {
+			return &d
+		}
+	}
+	return nil
+}
+
+// Reached returns the thresholds that a task reached since it was last decided about
+// them. Each counts again at each multiple of itself.
+func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen) []nexus.Crossed {
+	var all []nexus.Crossed
+	add := func(of nexus.Threshold, n, limit int64, format string, args ...any) {
+		if limit > 0 && n/limit > decided(t, a, of) {
+			all = append(all, nexus.Crossed{Threshold: of, Why: fmt.Sprintf(format, args...)})
+		}
+	}
+	r := l.Replan
+	if likely := estimate(t); likely > 0 && r.Time > 0 {
+		limit := max(likely*time.Duration(r.Time)/100, r.Least, time.Second)
+		add(nexus.OverEstimate, int64(seen.Worked), int64(limit), "it has taken %s, and was estimated at %s",
+			seen.Worked.Round(time.Second), likely)
+	}
+	rounds := t.Tried() + max(0, len(a.Rounds)-t.RoundsOf)
+	add(nexus.OverRounds, int64(rounds), Share(l), "%d of its %d rounds are used", rounds, l.Rounds)
+	if n := len(seen.Beside); r.Files > 0 && n > r.Files {
+		add(nexus.OverFiles, int64(n-1), int64(r.Files), "it changes %d files that it does not declare: %s", n, some(seen.Beside))
+	}
+	red := failures(a)
+	add(nexus.OverFailures, int64(red), int64(r.Failures), "%d rounds in a row failed", red)
+	return all
+}
+
+// Share returns how many rounds are the threshold, 0 for none.
+func Share(l nexus.Limits) int64 {
+	return int64((l.Rounds*l.Replan.Rounds + 99) / 100)
+}
+
+// estimate returns how long a task was thought to take, 0 where nobody said.
+func estimate(t *state.Task) time.Duration {
+	if t.Route != nil && t.Route.Estimate != nil {
+		return time.Duration(t.Route.Estimate.Likely.Seconds) * time.Second
+	}
+	return time.Duration(t.Minutes) * time.Minute
+}
+
+// decided counts the decisions about a threshold: of the task, or, where it counts
+// in each attempt for itself, of the attempt.
+func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
+	own := of == nexus.OverFiles || of == nexus.OverFailures
+	n := int64(0)
+	for _, d := range t.Decided() {
+		if has(d.Crossed, of) && (!own || d.Attempt == a.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+// failures counts the rounds in a row, at an attempt's end, that were red.
+func failures(a *state.Attempt) int {
+	n := 0
+	for _, r := range a.Rounds {
+		switch {
+		case r.Verdict == nil:
+		case r.Verdict.State == nexus.Fail || r.Verdict.State == nexus.Timeout:
+			n++
+		default:
+			n = 0
+		}
+	}
+	return n
+}
+
+// decide decides how a task continues whose attempt is under way.
+func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen, crossed []nexus.Crossed) *nexus.ReplanDecided {
+	d := &nexus.ReplanDecided{Task: t.ID, Attempt: a.ID, Crossed: crossed, Course: nexus.CourseContinue}
+	course, how := repair.CourseOf(a)
+	again := slices.ContainsFunc(crossed, func(c nexus.Crossed) bool { return decided(t, a, c.Threshold) > 0 })
+	bad := course == repair.CourseStuck || course == repair.CourseWrong
+	var wanted []nexus.Course // best first
+	switch {
+	case passes(a):
+		d.Why = "the gates pass, and what is left is what its judges want"
+		return d
+	case course == repair.CourseWorking && !again:
+		d.Why = how
+		return d
+	case has(crossed, nexus.OverFiles):
+		wanted = []nexus.Course{nexus.CourseSplit, nexus.CourseEscalate}
+	case has(crossed, nexus.OverFailures), bad:
+		wanted = []nexus.Course{nexus.CourseEscalate, nexus.CourseRescope}
+	default:
+		wanted = []nexus.Course{nexus.CourseRescope, nexus.CourseEscalate}
+	}
+	d.Why = how
+	for _, c := range wanted {
+		if possible(c, t, l, seen) {
+			d.Course = c
+			return d
+		}
+	}
+	if bad && again {
+		d.Course = nexus.CourseStop
+	}
+	d.Why += "; it can be neither split nor given to a stronger model"
+	return d
+}
+
+// passes reports whether the gates pass what the last round came to.
+func passes(a *state.Attempt) bool {
+	for _, r := range slices.Backward(a.Rounds) {
+		if r.Verdict != nil {
+			return r.Verdict.State == nexus.Pass
+		}
+	}
+	return false
+}
+
+// possible reports whether a course is open to a task.
+func possible(c nexus.Course, t *state.Task, l nexus.Limits, seen Seen) bool {
+	if c != nexus.CourseEscalate {
+		return seen.Divisible
+	}
+	for to, ok := t.Tier.Next(); ok; to, ok = to.Next() {
+		if limit, capped := l.PerTier[to]; !capped || limit > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Ended decides how a task continues whose last attempt is over because its time is
+// used up, or because its agent gave up; nil where it is neither, or decided.
+func Ended(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.ReplanDecided {
+	if s.Limits.Replan == (nexus.Replan{}) {
+		return nil
+	}
+	d := nexus.ReplanDecided{Task: t.ID, Attempt: a.ID}
+	cross := func(of nexus.Threshold, why string) { d.Crossed = []nexus.Crossed{{Threshold: of, Why: why}} }
+	switch r := t.Replan; {
+	case late:
+		cross(nexus.OverTime, fmt.Sprintf("its time of %s is used up", s.Limits.TaskTime))
+		d.Course, d.Why, d.Anew = overtime(s, t, a)
+	case a.Outcome != nexus.GaveUp:
+		return nil
+	case r != nil && len(r.Blockers) > 0:
+		cross(nexus.AgentAsked, r.Reason)
+		d.Course, d.Why = nexus.CourseStop, "a person has to take away what blocks it: "+strings.Join(r.Blockers, "; ")
+	case r != nil:
+		cross(nexus.AgentAsked, r.Reason)
+		if d.Course, d.Why = nexus.CourseRescope, "its agent asks for it, and a stronger one would be asked for the same"; !s.Divisible(t) {
+			d.Course, d.Why = nexus.CourseStop, "its agent asks for another plan, and it may not be split"
+		}
+	case a.Category == nexus.PersonNeeded:
+		cross(nexus.BlockerMet, a.Why)
+		d.Course, d.Why = nexus.CourseStop, "only a person can give what it needs"
+	default:
+		cross(nexus.BlockerMet, a.Why)
+		d.Course, d.Why = nexus.CourseEscalate, "a stronger model or another strategy may get past it"
+	}
+	for _, old := range t.Decided() {
+		if old.Attempt == d.Attempt && has(old.Crossed, d.Crossed[0].Threshold) {
+			return nil
+		}
+	}
+	return &d
+}
+
+// overtime decides how a task continues whose time is used up: from what is kept,
+// with its time anew, while that got it further; and otherwise with another plan.
+func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Course, why string, anew bool) {
+	n := 0
+	for _, d := range t.Decided() {
+		if d.Anew {
+			n++
+		}
+	}
+	best, kept := state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
+	further := kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
+	switch {
+	case further && n < continuations && (s.Limits.Rounds <= 0 || t.Tried() < s.Limits.Rounds):
+		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
+	case s.Divisible(t):
+		return nexus.CourseRescope, noFurther(n), false
+	}
+	return nexus.CourseStop, noFurther(n) + ", and it may not be split", false
+}
+
+// startedFrom returns the tree of the round that an attempt began with, empty where
+// that is unknown.
+func startedFrom(s *state.State, a *state.Attempt) string {
+	if old := s.Attempt(a.From); old != nil && len(old.Rounds) == a.FromRound {
+		return old.Snapshot.Tree
+	}
+	return ""
+}
+
+func noFurther(n int) string {
+	if n >= continuations {
+		return fmt.Sprintf("it was continued %d times", n)
+	}
+	return "its last attempt left nothing to continue from"
+}
+
+// Blocked decides how a task continues that needs what will not land, nil where it
+// does not, or where that was decided.
+func Blocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
+	if s.Limits.Replan == (nexus.Replan{}) || t.Status != nexus.Pending {
+		return nil
+	}
+	for _, id := range t.Needs {
+		n := s.Task(id)
+		if n == nil || !n.Status.Ended() || n.Status == nexus.Landed || n.Status == nexus.Split {
+			continue
+		}
+		why := fmt.Sprintf("%s, which it needs, is %s: %s", id, n.Status, n.Why)
+		if !slices.ContainsFunc(t.Decided(), func(d nexus.ReplanDecided) bool { return d.Crossed[0].Why == why }) {
+			return &nexus.ReplanDecided{
+				Task: t.ID, Crossed: []nexus.Crossed{{Threshold: nexus.NeedFailed, Why: why}}, Course: nexus.CourseStop,
+				Why: "it waits until " + string(id) + " lands after all",
+			}
+		}
+	}
+	return nil
+}
+
+func has(crossed []nexus.Crossed, of nexus.Threshold) bool {
+	return slices.ContainsFunc(crossed, func(c nexus.Crossed) bool { return c.Threshold == of })
+}
+
+// words says what was reached.
+func words(crossed []nexus.Crossed) string {
+	all := make([]string, len(crossed))
+	for i, c := range crossed {
+		all[i] = c.Why
+	}
+	return strings.Join(all, "; ")
+}
+
+// Text says a decision for people: what was reached, what follows and why.
+func Text(d nexus.ReplanDecided) string {
+	what := map[nexus.Course]string{
+		nexus.CourseContinue: "it continues", nexus.CourseSplit: "it is split", nexus.CourseRescope: "it is planned again",
+		nexus.CourseEscalate: "a stronger model or another strategy tries", nexus.CourseStop: "it stops",
+	}[d.Course]
+	return words(d.Crossed) + ": " + what + ", as " + d.Why
+}
+
+// some names the first files of many.
+func some(files []string) string {
+	const most = 8
+	if more := len(files) - most; more > 0 {
+		return strings.Join(files[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(files, ", ")
+}

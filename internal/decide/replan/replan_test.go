@@ -1,0 +1,90 @@
+package replan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// attempt is one whose rounds ended with so many findings of the test gate each.
+func attempt(red ...int) *state.Attempt {
+	a := &state.Attempt{ID: "T1.1", Stage: state.Working}
+	for i, n := range red {
+		r := &state.Round{RoundStarted: nexus.RoundStarted{Round: i + 1}}
+		r.Verdict = &nexus.VerdictGiven{Gate: "test", Tree: string(rune('a' + i)), State: nexus.Fail}
+		if n == 0 {
+			r.Verdict.State = nexus.Pass
+		}
+		e := nexus.Evidence{Gate: "test", State: r.Verdict.State}
+		for k := range n {
+			e.Findings = append(e.Findings, nexus.Finding{Message: string(rune('a'+i)) + string(rune('a'+k))})
+		}
+		r.Evidence = []nexus.Evidence{e}
+		a.Rounds = append(a.Rounds, r)
+	}
+	return a
+}
+
+// TestNext holds at which thresholds what is decided before a round.
+func TestNext(t *testing.T) {
+	files := []string{"a", "b", "c", "d"}
+	before := func(of nexus.Threshold, c nexus.Course) nexus.ReplanDecided {
+		return nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: c, Crossed: []nexus.Crossed{{Threshold: of}}}
+	}
+	for name, c := range map[string]struct {
+		a      *state.Attempt
+		seen   replan.Seen
+		told   []nexus.ReplanDecided
+		tier   nexus.Tier
+		want   nexus.Course // empty: nothing is decided
+		of     nexus.Threshold
+		ending bool
+	}{
+		"nothing":                 {a: attempt(2)},
+		"three files":             {a: attempt(2), seen: replan.Seen{Beside: files[:3]}},
+		"four files, as it began": {a: attempt(2), seen: replan.Seen{Beside: files, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"four files, no better":   {a: attempt(2, 2), seen: replan.Seen{Beside: files, Divisible: true}, want: nexus.CourseSplit, of: nexus.OverFiles, ending: true},
+		"four files, undivided":   {a: attempt(2, 2), seen: replan.Seen{Beside: files}, want: nexus.CourseEscalate, of: nexus.OverFiles, ending: true},
+		"four files, the top":     {a: attempt(2, 2), seen: replan.Seen{Beside: files}, tier: nexus.Strong, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"four files, known":       {a: attempt(2, 2), seen: replan.Seen{Beside: files}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}},
+		"seven files":             {a: attempt(3, 2), seen: replan.Seen{Beside: append(files, "e", "f", "g"), Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseSplit, of: nexus.OverFiles, ending: true},
+		"the gates pass":          {a: attempt(2, 0), seen: replan.Seen{Beside: files, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"in time":                 {a: attempt(2, 2), seen: replan.Seen{Worked: 14 * time.Minute, Divisible: true}},
+		"late, and better":        {a: attempt(3, 2), seen: replan.Seen{Worked: 15 * time.Minute, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverEstimate},
+		"late, and no better":     {a: attempt(2, 2), seen: replan.Seen{Worked: 15 * time.Minute, Divisible: true}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
+		"late again":              {a: attempt(3, 2), seen: replan.Seen{Worked: 30 * time.Minute, Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverEstimate, nexus.CourseContinue)}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
+		"five red in a row":       {a: attempt(2, 2, 2, 2, 2), want: nexus.CourseEscalate, of: nexus.OverFailures, ending: true},
+		"four red in a row":       {a: attempt(2, 0, 2, 2, 2, 2)},
+		"its rounds":              {a: attempt(9, 8, 0, 7, 6, 0, 5, 4), want: nexus.CourseContinue, of: nexus.OverRounds},
+		"it was not to go on":     {a: attempt(2), told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseSplit)}, ending: true},
+	} {
+		task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 10}, Tier: nexus.Fast, Replans: c.told}
+		if c.tier != "" {
+			task.Tier = c.tier
+		}
+		l := nexus.DefaultLimits()
+		l.Rounds, l.Replan.Rounds = 20, 40
+		d, step := replan.Next(task, c.a, l, c.seen, repair.Step{Move: repair.Write})
+		switch {
+		case (d != nil) != (c.want != ""):
+			t.Errorf("%s: %+v", name, d)
+		case d != nil && (d.Course != c.want || d.Crossed[0].Threshold != c.of || d.Why == "" || replan.Text(*d) == ""):
+			t.Errorf("%s: %+v, want %s at %s", name, *d, c.want, c.of)
+		}
+		if (step.Move == repair.End) != c.ending {
+			t.Errorf("%s: %+v", name, step)
+		}
+		for _, step := range []repair.Step{{Move: repair.Judge}, {Move: repair.Write, Resume: true}} {
+			if d, after := replan.Next(task, c.a, l, c.seen, step); d != nil || after.Move != step.Move {
+				t.Errorf("%s: what is under way does not continue: %+v", name, after)
+			}
+		}
+		if d, _ := replan.Next(task, c.a, nexus.Limits{Rounds: 20}, c.seen, repair.Step{Move: repair.Write}); d != nil && len(c.told) == 0 {
+			t.Errorf("%s: there is no threshold, and %+v", name, d)
+		}
+	}
+}

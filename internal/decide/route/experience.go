@@ -1,0 +1,218 @@
+package route
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// enough is how many landed tasks it takes to estimate from them.
+const enough = 3
+
+// tenth is how many standard deviations from the middle a tenth of all values is.
+const tenth = 1.2816
+
+// What is assumed of how much tasks differ before any has landed, as a deviation of
+// logarithms, and how many tasks that is worth.
+const (
+	differs = 0.5
+	worth   = 1
+)
+
+// group is whom a task is compared with. The zero group is all.
+type group struct {
+	stack string
+	tier  nexus.Tier
+}
+
+// groups returns whom a task is compared with, those most like it first.
+func groups(stack string, tier nexus.Tier) []group {
+	var all []group
+	for _, g := range []group{{stack, tier}, {stack, ""}, {"", tier}, {}} {
+		if !slices.Contains(all, g) { // without a stack, two of them are the same
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// Paces returns how the landed tasks compare with the rule of thumb, for each stack
+// and tier and for those together, where there are enough, in a fixed order.
+func (h *Stats) Paces() []nexus.Pace {
+	if h == nil {
+		return nil
+	}
+	var order []group
+	of := map[group][]ended{}
+	for _, e := range h.landed {
+		for _, g := range groups(e.stack, e.tier) {
+			if of[g] == nil {
+				order = append(order, g)
+			}
+			of[g] = append(of[g], e)
+		}
+	}
+	slices.SortFunc(order, func(a, b group) int {
+		return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.tier, b.tier))
+	})
+	var all []nexus.Pace
+	for _, g := range order {
+		if p, ok := paceOf(g, of[g]); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// paceOf sums up the tasks of a group, false where there are too few.
+func paceOf(g group, tasks []ended) (nexus.Pace, bool) {
+	if len(tasks) < enough {
+		return nexus.Pace{}, false
+	}
+	var time, money []float64
+	for _, e := range tasks {
+		time = append(time, 1000*float64(max(e.time, 1))/float64(e.thumb))
+		if e.money > 0 { // without a price, or for nothing, says nothing of money
+			money = append(money, float64(e.money)/float64(turnsOf(e.thumb)))
+		}
+	}
+	p := nexus.Pace{Stack: g.stack, Tier: g.tier, Tasks: len(tasks), Time: fit(time)}
+	if len(money) >= enough {
+		p.Paid, p.Money = len(money), fit(money)
+	}
+	return p, true
+}
+
+// fit returns where the next of such values is: the fewer there are and the more
+// they differ, the wider.
+func fit(values []float64) nexus.Spread {
+	n := float64(len(values))
+	mean := 0.0
+	for _, v := range values {
+		mean += math.Log(v) / n
+	}
+	sum := worth * differs * differs
+	for _, v := range values {
+		sum += (math.Log(v) - mean) * (math.Log(v) - mean)
+	}
+	free := n - 1 + worth
+	wide := student(free) * math.Sqrt(sum/free*(1+1/n))
+	at := func(x float64) int64 { return max(1, int64(math.Round(math.Exp(x)))) }
+	return nexus.Spread{Low: at(mean - wide), Likely: at(mean), High: at(mean + wide)}
+}
+
+// student returns [tenth] for values whose deviation is itself only estimated.
+func student(free float64) float64 {
+	const z = tenth
+	return z + (z*z*z+z)/(4*free) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*free*free)
+}
+
+// pace returns how those tasks did that are most like one, false where too few
+// landed.
+func pace(x *nexus.Experience, stack string, tier nexus.Tier) (nexus.Pace, bool) {
+	if x == nil {
+		return nexus.Pace{}, false
+	}
+	for _, g := range groups(stack, tier) {
+		for _, p := range x.Paces {
+			if p.Stack == g.stack && p.Tier == g.tier && p.Tasks >= enough {
+				return p, true
+			}
+		}
+	}
+	return nexus.Pace{}, false
+}
+
+// blend returns a value between the rule of thumb and the history of so many
+// tasks. The rule counts as one of them.
+func blend(thumb, past float64, tasks int) float64 {
+	w := float64(tasks) / float64(tasks+1)
+	return math.Exp((1-w)*math.Log(thumb) + w*math.Log(past))
+}
+
+// named says in words which tasks a pace is of.
+func named(p nexus.Pace) string {
+	text := "tasks"
+	if p.Stack != "" {
+		text = p.Stack + " tasks"
+	}
+	if p.Tier != "" {
+		text += " that began at " + string(p.Tier)
+	}
+	return text
+}
+
+// trust returns how far an estimate can be trusted.
+func trust(p nexus.Pace, low, high int64) nexus.Confidence {
+	switch {
+	case p.Tasks < enough:
+		return nexus.LowConfidence
+	case p.Tasks >= 10 && high <= 4*low:
+		return nexus.HighConfidence
+	}
+	return nexus.MediumConfidence
+}
+
+// Expect returns what a task of a complexity is thought to take that begins at a
+// tier: by a rule of thumb, and by the landed tasks that are most like it as soon
+// as there are three.
+func Expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Tier) nexus.TaskEstimate {
+	e, _ := expect(x, t, c, tier)
+	return e
+}
+
+// expect does, and reports whether a rule of thumb stands for a part of it.
+func expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Tier) (e nexus.TaskEstimate, ruled bool) {
+	e = nexus.TaskEstimate{Task: t.ID, Confidence: nexus.LowConfidence}
+	var rate nexus.Rate
+	priced := false
+	if x != nil {
+		rate, priced = x.Rates[tier]
+	}
+	e.Parts = parts(t, c, rate)
+	thumb := total(e.Parts)
+	low, likely, high := about(thumb, 1.0/wrong), thumb, about(thumb, wrong)
+	p, ok := pace(x, stack.Written(t.Files), tier)
+	if ok {
+		e.Samples, e.From = p.Tasks, named(p)
+		at := func(rule float64, past int64) int64 {
+			return max(1, int64(math.Round(float64(thumb.Seconds)*blend(rule, float64(past)/1000, p.Tasks))))
+		}
+		low.Seconds, likely.Seconds, high.Seconds = at(1.0/wrong, p.Time.Low), at(1, p.Time.Likely), at(wrong, p.Time.High)
+	}
+	if p.Paid >= enough {
+		of := turnsOf(time.Duration(thumb.Seconds) * time.Second)
+		at := func(rule nexus.Money, past int64) nexus.Money {
+			if !priced || rule <= 0 {
+				return nexus.Money(of * past)
+			}
+			return nexus.Money(blend(float64(rule), float64(of*past), p.Paid))
+		}
+		low.Money, likely.Money, high.Money = at(low.Money, p.Money.Low), at(thumb.Money, p.Money.Likely), at(high.Money, p.Money.High)
+		priced = true
+	}
+	e.Unpriced, ruled = !priced, !ok || p.Paid < enough && likely.Money > 0
+	e.Low, e.Likely, e.High = low, likely, high
+	e.Confidence = trust(p, low.Seconds, high.Seconds)
+	if more := (nexus.Cost{Seconds: likely.Seconds - thumb.Seconds, Money: likely.Money - thumb.Money}); more != (nexus.Cost{}) {
+		e.Parts = append(e.Parts, nexus.EstimatePart{What: fmt.Sprintf("as %d landed %s took", p.Tasks, named(p)), Cost: more})
+	}
+	return e, ruled
+}
+
+func about(c nexus.Cost, times float64) nexus.Cost {
+	return nexus.Cost{Seconds: int64(math.Round(float64(c.Seconds) * times)), Money: nexus.Money(float64(c.Money) * times)}
+}
+
+func total(all []nexus.EstimatePart) nexus.Cost {
+	var c nexus.Cost
+	for _, p := range all {
+		c.Seconds, c.Money = c.Seconds+p.Seconds, c.Money+p.Money
+	}
+	return c
+}

@@ -1,0 +1,91 @@
+package route
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// What a task is taken to need where too few have landed: a rule of thumb,
+// which says so wherever it is shown. It may be wrong threefold either way.
+const (
+	begin       = 6      // turns that a coder needs besides one a minute
+	reviewTurns = 4      // turns of a reviewer
+	fresh       = 1_500  // tokens that a turn adds to the prompt
+	kept        = 12_000 // tokens of the prompt that the cache holds
+	said        = 500    // tokens of an answer
+	wrong       = 3
+)
+
+// Minutes that things add to a task whose plan says nothing of them.
+const (
+	bare       = 10
+	perFile    = 5
+	perMedium  = 10
+	perComplex = 25
+	perExpert  = 45
+	perTests   = 5
+)
+
+// UsualTurn returns the tokens of a usual turn, which is what a [nexus.Rate] is the
+// price of.
+func UsualTurn() nexus.Usage { return nexus.Usage{Input: fresh, CacheRead: kept, Output: said} }
+
+// turnsOf returns the turns of everybody for a task that takes so long by the rule
+// of thumb.
+func turnsOf(thumb time.Duration) int64 { return begin + int64(thumb/time.Minute) + reviewTurns }
+
+// parts says what a task takes by the rule of thumb.
+func parts(t nexus.Task, c nexus.Complexity, rate nexus.Rate) []nexus.EstimatePart {
+	var all []nexus.EstimatePart
+	add := func(minutes int64, more nexus.Money, format string, args ...any) {
+		if minutes > 0 || more > 0 {
+			cost := nexus.Cost{Seconds: 60 * minutes, Money: nexus.Money(minutes)*rate.Writer + more}
+			all = append(all, nexus.EstimatePart{What: fmt.Sprintf(format, args...), Cost: cost})
+		}
+	}
+	settle := begin * rate.Writer
+	if t.Minutes > 0 {
+		add(int64(t.Minutes), settle, "work, as the plan says")
+	} else {
+		files := max(1, len(t.Files))
+		add(bare, settle, "reading, and getting started")
+		add(int64(perFile*files), 0, "%s to change", count(files, "file"))
+		add(map[nexus.Complexity]int64{nexus.Medium: perMedium, nexus.Complex: perComplex, nexus.Expert: perExpert}[c], 0, "it looks %s", c)
+		if n := unchecked(t); n > 0 && t.Kind != nexus.DocsTask {
+			add(int64(perTests*n), 0, "tests for %s without a check", count(n, "criterion"))
+		}
+	}
+	add(0, reviewTurns*rate.Reviewer, "review")
+	return all
+}
+
+// unchecked counts the criteria for which somebody is to write a test.
+func unchecked(t nexus.Task) int {
+	n := 0
+	for _, c := range t.Criteria {
+		if c.Check == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// thumbTime returns how long a task takes by the rule of thumb.
+func thumbTime(t nexus.Task, c nexus.Complexity) time.Duration {
+	return time.Duration(total(parts(t, cmp.Or(c, nexus.Simple), nexus.Rate{})).Seconds) * time.Second
+}
+
+func count(n int, word string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(word, "criterion"):
+		word = strings.TrimSuffix(word, "criterion") + "criteria"
+	default:
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}

@@ -1,0 +1,127 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// consent asks whether the plan may be carried out, and does what was answered: a
+// yes lets it start, a no with a reason sets it aside for another one, and a
+// plain no ends the run.
+func consent(s *state.State, now time.Time) []nexus.Fact {
+	q := s.Consulted()
+	switch {
+	case q == nil, q.By == "fallback":
+		return facts(consult(s, fmt.Sprintf("q%d", len(s.Questions)+1), now))
+	case q.By == "" && s.Alone && !q.Left:
+		return facts(nexus.QuestionLeft{ID: q.ID})
+	case q.By == "" && q.Left && s.Consent.Anew && !s.Alone:
+		return facts(consult(s, q.ID, now)) // somebody may be there now
+	case q.By == "" && q.Left:
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan waits for consent, see " + q.ID})
+	case q.By == "":
+		return nil
+	case nexus.Agrees(q.Answer):
+		return approve(s, q.By)
+	}
+	why := nexus.Objection(q.Answer)
+	switch {
+	case why == "":
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan was not approved by " + q.By})
+	case s.Refusals() >= s.Limits.Refusals:
+		why = "not started: the plan was refused again, and only %d other plans are made (setting plan.refusals); " +
+			"nexus resume asks about the last one again, and nexus approve takes it edited with --plan FILE"
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: fmt.Sprintf(why, s.Limits.Refusals)})
+	}
+	return facts(nexus.PlanRefused{Question: q.ID, Why: why, By: q.By})
+}
+
+// approve lets the tasks of the plan start, if they can.
+func approve(s *state.State, by string) []nexus.Fact {
+	approved := nexus.PlanApproved{By: by}
+	if err := s.Admits(approved); err != nil {
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
+	}
+	return facts(approved)
+}
+
+// consult asks about the plan as it is.
+func consult(s *state.State, id string, now time.Time) nexus.QuestionAsked {
+	q := nexus.QuestionAsked{ID: id, Text: planQuestion(s), Fallback: nexus.Unapproved, Trigger: people.PlanTrigger}
+	switch {
+	case s.Alone:
+		q.Deadline = now
+	case s.Patience > 0:
+		q.Deadline = now.Add(s.Patience)
+	}
+	return q
+}
+
+// These bound the text of a question, in bytes: a client that shows it for
+// consent refuses one that is longer.
+const (
+	mostPlan   = 900
+	mostChange = 300
+)
+
+// planQuestion says what is asked, on any way to people: what the plan is, what it
+// may cost at the worst, and what differs from the plan before.
+func planQuestion(s *state.State) string {
+	tasks, size := make([]nexus.Task, len(s.Tasks)), fmt.Sprintf("%d tasks", len(s.Tasks))
+	words := make([]string, len(s.Tasks))
+	for i, t := range s.Tasks {
+		tasks[i], words[i] = t.Task, string(t.ID)+" "+t.Title
+	}
+	if len(tasks) == 1 {
+		size = "1 task"
+	}
+	named := legible.Cut(strings.Join(words, "; "), mostPlan)
+	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", size, s.Limits.RunMoney, named)
+	if n := len(s.Consent.Drafts); n > 0 {
+		text += ". Compared with the plan before: " + legible.Cut(plandiff.Brief(plandiff.Between(s.Proposal(n-1), tasks)), mostChange)
+	}
+	return text + fmt.Sprintf(" (nexus plan --run %s shows all of it)", s.Run)
+}
+
+// amend replaces the plan that waits for consent by what a person made of it, and
+// approves that where the person says yes to it.
+func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	q := s.Consulted()
+	switch {
+	case r.Plan == nil || len(r.Plan.Tasks) == 0:
+		return no("the plan has no tasks")
+	case s.Planned || s.Proposed == 0:
+		return no("no plan waits for consent")
+	case q == nil || q.ID != r.ID || q.By != "":
+		return no("no open question about the plan has the id %q", r.ID)
+	}
+	revised := nexus.PlanRevised{Tasks: len(r.Plan.Tasks), By: person(r)}
+	if goal := strings.TrimSpace(r.Plan.Goal); goal != s.Goal.Goal.Text {
+		revised.Goal = goal
+	}
+	answered := nexus.QuestionAnswered{ID: q.ID, Text: "edited", By: person(r)}
+	if nexus.Agrees(r.Text) {
+		answered.Text = r.Text
+	}
+	all := facts(answered, revised)
+	for _, t := range r.Plan.Tasks {
+		all = append(all, nexus.TaskPlanned{Task: t})
+	}
+	if nexus.Agrees(r.Text) {
+		all = append(all, nexus.PlanApproved{By: person(r)})
+	} else if _, err := graph.New(r.Plan.Tasks); err != nil {
+		return no("%v", err)
+	}
+	if err := s.Admits(all...); err != nil {
+		return no("%v", err)
+	}
+	return yes(all...)
+}

@@ -1,0 +1,74 @@
+package schedule
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// firstInterview is whose sessions talk with the interviewer.
+const firstInterview nexus.AttemptID = "interview.1"
+
+// interviewing asks people about the goal until it is clear. While a question
+// waits nobody works, so the process that asked may be gone when it is answered.
+func interviewing(s *state.State, now time.Time) []nexus.Fact {
+	if works(s.Planning) {
+		return nil
+	}
+	switch step := s.Interview.Next(s.Alone); step.Do {
+	case inquiry.Talk:
+		if p := s.Planning; p != nil && tooOften(s, p) {
+			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
+		}
+		return facts(nexus.InterviewSought{Attempt: firstInterview, Round: step.Round})
+	case inquiry.Ask:
+		return facts(due(s, s.Interview.Asked(step.Question, fmt.Sprintf("q%d", len(s.Questions)+1), people.InterviewTrigger), now))
+	case inquiry.State:
+		return step.Facts
+	case inquiry.Wait:
+		return waited(s, now)
+	case inquiry.Pause:
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: s.Interview.Waits() + " waits for an answer: continue with nexus interview --resume " + string(s.Run)})
+	case inquiry.Fail:
+		to := nexus.StatusFailed
+		if s.Interview.Outcome == nexus.Refused {
+			to = nexus.StatusLimit
+		}
+		return facts(nexus.RunEnded{Status: to, Why: "the interview failed: " + s.Interview.Failed})
+	case inquiry.Over:
+	}
+	return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the interview is over"})
+}
+
+// due gives a question the time that people have for it.
+func due(s *state.State, q nexus.QuestionAsked, now time.Time) nexus.QuestionAsked {
+	switch {
+	case s.Alone:
+		q.Deadline = now
+	case s.Patience > 0:
+		q.Deadline = now.Add(s.Patience)
+	}
+	return q
+}
+
+// waited asks a question once more where a person put it off, or where the
+// process that asked it is gone: the time to answer begins again.
+func waited(s *state.State, now time.Time) []nexus.Fact {
+	q := s.Question(s.Interview.Waits())
+	if q == nil || q.By != "" {
+		return nil
+	}
+	if again := due(s, q.QuestionAsked, now); q.Left || q.Deadline.IsZero() && !again.Deadline.IsZero() {
+		return facts(again)
+	}
+	return nil
+}
+
+// hold leaves a question of the interview open: somebody continues another day.
+func hold(s *state.State, q *state.Question, text string) bool {
+	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == people.InterviewTrigger && inquiry.ParseCommand(text) == inquiry.Hold
+}

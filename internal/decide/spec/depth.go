@@ -1,0 +1,93 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What makes a goal large enough for a spec, and for one that criticizes itself.
+const (
+	fewWords, fewStatements   = 40, 2
+	manyWords, manyStatements = 300, 10
+	bigTree                   = 1_000 // files of a repository that nobody has in mind
+	severalHard               = 2
+)
+
+// Assess says how deep a spec for a goal should go, and why: by how much the goal says, by what it is about, and
+// by how many files the repository has.
+func Assess(goal string, files int) (Depth, []string) {
+	said, words, hard := len(Statements(goal)), len(strings.Fields(goal)), hardWords(goal)
+	about := "the goal is about " + strings.Join(hard, ", ")
+	var deep []string
+	if said >= manyStatements {
+		deep = append(deep, fmt.Sprintf("the goal says %d things", said))
+	}
+	if words >= manyWords {
+		deep = append(deep, fmt.Sprintf("the goal has %d words", words))
+	}
+	if len(hard) >= severalHard {
+		deep = append(deep, about)
+	}
+	if len(hard) > 0 && files >= bigTree {
+		deep = append(deep, fmt.Sprintf("%s, in a repository of %d files", about, files))
+	}
+	switch {
+	case len(deep) > 0:
+		return Deep, deep
+	case said <= fewStatements && words <= fewWords && len(hard) == 0:
+		return Quick, []string{fmt.Sprintf("the goal is short: %s, %s", count(said, "statement"), count(words, "word"))}
+	case len(hard) > 0:
+		return Standard, []string{about}
+	default:
+		return Standard, []string{fmt.Sprintf("the goal has %s and %s", count(said, "statement"), count(words, "word"))}
+	}
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// hardWords returns what a goal is about that is hard to get right, or to take back.
+func hardWords(goal string) (all []string) {
+	words := strings.FieldsFunc(strings.ToLower(goal), func(c rune) bool { return !unicode.IsLetter(c) })
+	for _, h := range []struct {
+		name  string
+		stems []string
+	}{
+		{"access rights", []string{"authenticat", "authoriz", "permission", "login", "oauth", "password"}},
+		{"security", []string{"security", "encrypt", "cryptograph", "secret"}},
+		{"a migration", []string{"migrat", "upgrad"}},
+		{"money", []string{"payment", "billing", "invoice", "checkout"}},
+		{"concurrency", []string{"concurren", "distributed", "transaction", "realtime"}},
+		{"a rewrite", []string{"rewrit", "redesign", "rearchitect"}},
+		{"several clients", []string{"multitenan", "tenant"}},
+	} {
+		if slices.ContainsFunc(words, func(w string) bool {
+			return slices.ContainsFunc(h.stems, func(s string) bool { return strings.HasPrefix(w, s) })
+		}) {
+			all = append(all, h.name)
+		}
+	}
+	return all
+}
+
+// Name makes the name of a spec's file of a text: its first words.
+func Name(text string) string {
+	var words []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	}) {
+		if len(words) < 6 && len(strings.Join(words, "-"))+len(w) < 50 {
+			words = append(words, w)
+		}
+	}
+	if len(words) == 0 {
+		return "spec"
+	}
+	return strings.Join(words, "-")
+}

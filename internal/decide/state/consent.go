@@ -1,0 +1,138 @@
+package state
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Consent is how people stand to the plan.
+type Consent struct {
+	Question string       // that asks about the plan as it is; empty: nobody was asked
+	Anew     bool         // the run was taken up since that was asked
+	Drafts   []Draft      // plans that people did not let start, oldest first
+	By       string       // who agreed to the plan; empty before
+	Agreed   []nexus.Task // the plan that was agreed to, where there are drafts
+}
+
+// Draft is a plan that people did not let start as it was.
+type Draft struct {
+	Goal  string
+	Tasks []nexus.Task
+	By    string // who refused or edited it
+	Why   string // why it was refused; empty where it was edited
+	At    time.Time
+}
+
+// WantsConsent reports whether a person has to agree to the plan.
+func (s *State) WantsConsent() bool {
+	c := s.Goal.Consent
+	return c.Wanted || c.Given == "" && s.Limits.Approval.Holds(nexus.ApproveAll)
+}
+
+// Consulted returns the question about the plan as it is, nil where there is none.
+func (s *State) Consulted() *Question {
+	if s.Consent.Question == "" {
+		return nil
+	}
+	return s.Question(s.Consent.Question)
+}
+
+// consulting reports whether the plan waits for an answer. The run's clock
+// stands still meanwhile.
+func (s *State) consulting() bool {
+	q := s.Consulted()
+	return q != nil && q.By == "" && !q.Left && !s.Planned
+}
+
+// Refusals counts the plans that were refused with a reason.
+func (s *State) Refusals() int {
+	n := 0
+	for _, d := range s.Consent.Drafts {
+		if d.Why != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Proposal returns the plan after a number of drafts: the draft of that number,
+// from 0, or after all of them the plan as it was agreed to or is.
+func (s *State) Proposal(n int) []nexus.Task {
+	switch c := s.Consent; {
+	case n < len(c.Drafts):
+		return c.Drafts[n].Tasks
+	case c.By != "" && len(c.Drafts) > 0:
+		return c.Agreed
+	default:
+		return s.plan()
+	}
+}
+
+// plan returns the tasks as a plan has them.
+func (s *State) plan() []nexus.Task {
+	all := make([]nexus.Task, len(s.Tasks))
+	for i, t := range s.Tasks {
+		all[i] = t.Task
+	}
+	return all
+}
+
+// applyConsent folds what people are asked about the plan, and what they say.
+func (s *State) applyConsent(f nexus.Fact, at time.Time) {
+	c := &s.Consent
+	switch f := f.(type) {
+	case nexus.RunRecovered:
+		c.Anew = c.Question != ""
+	case nexus.RunReopened:
+		c.Anew = c.Question != ""
+		if q := s.Consulted(); q != nil && q.By != "" && !s.Planned {
+			c.Question, c.Anew = "", false // a no ended the run, and who takes it up is asked again
+		}
+	case nexus.QuestionAsked:
+		if f.Trigger == nexus.PlanTrigger {
+			c.Question, c.Anew = f.ID, false
+		}
+	case nexus.PlanProposed:
+		c.Question = ""
+	case nexus.PlanRefused:
+		s.setAside(Draft{By: f.By, Why: f.Why, At: at})
+		s.Proposed = 0
+	case nexus.PlanRevised:
+		s.setAside(Draft{By: f.By, At: at})
+		s.Proposed = f.Tasks
+		if f.Goal != "" {
+			s.Goal.Goal.Text = f.Goal
+		}
+	case nexus.PlanApproved:
+		if c.By = f.By; len(c.Drafts) > 0 {
+			c.Agreed = s.plan()
+		}
+	default:
+	}
+}
+
+// setAside keeps the plan as a draft. Its tasks are none of the run's any more,
+// and what people said about them is about nothing.
+func (s *State) setAside(d Draft) {
+	d.Goal, d.Tasks = s.Goal.Goal.Text, s.plan()
+	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
+	s.Consent.Question = ""
+	s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return s.tasks[g.Task] != nil })
+	s.waived = slices.DeleteFunc(s.waived, func(id string) bool {
+		task, _, _ := strings.Cut(id, "/AC-")
+		return s.tasks[nexus.TaskID(task)] != nil
+	})
+	s.Tasks, s.tasks, s.Cover = nil, map[nexus.TaskID]*Task{}, nil
+}
+
+// retried returns what is known of the commands of a plan that was refused: the
+// next one is made for the same tree.
+func (s *State) retried() []nexus.Evidence {
+	if s.Planning == nil || len(s.Consent.Drafts) == 0 {
+		return nil
+	}
+	return clip(s.Planning.Tried)
+}

@@ -1,0 +1,24 @@
+package state
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// applyInterview folds who talks with the interviewer.
+func (s *State) applyInterview(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.InterviewSought:
+		if s.attempts[f.Attempt] == nil {
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
+			s.attempts[f.Attempt] = s.Planning
+		}
+		s.Planning.Stage = Working
+	case nexus.InterviewHeard:
+		s.Planning.Stage, s.Planning.Losses = Waiting, 0
+	case nexus.InterviewFailed:
+		s.Planning.Stage = Waiting
+	default:
+	}
+}

@@ -1,0 +1,257 @@
+// Package trace follows the statements of a goal to the tasks, tests and commits of a run that serve them, and
+// says how far each has come.
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Stage is how far a requirement, or a statement of a goal, has come.
+type Stage string
+
+// The stages, in their order.
+const (
+	Captured    Stage = "captured"    // somebody wants it
+	Validated   Stage = "validated"   // an approved plan has tasks for it
+	Implemented Stage = "implemented" // all of them landed
+	Verified    Stage = "verified"    // evidence shows it
+)
+
+// Trace is how far each statement of a goal has come.
+type Trace struct {
+	Run   nexus.RunID `json:"run,omitzero"` // whose state it is; empty: no run has planned it
+	Title string      `json:"title,omitzero"`
+	Rows  []Row       `json:"rows"`
+	Gaps  int         `json:"gaps"` // rows with a gap
+}
+
+// Row is a statement with what was made of it.
+type Row struct {
+	spec.Statement
+
+	Stage    Stage        `json:"stage"`
+	Priority nexus.MoSCoW `json:"priority,omitzero"`
+	Later    bool         `json:"later,omitzero"`  // not in the first version
+	Asks     bool         `json:"asks"`            // false: it asks for nothing
+	Tasks    []Task       `json:"tasks,omitempty"` // that serve it
+	By       string       `json:"by,omitzero"`     // who says so: planner, checker; empty: a goal of one statement
+	Criteria []Criterion  `json:"criteria,omitempty"`
+	Tests    []string     `json:"tests,omitempty"`
+	Commits  []string     `json:"commits,omitempty"`
+	Note     string       `json:"note,omitzero"`
+	Gap      string       `json:"gap,omitzero"` // what is missing until it is verified
+}
+
+// Task is a task that serves a statement.
+type Task struct {
+	ID     nexus.TaskID     `json:"id"`
+	Status nexus.TaskStatus `json:"status"`
+}
+
+// Criterion is a criterion that would show a statement.
+type Criterion struct {
+	ID    string       `json:"id"`
+	State accept.State `json:"state"`
+}
+
+// The voices that say which tasks serve a statement.
+const (
+	ByPlanner = "planner"
+	ByChecker = "checker"
+)
+
+// Of says how far each statement of a goal has come in a run, whose goal may be an older version of it.
+// Without a run nothing is planned. The criteria are those of the run.
+func Of(goal string, s *state.State, criteria []accept.Row) Trace {
+	t := Trace{Rows: []Row{}}
+	var said map[string]string // of the run's goal
+	if s != nil {
+		t.Run, said = s.Run, map[string]string{}
+		for _, one := range spec.Statements(s.Goal.Goal.Text) {
+			said[one.ID] = one.Text
+		}
+	}
+	now := map[string]nexus.Requirement{}
+	var later []nexus.Requirement
+	if spec.Is(goal) {
+		read, _ := spec.Read([]byte(goal))
+		t.Title = read.Title
+		for _, r := range read.Requirements {
+			if now[r.ID] = r; r.Later {
+				later = append(later, r)
+			}
+		}
+	}
+	all := spec.Statements(goal)
+	for _, one := range all {
+		row := Row{Statement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}
+		switch text, known := said[one.ID]; {
+		case s == nil:
+			row.Gap = "no run has planned it"
+		case !known:
+			row.Gap = "it is new since run " + string(s.Run)
+		case text != one.Text:
+			row.Gap = "it was changed since run " + string(s.Run)
+		default:
+			row.follow(s, criteria, len(all) == 1)
+		}
+		if row.Gap != "" {
+			t.Gaps++
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, r := range later {
+		of := spec.Statement{ID: r.ID, Text: strings.Join(strings.Fields(r.Text), " ")}
+		t.Rows = append(t.Rows, Row{Statement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
+	}
+	return t
+}
+
+// follow fills in what a run made of a statement.
+func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
+	tasks, shows := r.serving(s, alone)
+	if !r.Asks {
+		r.Note = "it asks for nothing"
+		return
+	}
+	landed := 0
+	for _, t := range tasks {
+		status := s.StatusOf(t)
+		r.Tasks = append(r.Tasks, Task{t.ID, status})
+		if t.Landed != nil && status == nexus.Landed {
+			landed++
+			r.Commits = append(r.Commits, t.Landed.Commit)
+		} else if r.Gap == "" {
+			r.Gap = fmt.Sprintf("%s is %s", t.ID, status)
+		}
+	}
+	missing := r.evidence(tasks, shows, criteria)
+	switch {
+	case len(tasks) == 0 && r.Note != "": // the repository does it already
+		r.Gap = ""
+	case len(tasks) == 0:
+		r.Gap = "no task serves it"
+	case !s.Planned:
+		r.Gap = "its plan is not approved"
+	case landed < len(tasks):
+		r.Stage = Validated
+	case missing != "":
+		r.Stage, r.Gap = Implemented, missing
+	default:
+		r.Stage, r.Gap = Verified, ""
+	}
+	if i := s.Cover; i != nil {
+		for _, c := range i.Gaps() {
+			if c.ID == r.ID {
+				r.Stage, r.Gap = Captured, "the plan does not cover it: "+c.Missing
+			}
+		}
+	}
+}
+
+// serving returns the tasks that serve a statement, and the criteria that are said to show it. What a checker
+// found counts for more than what the planner claims.
+func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
+	c := found(s.Cover, r.ID)
+	if r.Asks = c.Asks; !c.Asks {
+		return nil, nil
+	}
+	if c.There != "" {
+		r.Note = "the repository does it already: " + c.There
+	}
+	if len(c.Tasks) > 0 || c.Missing != "" || c.There != "" {
+		r.By = ByChecker
+		return resolve(s, c.Tasks), c.Criteria
+	}
+	var ids []nexus.TaskID
+	for _, t := range s.Tasks {
+		if slices.Contains(t.Covers, r.ID) {
+			ids = append(ids, t.ID)
+			r.By = ByPlanner
+		} else if alone && r.By == "" {
+			ids = append(ids, t.ID)
+		}
+	}
+	return resolve(s, ids), nil
+}
+
+// found returns what a second look found about a statement, if anybody looked.
+func found(c *nexus.PlanCover, id string) nexus.StatementCover {
+	if c != nil {
+		for _, one := range c.Statements {
+			if one.ID == id {
+				return one
+			}
+		}
+	}
+	return nexus.StatementCover{ID: id, Asks: true}
+}
+
+// resolve returns tasks, with its parts in place of one that was split.
+func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
+	for _, id := range ids {
+		t := s.Task(id)
+		switch {
+		case t == nil || slices.Contains(all, t):
+		case t.Status == nexus.Split:
+			for _, e := range s.Splits.All {
+				if e.Task == id {
+					for _, part := range resolve(s, e.Parts) {
+						if !slices.Contains(all, part) {
+							all = append(all, part)
+						}
+					}
+				}
+			}
+		default:
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// evidence fills in the criteria that show a statement: those that a checker named, or else all of its tasks.
+// It returns what is missing for them to show it.
+func (r *Row) evidence(tasks []*state.Task, shows []string, criteria []accept.Row) (missing string) {
+	of := func(c accept.Row) bool {
+		if len(shows) > 0 && slices.ContainsFunc(criteria, func(c accept.Row) bool { return slices.Contains(shows, c.ID) }) {
+			return slices.Contains(shows, c.ID)
+		}
+		return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == c.Task })
+	}
+	for _, c := range criteria {
+		if !of(c) {
+			continue
+		}
+		r.Criteria = append(r.Criteria, Criterion{c.ID, c.State})
+		if test := strings.TrimSpace(c.Test + " " + c.File); test != "" && !slices.Contains(r.Tests, test) {
+			r.Tests = append(r.Tests, test)
+		}
+		if c.Shown != nil {
+			for _, test := range c.Shown.Tests {
+				if !slices.Contains(r.Tests, test) {
+					r.Tests = append(r.Tests, test)
+				}
+			}
+		}
+		signed := c.Waived != nil && c.Waived.Signed
+		switch {
+		case missing != "" || c.State == accept.Met || signed:
+		case c.State == accept.Unmet:
+			missing = c.ID + " is not met"
+		default:
+			missing = "nothing shows " + c.ID
+		}
+	}
+	if len(r.Criteria) == 0 {
+		return "no criterion shows it"
+	}
+	return missing
+}

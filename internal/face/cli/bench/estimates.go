@@ -1,0 +1,39 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+)
+
+func estimatesCommand(a *console.Console) *cobra.Command {
+	var s size
+	c := a.Command("estimates [flags]", "compare estimates with what generated runs then take", func(_ context.Context, _ []string) error {
+		if err := s.check(10_000); err != nil {
+			return err
+		}
+		f := sim.Foresee(s.seed, s.n) //nolint:contextcheck // it touches nothing outside
+		if err := a.Answer(f, func(v view.Style) string { return drawForeseen(v, f) }); err != nil || f.Problem == "" {
+			return err
+		}
+		return console.ExitError(console.CodeFailed)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
+	s.flags(a, c, 25, "made-up repositories, each with six runs")
+	return c
+}
+
+func drawForeseen(s view.Style, f sim.Foreseen) string {
+	text := fmt.Sprintf("%s of the ranges of remaining time held: %s, asked %d times\n", s.Bold(fmt.Sprintf("%.3f", f.Right)), view.Count(f.Runs, "run"), f.Asked)
+	text += fmt.Sprintf("  %.3f took less, %.3f took more; %d times too few tasks had landed to say\n", f.Early, f.Late, f.Unknown)
+	text += fmt.Sprintf("  the upper end of the middle range is %.1f times its lower end\n", f.Wide)
+	text += fmt.Sprintf("%s of %s estimated from history took a time in their range\n", s.Bold(fmt.Sprintf("%.3f", f.Held)), view.Count(f.Tasks, "task"))
+	if f.Problem != "" {
+		text += s.Bad("stopped: ") + view.CleanText(f.Problem) + "\n"
+	}
+	return text
+}

@@ -1,0 +1,31 @@
+package check
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// Green runs every gate of the working tree in the sandbox, and returns what
+// each says.
+func Green(ctx context.Context, a *console.Console) ([]nexus.Evidence, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	dir = app.Top(dir)
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	gates, err := detect.Gates(dir, settings.Gates)
+	if err != nil {
+		return nil, err
+	}
+	got, err := judge(ctx, a, checkFlags{}, "text", dir, settings, gates)
+	got.looked.close()
+	return got.all, err
+}

@@ -1,0 +1,98 @@
+package progress
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Agreement is how a person at the terminal looks at the plan that a run asks
+// consent to, and edits it.
+type Agreement interface {
+	Offer(ctx context.Context, s *state.State) string // what is agreed to: the goal, the plan and its price
+	Details(s *state.State) string
+	Edit(s *state.State) (*nexus.Plan, error) // nil where it is as it was
+	Close() string                            // says where an edited plan is that was not used; empty: there is none
+}
+
+// consults reports whether the run waits for consent to its plan, and a person is
+// asked for it here. The caller holds the lock.
+func (s *screen) consults() bool {
+	q := s.state.Consulted()
+	return s.agree != nil && q != nil && q.By == "" && !q.Left && q.ID != s.sent && !s.state.Planned && !s.state.Status.Ended()
+}
+
+// offer shows a person the plan that the run asks about. The caller holds the lock.
+func (s *screen) offer(ctx context.Context) {
+	s.erase()
+	if s.gone { // nobody will type an answer
+		s.reply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
+		return
+	}
+	s.a.Ask(s.agree.Offer(ctx, s.state))
+	s.draw()
+}
+
+// decide takes a line that was typed at the question about the plan. What is not
+// plainly something else is a no. The caller holds the lock.
+func (s *screen) decide(ctx context.Context, line string) {
+	s.drawn, s.asked = 0, false // the line stays
+	word, rest, _ := strings.Cut(line, " ")
+	wish := nexus.Request{Verb: nexus.VerbAnswer, Text: "no"}
+	switch word = strings.ToLower(word); {
+	case s.why:
+		if s.why = false; line == "" {
+			s.draw()
+			return
+		}
+		wish.Text = "no: " + line
+	case word == "d" || word == "details":
+		s.a.Ask(s.agree.Details(s.state))
+		s.draw()
+		return
+	case word == "e" || word == "edit":
+		edited, err := s.agree.Edit(s.state)
+		if edited == nil {
+			if err != nil {
+				s.a.Complain(err)
+			} else {
+				s.a.Say("the plan is as it was")
+			}
+			s.draw()
+			return
+		}
+		wish = nexus.Request{Verb: nexus.VerbAmend, Plan: edited}
+	case (word == "r" || word == "refuse") && strings.TrimSpace(rest) == "":
+		s.why = true
+		s.draw()
+		return
+	case word == "r" || word == "refuse":
+		wish.Text = "no: " + strings.TrimSpace(rest)
+	case nexus.Agrees(line):
+		wish.Text = "yes"
+	case strings.HasPrefix(word, "no:"):
+		wish.Text = line
+	}
+	s.reply(ctx, wish)
+}
+
+// reply asks the run for what a person wants with its plan. The caller holds the lock.
+func (s *screen) reply(ctx context.Context, wish nexus.Request) {
+	wish.ID = s.state.Consent.Question
+	s.sent = wish.ID
+	if err := s.wish(ctx, wish); err != nil {
+		s.sent = ""
+		s.a.Complain(err)
+		s.draw()
+	}
+}
+
+// start is what is asked while the run waits for consent.
+func (s *screen) start() string {
+	if s.why {
+		return "What should be different? "
+	}
+	return s.a.Style(s.a.Err).Words("Start? [y/N], d for details, e to edit, r to refuse with a reason:", "") + " "
+}

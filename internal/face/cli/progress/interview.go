@@ -1,0 +1,168 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+)
+
+// Interview asks people about the order's goal until it is clear, or takes an
+// interview up that the order names. What it cost counts against the order's
+// budget. A person who is there answers at the keyboard; others by any channel,
+// at the same time.
+func Interview(ctx context.Context, a *console.Console, p *app.Place, o *Order) (*state.State, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	asking := *o
+	asking.Goal.Mode, asking.Plan, asking.JSONL = nexus.Interview, nil, false
+	w := watch(a, p, settings, &asking, statusfile.Options{})
+	defer w.close()
+	var watcher app.Watcher = w
+	if w.in != nil {
+		watcher = &interviewer{watcher: w, keys: a.Keyboard()}
+	}
+	s, err := a.Conduct(ctx, p, settings, &asking.Order, watcher)
+	if s == nil {
+		return nil, err
+	}
+	interrupted := !s.Status.Ended() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
+	switch {
+	case app.Halted(err):
+		a.Say("%s", view.Clean(err.Error()))
+		return s, console.ExitError(console.ExitOf(nexus.CodeHalted))
+	case err != nil && !interrupted:
+		return s, err
+	case interrupted:
+		a.Say("interrupted; nothing is lost, continue with: nexus interview --resume %s", s.Run)
+		return s, console.ExitError(console.CodeInterrupted)
+	case s.Status == nexus.StatusWaiting && s.Interview.Waits() != "":
+		a.Say("paused; continue with: nexus interview --resume %s", s.Run)
+	case s.Status != nexus.StatusDone:
+		a.Say("%s", view.Clean(s.Why))
+	}
+	o.Spent += s.Ledger.Spent()
+	return s, endOf(s, view.Of(s, a.Now()))
+}
+
+// interviewer watches an interview, and lets the person at the keyboard answer
+// one question after the other. It implements [app.Watcher].
+type interviewer struct {
+	*watcher
+
+	keys *console.Keyboard
+	id   nexus.RunID
+}
+
+// Begin implements [app.Watcher].
+func (w *interviewer) Begin(ctx context.Context, id nexus.RunID, again bool) {
+	w.id = id
+	quiet := *w.watcher
+	quiet.a = w.a.Copy()
+	quiet.a.Quiet = true // what happens is told between the questions
+	quiet.Begin(ctx, id, again)
+	w.shown, w.end = quiet.shown, quiet.end
+}
+
+// Follow implements [app.Watcher].
+func (w *interviewer) Follow(ctx, work context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() {
+		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say)}.Ask(work)
+	})
+	w.talk(ctx, work)
+}
+
+// Finish implements [app.Watcher].
+func (w *interviewer) Finish(context.Context, *state.State) {}
+
+// talk shows each question as it is asked, until the work is over.
+func (w *interviewer) talk(ctx, work context.Context) {
+	both, stop := context.WithCancelCause(work)
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(run.ErrInterrupted) })()
+	s := state.New(w.id)
+	live := false // what was said before a process took it up is no news
+	answered := func() {}
+	defer func() { answered() }()
+	asked := ""
+	for e, err := range w.place.Journal.Follow(both, w.id, 0) {
+		if err != nil || s.Apply(e) != nil {
+			return
+		}
+		switch e.Fact.(type) {
+		case nexus.RunStarted, nexus.RunResumed:
+			live = true
+		}
+		if live {
+			w.tell(e.Fact)
+		}
+		open := ""
+		if q := s.Interview.Open(); live && q != nil && !s.Interview.Paused {
+			open = s.Interview.Waits()
+		}
+		if open == asked {
+			continue
+		}
+		answered()
+		answered, asked = func() {}, open
+		if open != "" {
+			answered = w.ask(both, open, *s.Interview.Open())
+		}
+	}
+}
+
+// tell says what a person may want to correct.
+func (w *interviewer) tell(f nexus.Fact) {
+	switch f.(type) {
+	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
+		_, text := view.Describe(f)
+		w.a.Say("%s", view.Clean(text))
+	default:
+	}
+}
+
+// ask shows a question and takes the answer from the keyboard, unless somebody
+// answers it elsewhere. An end of the input puts it off. What it returns waits
+// until the keyboard is free.
+func (w *interviewer) ask(ctx context.Context, id string, q inquiry.Question) (free func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	all.Go(func() {
+		style := w.a.Style(w.a.Err)
+		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(inquiry.Text(q)) + "\n")
+		for {
+			line, err := w.keys.Line(ctx, "> ")
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				line = string(inquiry.Hold)
+			}
+			if strings.TrimSpace(line) == "" {
+				line = string(inquiry.Skip)
+			}
+			if _, err = w.place.Journal.Ask(ctx, w.id, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: line, By: w.a.User()}); err == nil {
+				return
+			}
+			w.a.Complain(err)
+		}
+	})
+	return func() {
+		stop(nil)
+		all.Wait()
+	}
+}

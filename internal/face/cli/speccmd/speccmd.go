@@ -1,0 +1,41 @@
+// Package speccmd holds the commands that write a spec, and that show what became of what it asks for.
+package speccmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Folder is where the specs of a repository are, relative to its root.
+const Folder = ".nexus/specs"
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	return []*cobra.Command{specCommand(a), traceCommand(a)}
+}
+
+// maxProblems is how many things are said to be wrong with a spec.
+const maxProblems = 40
+
+// Check says what is wrong with the text of a spec, a line each.
+func Check(name string, text []byte) error {
+	_, problems := spec.Read(text)
+	if len(problems) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the spec %s cannot be used", name)
+	for _, p := range problems[:min(len(problems), maxProblems)] {
+		fmt.Fprintf(&b, "\n- %s", p)
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		fmt.Fprintf(&b, "\n- and %d more", more)
+	}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: b.String(), Hint: "Correct these lines; docs/specs.md shows a spec."}
+}

@@ -1,0 +1,143 @@
+package speccmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trace"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func traceCommand(a *console.Console) *cobra.Command {
+	const short = "show which tasks, tests and commits each requirement led to"
+	c := a.Command("trace [RUN | SPEC] [--json]", short, func(ctx context.Context, args []string) error {
+		t, err := traced(ctx, a, console.First(args))
+		if err != nil {
+			return err
+		}
+		if err := a.Answer(t, func(s view.Style) string { return view.DrawTrace(s, t) }); err != nil {
+			return err
+		}
+		if t.Gaps > 0 {
+			return console.ExitError(console.CodePartial)
+		}
+		return nil
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial)
+	c.Args = console.Takes(0, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+// traced traces what a run or a spec says.
+func traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return trace.Trace{}, err
+	}
+	defer p.Close()
+	text, err := specText(a, name)
+	if err != nil {
+		return trace.Trace{}, err
+	}
+	if text == "" {
+		r, err := p.Run(ctx, name)
+		if err != nil {
+			return trace.Trace{}, err
+		}
+		s, rows, err := criteria(ctx, p, r.ID)
+		if err != nil {
+			return trace.Trace{}, err
+		}
+		return trace.Of(s.Goal.Goal.Text, s, rows), nil
+	}
+	s, rows, err := latest(ctx, p, text)
+	if err != nil {
+		return trace.Trace{}, err
+	}
+	return trace.Of(text, s, rows), nil
+}
+
+// specText returns the text of the spec that a name means, as a file or as a name of one; empty where it
+// means none.
+func specText(a *console.Console, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	dir, err := a.WorkDir()
+	if err != nil {
+		return "", err
+	}
+	for _, file := range []string{name, filepath.Join(app.Top(dir), Folder, name+".md")} {
+		if strings.ContainsAny(name, `/\`) && file != name {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		switch {
+		case err != nil && file == name && strings.HasSuffix(name, ".md") && !errors.Is(err, os.ErrNotExist):
+			return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the spec", Cause: err, Hint: "Name a file that can be read."}
+		case err != nil:
+			continue
+		}
+		return string(data), Check(name, data)
+	}
+	if strings.HasSuffix(name, ".md") {
+		return "", app.NotFound("spec", name, "The specs of a repository are in "+Folder+".")
+	}
+	return "", nil
+}
+
+// latest returns the newest run that has a plan for a spec, nil where there is none.
+func latest(ctx context.Context, p *app.Place, text string) (*state.State, []accept.Row, error) {
+	runs, err := p.Runs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, _ := spec.Read([]byte(text))
+	for _, r := range slices.Backward(runs) {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return nil, nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		goal := s.Goal.Goal.Text
+		if !spec.Is(goal) || len(s.Tasks) == 0 {
+			continue
+		}
+		if was, _ := spec.Read([]byte(goal)); was.Title != of.Title {
+			continue
+		}
+		s, rows, err := criteria(ctx, p, r.ID)
+		return s, rows, err
+	}
+	return nil, nil, nil
+}
+
+// criteria returns a run and what is known of its criteria.
+func criteria(ctx context.Context, p *app.Place, run nexus.RunID) (*state.State, []accept.Row, error) {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	var events []nexus.Event
+	for e, err := range p.Journal.Events(ctx, run, 0) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, ok := e.Fact.(nexus.RequestMade); ok {
+			events = append(events, e)
+		}
+	}
+	return s, accept.Of(s, accept.Waivers(events)).Rows, nil
+}

@@ -1,0 +1,285 @@
+package startcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// genesis starts a project from nothing.
+type genesis struct {
+	stack string // that was asked for; empty: the one that fits best
+	bare  bool   // nothing is planned after the first commit
+}
+
+// begin takes an idea from an empty directory to a run: interview, stack, a
+// first commit whose gates are green, plan and work.
+func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *progress.Order) error {
+	dir, err := ground(ctx, a, dir)
+	if err != nil {
+		return err
+	}
+	if err := g.known(o.Goal.Text); err != nil {
+		return err // before anybody is asked
+	}
+	by := git.Identity{}
+	by.Name, by.Email = git.Author(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
+	if !git.Blank(ctx, dir) || !begun(ctx, dir) {
+		if err := git.Found(ctx, dir, by, "Begin"); err != nil {
+			return err
+		}
+	}
+	a.Dir = dir
+	p, err := a.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	idea, err := conceive(ctx, a, p, o)
+	if err != nil {
+		return err
+	}
+	if err := g.first(ctx, a, dir, idea, by); err != nil || g.bare {
+		return err
+	}
+	if err := precheck(ctx, a, p, o); err != nil {
+		return err
+	}
+	if err := consent(a, p, o, a.Person()); err != nil {
+		return err
+	}
+	return progress.Carry(ctx, a, p, *o)
+}
+
+// blank returns the directory that a command works in, and whether a project can
+// begin there from a goal: it is no repository with a commit, and it is empty.
+func blank(ctx context.Context, a *console.Console, o *progress.Order, opened error) (string, bool) {
+	dir, err := a.WorkDir()
+	if err != nil || o.Plan != nil || !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}) {
+		return "", false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", false
+	}
+	return dir, vacant(ctx, dir)
+}
+
+// ground returns the directory where a project may begin. One that has anything
+// in it but an empty repository is refused.
+func ground(ctx context.Context, a *console.Console, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		here, err := a.WorkDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(here, dir)
+	}
+	refuse := func(why, hint string, cause error) (string, error) {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " " + why, Hint: hint, Cause: cause}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return refuse("cannot be made", "Give a directory that is empty or does not exist, where you may write.", err)
+	}
+	dir, err := filepath.EvalSymlinks(dir) // as git names it
+	if err != nil {
+		return refuse("cannot be read", "Give another directory.", err)
+	}
+	if vacant(ctx, dir) {
+		return dir, nil
+	}
+	if top := app.Top(dir); top != dir && exists(filepath.Join(top, ".git")) {
+		return refuse("is in the repository "+view.Quote(top), "Begin a project outside of others; for a part of that one, use nexus run there.", nil)
+	}
+	return refuse("is not empty", "Give a directory that is empty or does not exist. In a project that exists, commit it and use nexus run.", nil)
+}
+
+// vacant reports whether a directory is empty, or an empty repository of its own.
+func vacant(ctx context.Context, dir string) bool {
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) > 1 {
+		return false
+	}
+	if len(all) == 1 {
+		return all[0].Name() == ".git" && all[0].IsDir() && git.Blank(ctx, dir)
+	}
+	top := app.Top(dir)
+	return !exists(filepath.Join(top, ".git"))
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// begun reports whether the empty commit is there from which work can start.
+func begun(ctx context.Context, dir string) bool {
+	_, err := git.Find(ctx, dir)
+	return err == nil
+}
+
+// known refuses a stack that cannot be begun with, before anybody is asked.
+func (g genesis) known(idea string) error {
+	_, err := g.choose(idea)
+	return err
+}
+
+// choose returns the stack for an idea.
+func (g genesis) choose(idea string) (stack.Choice, error) {
+	c, why := stack.Choose(idea, g.stack, sandbox.Installed)
+	if why == "" {
+		return c, nil
+	}
+	return c, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: why,
+		Hint: "Install its tools, or name another stack with --stack. A project of any stack works once it has a commit: then use nexus run.",
+	}
+}
+
+// conceive asks about the idea, or takes up the interview of a call before that
+// was put off. The order's goal is the spec then. It returns what the stack is chosen by.
+func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (string, error) {
+	settings, _, err := a.Settings()
+	if err != nil || settings.Interview == string(inquiry.WhenNever) || spec.Is(o.Goal.Text) {
+		return o.Goal.Text, err
+	}
+	asking := *o
+	asking.Headless = o.Headless || o.Yes
+	s, err := earlierInterview(ctx, p, o.Goal.Text)
+	if err != nil {
+		return "", err
+	}
+	if s != nil {
+		asking.Run = s.Run
+	}
+	if s == nil || s.Status != nexus.StatusDone {
+		if s, err = progress.Interview(ctx, a, p, &asking); err != nil {
+			return "", err
+		}
+	}
+	o.Spent = s.Ledger.Spent()
+	sayAssumed(a, &s.Interview)
+	idea := []string{o.Goal.Text}
+	for _, e := range s.Interview.Exchanges {
+		idea = append(idea, e.Answer)
+	}
+	idea = append(idea, s.Interview.Draft.Notes...)
+	o.Goal.Text = string(spec.Markdown(s.Interview.Spec()))
+	return strings.Join(idea, "\n"), nil
+}
+
+// earlierInterview returns the last interview about the same idea, nil for none.
+func earlierInterview(ctx context.Context, p *app.Place, idea string) (*state.State, error) {
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Backward(all) {
+		if s, err := p.Replay(ctx, r.ID); err == nil && s.Goal.Goal.Mode == nexus.Interview && s.Goal.Goal.Text == idea {
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// first makes the first commit: the files of the stack's skeleton, once their
+// gates are green in the sandbox. Files that are not are taken away again.
+func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string, by git.Identity) (err error) {
+	c, err := g.choose(idea)
+	if err != nil {
+		return err
+	}
+	a.Say("stack: %s, because %s", c.Stack.Name, strings.Join(c.Why, "; "))
+	for _, not := range c.Not {
+		a.Say("  not %s", not)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("open the new project: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	files := c.Stack.Skeleton.Of(called(dir))
+	for _, f := range files {
+		if err := errors.Join(root.MkdirAll(filepath.Dir(f.Path), 0o755), root.WriteFile(f.Path, []byte(f.Text), 0o644)); err != nil {
+			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.Path, Cause: err, Hint: "Make the directory writable."}
+		}
+	}
+	said, err := green(ctx, a)
+	if err != nil {
+		for _, f := range files {
+			err = errors.Join(err, root.Remove(f.Path))
+		}
+		return err
+	}
+	commit, err := git.Begin(ctx, dir, by, "Begin with a "+c.Stack.Name+" project that builds, lints and passes its tests")
+	if err != nil {
+		return err
+	}
+	a.Say("first commit %.9s: %s", commit, said)
+	return nil
+}
+
+// green says which gates passed. It is an error where build, lint and tests did
+// not all do so.
+func green(ctx context.Context, a *console.Console) (string, error) {
+	all, err := check.Green(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	var passed, not []string
+	for _, e := range all {
+		if e.Passed() {
+			passed = append(passed, detect.Step(e.Gate))
+		} else {
+			not = append(not, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", e.Gate, e.State, e.Why), ": "))
+		}
+	}
+	for _, need := range []string{"build", "lint", "test"} {
+		if !slices.Contains(passed, need) && len(not) == 0 {
+			not = append(not, need+": there is no such gate")
+		}
+	}
+	if len(not) > 0 {
+		return "", &nexus.Error{
+			Code: nexus.CodeNotReady, Message: "the first commit is not green: " + strings.Join(not, "; "),
+			Hint: "Install or repair the tools of the stack, or name another with --stack, and start again.",
+		}
+	}
+	return strings.Join(passed, ", ") + " pass", nil
+}
+
+// called is the name of a project in a directory: what every stack takes for one.
+func called(dir string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		if unicode.IsUpper(r) && r < unicode.MaxASCII {
+			return unicode.ToLower(r)
+		}
+		return '_'
+	}, filepath.Base(dir))
+	name = strings.Trim(name, "_0123456789")
+	if name == "" || slices.Contains([]string{"test", "tests", "main", "src"}, name) {
+		return "project"
+	}
+	return name
+}

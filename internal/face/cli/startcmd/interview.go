@@ -1,0 +1,272 @@
+package startcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// specDir is where specs are, below the root of the repository.
+const specDir = ".nexus/specs"
+
+func interviewCommand(a *console.Console) *cobra.Command {
+	var o progress.Order
+	var file, name string
+	var resume bool
+	c := a.Command("interview [GOAL] [-f FILE] | --resume [RUN] [flags]", "ask about a goal until it is clear, and write a spec", func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if text := strings.TrimSpace(strings.Join(args, " ")); resume {
+			o.Run, err = begunInterview(ctx, p, text, file)
+		} else {
+			err = askedAbout(ctx, a, &o, text, file)
+		}
+		if err != nil {
+			return err
+		}
+		s, err := questioned(ctx, a, p, &o)
+		if s == nil || err != nil && s.Status != nexus.StatusWaiting {
+			return err
+		}
+		return errors.Join(err, written(ctx, a, p, s, name, o.Yes, o.Headless))
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
+	f := c.Flags()
+	f.StringVarP(&file, "file", "f", "", "also read what is wanted from `FILE`, such as notes; - is standard input")
+	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
+	f.StringVar(&name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
+	f.BoolVar(&o.Headless, "headless", false, "ask nobody: the default of each question becomes an assumption")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "ask nobody, and replace a spec of the same name")
+	progress.TrafficFlags(c, &o.Traffic)
+	a.JSONFlag(c)
+	a.SettingFlags(c, "model", "budget", "sandbox")
+	return c
+}
+
+// askedAbout fills in the goal, from the command line, a file and the keyboard.
+func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text, file string) error {
+	if file != "" {
+		data, err := slurp(a, file)
+		if err != nil {
+			return err
+		}
+		said := strings.TrimSpace(string(data))
+		if bytes.ContainsRune(data, 0) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: view.Quote(file) + " is not text",
+				Hint: "Give notes as plain text or Markdown.",
+			}
+		}
+		if text == "" {
+			text = said
+		} else {
+			text += "\n\nFrom " + filepath.Base(file) + ":\n\n" + said
+		}
+	}
+	if text == "" && a.Person() && !o.Headless && !o.Yes {
+		line, err := a.Keyboard().Line(ctx, "What do you want to have built?\n> ")
+		if err != nil {
+			return err
+		}
+		text = line
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	if text, err = a.Invoke(settings, text); err != nil {
+		return err
+	}
+	o.Goal.Text = text
+	return errors.Join(plan.CheckGoal(text), forbidden(a, text, nil))
+}
+
+// begunInterview returns the interview that a name means, the last one without
+// a name.
+func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus.RunID, error) {
+	if file != "" {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal of its run",
+			Hint: "Leave out --file, or --resume.",
+		}
+	}
+	if name != "" {
+		r, err := p.Run(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return "", err
+		}
+		if s.Goal.Goal.Mode != nexus.Interview {
+			return "", &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is no interview",
+				Hint: "Continue it with nexus resume " + string(r.ID) + ".",
+			}
+		}
+		return r.ID, nil
+	}
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range slices.Backward(all) {
+		if s, err := p.Replay(ctx, r.ID); err == nil && s.Goal.Goal.Mode == nexus.Interview {
+			return r.ID, nil
+		}
+	}
+	return "", &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "this repository has no interview yet",
+		Hint: "Start one with nexus interview GOAL.",
+	}
+}
+
+// questioned has the interview, or takes it as it is where it is over.
+func questioned(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (*state.State, error) {
+	if o.Run != "" {
+		s, err := p.Replay(ctx, o.Run)
+		if err != nil || s.Status == nexus.StatusDone {
+			return s, err
+		}
+	}
+	asking := *o
+	asking.Headless = o.Headless || o.Yes
+	return progress.Interview(ctx, a, p, &asking)
+}
+
+// told is what nexus interview prints with --json.
+type told struct {
+	Run          nexus.RunID          `json:"run"`
+	Status       nexus.RunStatus      `json:"status"`
+	File         string               `json:"file,omitzero"` // of the spec; empty: it was not written
+	Clear        bool                 `json:"clear"`         // nothing was asked
+	Depth        string               `json:"depth"`
+	Requirements []nexus.Requirement  `json:"requirements"`
+	Candidates   []nexus.Requirement  `json:"candidates"`
+	Assumptions  []inquiry.Assumption `json:"assumptions"`
+	Exchanges    []inquiry.Exchange   `json:"questions"`
+	Gaps         []string             `json:"gaps"`
+	Statistics   inquiry.Statistics   `json:"statistics"`
+	Spent        nexus.Money          `json:"spent"`
+	Spec         spec.Spec            `json:"spec"`
+}
+
+// written writes the spec of an interview, and prints it.
+func written(ctx context.Context, a *console.Console, p *app.Place, s *state.State, name string, yes, headless bool) error {
+	i := &s.Interview
+	made := i.Spec()
+	text := spec.Markdown(made)
+	t := told{
+		Run: s.Run, Status: s.Status, Clear: i.Clear, Depth: i.Depth(), Requirements: some(i.Requirements), Candidates: some(i.Candidates),
+		Assumptions: some(i.Assumptions), Exchanges: some(i.Exchanges), Gaps: some(i.Gaps()), Statistics: i.Statistics(), Spent: s.Ledger.Spent(), Spec: made,
+	}
+	var err error
+	if s.Status == nexus.StatusDone {
+		t.File, err = place(ctx, a, p, made, text, name, yes, headless)
+		sayAssumed(a, i)
+	}
+	if t.File != "" {
+		a.Say("wrote %s", t.File)
+	}
+	return errors.Join(a.Answer(t, func(view.Style) string { return view.CleanText(string(text)) }), err)
+}
+
+// some is never null in JSON.
+func some[T any](all []T) []T { return append([]T{}, all...) }
+
+// sayAssumed says what nobody agreed to.
+func sayAssumed(a *console.Console, i *inquiry.Interview) {
+	n := 0
+	for _, as := range i.Assumptions {
+		if !as.Locked {
+			n++
+		}
+	}
+	if n > 0 {
+		a.Say("%s that nobody has agreed to; read them before you build on it", view.Count(n, "assumption"))
+	}
+}
+
+// place writes a spec where it belongs. One that is there, and says something
+// else, is replaced only by somebody who says so.
+func place(ctx context.Context, a *console.Console, p *app.Place, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
+	if name = cmp.Or(strings.TrimSuffix(name, ".md"), slug(made.Title)); name != slug(name) {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is no name of a spec",
+			Hint: "Use letters, digits and hyphens, such as " + slug(name) + ".",
+		}
+	}
+	rel := specDir + "/" + name + ".md"
+	root, err := os.OpenRoot(p.Repo.Work) // a link in the repository leads nowhere else
+	if err != nil {
+		return "", &nexus.Error{Code: nexus.CodeStorage, Message: "open the repository", Cause: err, Hint: "Make the directory readable."}
+	}
+	defer func() { _ = root.Close() }()
+	old, err := root.ReadFile(rel)
+	switch {
+	case err == nil && bytes.Equal(old, text):
+		return rel, nil
+	case err == nil && !yes:
+		if err := replace(ctx, a, rel, headless); err != nil {
+			return "", err
+		}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", &nexus.Error{Code: nexus.CodeStorage, Message: "read " + rel, Cause: err, Hint: "Choose another name with --name."}
+	}
+	if err = root.MkdirAll(specDir, 0o755); err == nil {
+		err = errors.Join(root.WriteFile(rel+".tmp", text, 0o644), root.Rename(rel+".tmp", rel))
+	}
+	if err != nil {
+		return "", &nexus.Error{
+			Code: nexus.CodeStorage, Message: "write " + rel, Cause: err,
+			Hint: "Make the directory writable. The interview is kept: nexus interview --resume writes its spec again.",
+		}
+	}
+	return rel, nil
+}
+
+// replace asks whether a spec may be replaced.
+func replace(ctx context.Context, a *console.Console, rel string, headless bool) error {
+	if !headless && a.Person() {
+		answer, err := a.Keyboard().Line(ctx, rel+" exists and says something else. Replace it? [y/N]: ")
+		if err == nil && nexus.Agrees(answer) {
+			return nil
+		}
+	}
+	return &nexus.Error{
+		Code: nexus.CodeNeedsPerson, Message: rel + " exists and was not replaced",
+		Hint: "The interview is kept: write its spec with nexus interview --resume RUN --name OTHER, or replace the old one with --yes.",
+	}
+}
+
+// slug is a title as the name of a file.
+func slug(title string) string {
+	name := strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+	if len(name) > 48 {
+		name = strings.Trim(name[:48], "-")
+	}
+	return cmp.Or(name, "spec")
+}

@@ -1,0 +1,49 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// aboutInterview says who assumes something: the planner also does.
+func aboutInterview(f nexus.Fact) string {
+	if f, ok := f.(nexus.AssumptionStated); ok && strings.HasPrefix(string(f.Attempt), "plan.") {
+		return "plan"
+	}
+	return "interview"
+}
+
+// describeInterview says what an interview came to.
+func describeInterview(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.InterviewSought:
+		return fmt.Sprintf("round %d: reading what is known", f.Round)
+	case nexus.InterviewHeard:
+		switch {
+		case f.Clear:
+			return "the goal is clear: nothing is asked"
+		case len(f.Questions) == 0:
+			return fmt.Sprintf("round %d: nothing more to ask", f.Round)
+		default:
+			return fmt.Sprintf("round %d: %s", f.Round, Count(len(f.Questions), "question"))
+		}
+	case nexus.InterviewFailed:
+		return "failed: " + f.Why
+	case nexus.RequirementCaptured:
+		kind := "requirement"
+		if f.Candidate {
+			kind = "candidate"
+		}
+		return fmt.Sprintf("%s %s (%s): %s", kind, f.Requirement.ID, f.Requirement.Priority, f.Requirement.Text)
+	case nexus.RequirementWithdrawn:
+		return Because("withdrew "+f.ID, f.Why)
+	case nexus.AssumptionStated:
+		return fmt.Sprintf("assumes %s: %s", f.ID, f.Text)
+	case nexus.AssumptionLocked:
+		return fmt.Sprintf("%s holds: %s agreed", f.ID, f.By)
+	default:
+		return ""
+	}
+}

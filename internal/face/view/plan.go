@@ -1,0 +1,91 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+)
+
+// Consent is what people said to the plan of a run.
+type Consent struct {
+	By     string  `json:"approved_by,omitzero"` // empty before
+	Drafts []Draft `json:"drafts,omitempty"`     // plans that were refused or edited, oldest first
+}
+
+// Draft is a plan that people did not let start as it was.
+type Draft struct {
+	By      string            `json:"by"`
+	Why     string            `json:"why,omitzero"` // why it was refused; empty where it was edited
+	At      time.Time         `json:"at"`
+	Tasks   int               `json:"tasks"`
+	Goal    string            `json:"goal,omitzero"`     // of the draft, where it was edited
+	Changes []plandiff.Change `json:"changes,omitempty"` // what the plan after it has instead; none before there is one
+}
+
+// ConsentOf returns what people said to the plan; nil where nobody did.
+func ConsentOf(s *state.State) *Consent {
+	c := s.Consent
+	if len(c.Drafts) == 0 && (c.By == "" || c.By == "policy") {
+		return nil
+	}
+	said := &Consent{By: c.By}
+	for i, d := range c.Drafts {
+		draft := Draft{By: d.By, Why: d.Why, At: d.At, Tasks: len(d.Tasks)}
+		if after := s.Proposal(i + 1); len(after) > 0 {
+			draft.Changes = plandiff.Between(d.Tasks, after)
+		}
+		after := s.Goal.Goal.Text
+		if i+1 < len(c.Drafts) {
+			after = c.Drafts[i+1].Goal
+		}
+		if d.Goal != after {
+			draft.Goal = d.Goal
+		}
+		said.Drafts = append(said.Drafts, draft)
+	}
+	return said
+}
+
+// DrawConsent draws which plans people refused or edited, each with what the one
+// after it has instead; empty where they did neither.
+func DrawConsent(s Style, c *Consent) string {
+	if c == nil || len(c.Drafts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n" + s.Bold("plan") + "\n")
+	for _, d := range c.Drafts {
+		text := "edited by " + d.By
+		if d.Why != "" {
+			text = "refused by " + d.By + ": " + d.Why
+		}
+		b.WriteString(s.Wrap(Clean(text), "  ") + "\n")
+		if d.Goal != "" {
+			b.WriteString(s.Wrap("the goal was: "+Clean(d.Goal), "    ") + "\n")
+		}
+		b.WriteString(DrawChanges(s, d.Changes, "    "))
+	}
+	if c.By != "" {
+		b.WriteString(s.Wrap("approved by "+Clean(c.By), "  ") + "\n")
+	}
+	return b.String()
+}
+
+// DrawChanges draws what is different in a plan, a line for each task.
+func DrawChanges(s Style, all []plandiff.Change, indent string) string {
+	var b strings.Builder
+	for _, c := range all {
+		text := s.Wrap(Clean(c.String()), indent)
+		switch c.Kind {
+		case plandiff.Added:
+			text = s.Good(text)
+		case plandiff.Removed:
+			text = s.Bad(text)
+		default:
+		}
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,79 @@
+package nexus
+
+// InterviewQuestion is what the interviewer wants to know of a person.
+type InterviewQuestion struct {
+	Key     string   `json:"key"`  // "2.1": the first of its second round
+	Text    string   `json:"text"` // one question
+	Choices []string `json:"choices,omitempty"`
+	Default string   `json:"default"`       // what is assumed without an answer
+	Changes string   `json:"changes"`       // what the plan depends on the answer for
+	Area    string   `json:"area,omitzero"` // that it is about
+}
+
+// InterviewDraft is what a spec says beside its requirements.
+type InterviewDraft struct {
+	Title      string               `json:"title,omitzero"`
+	Problem    string               `json:"problem,omitzero"`
+	Criteria   []InterviewCriterion `json:"criteria,omitempty"`
+	Notes      []string             `json:"notes,omitempty"`
+	OutOfScope []string             `json:"out_of_scope,omitempty"`
+	Critique   []string             `json:"critique,omitempty"`
+}
+
+// InterviewCriterion shows that requirements are met.
+type InterviewCriterion struct {
+	Text  string   `json:"text"`
+	Check string   `json:"check,omitzero"` // as of a task's criterion
+	Of    []string `json:"of,omitempty"`   // texts or ids of requirements; empty: of all
+}
+
+// An interview.
+type (
+	// InterviewSought intends a conversation in which the interviewer turns what
+	// was said so far into requirements, and says what is open.
+	InterviewSought struct {
+		Attempt AttemptID `json:"attempt"` // "interview.1"
+		Round   int       `json:"round"`   // from 1
+	}
+	// InterviewHeard says what came of it, beside requirements and assumptions,
+	// which are facts of their own. Its questions are asked one by one.
+	InterviewHeard struct {
+		Attempt   AttemptID           `json:"attempt"`
+		Round     int                 `json:"round"`
+		Clear     bool                `json:"clear,omitzero"` // the goal needed no question
+		Done      bool                `json:"done,omitzero"`  // the interviewer has no more
+		Draft     InterviewDraft      `json:"draft,omitzero"`
+		Questions []InterviewQuestion `json:"questions,omitempty"`
+	}
+	// InterviewFailed says why the interviewer gave no answer that can be used.
+	InterviewFailed struct {
+		Attempt AttemptID `json:"attempt"`
+		Why     string    `json:"why"`
+		Outcome Outcome   `json:"outcome,omitzero"`
+	}
+	// RequirementCaptured adds a requirement, or replaces the one of its id.
+	RequirementCaptured struct {
+		Attempt     AttemptID   `json:"attempt"`
+		Requirement Requirement `json:"requirement"`
+		Candidate   bool        `json:"candidate,omitzero"` // nobody is sure enough that it was meant
+	}
+	// RequirementWithdrawn takes a requirement back: a person answered otherwise.
+	RequirementWithdrawn struct {
+		Attempt AttemptID `json:"attempt"`
+		ID      string    `json:"id"`
+		Why     string    `json:"why,omitzero"`
+	}
+	// AssumptionStated says what holds until a person says otherwise.
+	AssumptionStated struct {
+		Attempt  AttemptID `json:"attempt"`
+		ID       string    `json:"id"` // "A-1"
+		Text     string    `json:"text"`
+		Question string    `json:"question,omitzero"` // key of the question whose default it is
+	}
+	// AssumptionLocked says that a person agreed to an assumption.
+	AssumptionLocked struct {
+		Attempt AttemptID `json:"attempt"`
+		ID      string    `json:"id"`
+		By      string    `json:"by"`
+	}
+)

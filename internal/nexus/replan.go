@@ -1,0 +1,69 @@
+package nexus
+
+import "time"
+
+// Threshold is something at which it is decided anew how a task continues.
+type Threshold string
+
+// The thresholds.
+const (
+	OverEstimate Threshold = "time"     // it takes longer than was estimated, by the run's factor
+	OverTime     Threshold = "deadline" // all the time that it may take is used up
+	OverRounds   Threshold = "rounds"   // a share of the rounds that it may take
+	OverFiles    Threshold = "files"    // it changes files that it does not declare
+	OverFailures Threshold = "failures" // rounds in a row were red
+	NeedFailed   Threshold = "need"     // a task that it needs will not land
+	BlockerMet   Threshold = "blocker"  // its agent gave up, as something stands in the way
+	AgentAsked   Threshold = "request"  // its agent asks for another plan
+)
+
+// Course is how a task continues.
+type Course string
+
+// The courses.
+const (
+	CourseContinue Course = "continue"
+	CourseSplit    Course = "split"    // it is cut into smaller ones
+	CourseRescope  Course = "rescope"  // it is planned again, perhaps as one task
+	CourseEscalate Course = "escalate" // a stronger model, or another strategy
+	CourseStop     Course = "stop"     // it is left for a person
+)
+
+// Replan is where the thresholds are. A threshold of 0 is none, and the zero Replan
+// leaves tasks to their caps.
+type Replan struct {
+	Time     int           `json:"time,omitzero"`     // percent of the estimate
+	Least    time.Duration `json:"least,omitzero"`    // time below which no estimate counts
+	Rounds   int           `json:"rounds,omitzero"`   // percent of the rounds that a task may take
+	Files    int           `json:"files,omitzero"`    // files beyond those that it declares; more are too many
+	Failures int           `json:"failures,omitzero"` // red rounds in a row
+}
+
+// Crossed is a threshold that a task reached, and how.
+type Crossed struct {
+	Threshold Threshold `json:"threshold"`
+	Why       string    `json:"why"`
+}
+
+// What is recorded of plans that change while a task is worked on.
+type (
+	// ReplanAsked says that an agent asks for a new plan of its task.
+	ReplanAsked struct {
+		Session    SessionID `json:"session"`
+		Task       TaskID    `json:"task"`
+		Reason     string    `json:"reason"`
+		Suggestion string    `json:"suggestion,omitzero"`
+		Blockers   []string  `json:"blockers,omitempty"`
+		Files      []string  `json:"files,omitempty"` // that the change would touch
+	}
+	// ReplanDecided says how a task continues that reached thresholds. It is
+	// recorded before anything follows from it.
+	ReplanDecided struct {
+		Task    TaskID    `json:"task"`
+		Attempt AttemptID `json:"attempt,omitzero"` // the last one; empty before the first
+		Crossed []Crossed `json:"crossed"`
+		Course  Course    `json:"course"`
+		Why     string    `json:"why"`
+		Anew    bool      `json:"anew,omitzero"` // its time begins anew: the next attempt continues from what is kept
+	}
+)

@@ -1,0 +1,70 @@
+package local
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// look lets a checker hold the plan against the goal. Each of its two sessions is held
+// once, also by who continues after a crash. Where it comes to nothing, nobody knows
+// whether the plan covers the goal, and the plan says so.
+func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexus.PlanCover, error) {
+	statements := spec.Statements(made.Goal)
+	if !spec.Looks(p.view.Limits.SecondLook, statements) {
+		return nil, nil //nolint:nilnil // nobody looks
+	}
+	if why := spec.TooLong(statements); why != "" {
+		return &nexus.PlanCover{State: nexus.CoverUnsure, Why: why}, nil
+	}
+	n := 1
+	if again {
+		n = 2
+	}
+	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", p.a.ID, nexus.Checker, n))
+	data, why, err := p.check(ctx, id, prompt.Cover{Session: id, Goal: made.Goal, Statements: statements, Tasks: made.Tasks})
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return &nexus.PlanCover{State: nexus.CoverUnsure, Why: why}, nil
+	}
+	c := plan.ParseCover(data, made.Goal, made.Tasks)
+	return &c, nil
+}
+
+// check has the session of a checker, or reads what came of it, and says why nothing did.
+func (p *planning) check(ctx context.Context, id nexus.SessionID, c prompt.Cover) (data []byte, why string, err error) {
+	old := p.a.Session(id)
+	if old == nil || !old.Over {
+		next, because := "", ""
+		if old == nil || len(old.Messages) == 0 {
+			next, because = c.Message(), "brief"
+		}
+		o, err := p.Worker.Sessions.Converse(ctx, worker.Talk{
+			Attempt: p.a, Session: id, Role: nexus.Checker, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text,
+			Next: next, Why: because, Handin: plan.CoverSchema(), Limits: p.view.Limits, Record: p.record,
+		}, p.desk)
+		switch {
+		case err != nil && (ctx.Err() != nil || stops(err)):
+			return nil, "", err
+		case err != nil:
+			return nil, "the checker failed: " + err.Error(), nil //nolint:nilerr // the plan says that nobody could tell
+		case o.Outcome != nexus.Accepted:
+			return nil, fmt.Sprintf("the checker submitted nothing (%s): %s", o.Outcome, o.Why), nil
+		}
+		return o.Handin, "", nil
+	}
+	if old.Outcome != nexus.Accepted || old.Result == "" {
+		return nil, fmt.Sprintf("the checker submitted nothing (%s)", old.Outcome), nil
+	}
+	if data, err = p.Worker.Site.Blobs.Get(old.Result); err != nil {
+		return nil, "", err
+	}
+	return data, "", nil
+}

@@ -1,0 +1,34 @@
+package local
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/interview"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// interview has one round with the interviewer, who only reads the repository.
+// Each round is a session of its own: days may lie between two.
+func (m *Machine) interview(ctx context.Context, f nexus.InterviewSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
+	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", f.Attempt, nexus.Interviewer, f.Round))
+	var err error
+	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
+		return nil, fmt.Errorf("make a worktree for the interviewer: %w", err)
+	}
+	talk := func(ctx context.Context, message, why string) (agent.Outcome, error) {
+		return m.Worker.Sessions.Converse(ctx, worker.Talk{
+			Attempt: p.a, Session: p.session, Role: nexus.Interviewer, Tree: p.tree, Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Next: message, Why: why,
+			Handin: interview.Schema(), Limits: v.Limits, Record: p.record,
+		}, d)
+	}
+	facts, err := interview.Hear(ctx, v.Interview, f.Round, interview.Message(v.Interview, p.session, f.Round, v.Alone), p.begun(), talk)
+	if err != nil {
+		return nil, err
+	}
+	return facts, p.tree.Remove(ctx)
+}

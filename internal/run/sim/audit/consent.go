@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// consents is what is known of the consent to the plan.
+type consents struct {
+	wanted   bool
+	question string // the open one about the plan as it is
+	agreed   bool   // a yes was said to what is approved next
+	objected bool   // a no with a reason was said to the plan as it is
+	approved bool
+	refused  int // plans that were set aside
+	drafts   int // tasks of the plan that are no tasks of the scenario
+}
+
+// consent books what people are asked about the plan, and that nothing of it starts
+// before they agreed, and nothing ever of one that they refused.
+func (b *Audit) consent(f nexus.Fact) {
+	c := &b.consents
+	switch f := f.(type) {
+	case nexus.GoalAccepted:
+		c.wanted = f.Consent.Wanted
+	case nexus.QuestionAsked:
+		if f.Trigger == nexus.PlanTrigger {
+			if !c.wanted || c.approved || c.question != "" && c.question != f.ID {
+				b.wrong("%s asks about the plan; wanted %v, approved %v, %s is open", f.ID, c.wanted, c.approved, c.question)
+			}
+			c.question, c.agreed, c.objected = f.ID, false, false
+		}
+	case nexus.QuestionAnswered:
+		if f.ID == c.question {
+			c.question, c.agreed, c.objected = "", nexus.Agrees(f.Text), strings.HasPrefix(f.Text, "no: ")
+		}
+	case nexus.PlanProposed, nexus.PlanRevised, nexus.PlanRefused:
+		b.propose(f)
+	case nexus.TaskPlanned:
+		if toy.IsDraft(f.Task.ID) && !c.approved {
+			c.drafts++
+		}
+	case nexus.PlanApproved:
+		if c.wanted && !c.agreed {
+			b.wrong("the plan is approved by %s, and nobody agreed to it", f.By)
+		}
+		c.approved = true
+	case nexus.RoutesSought, nexus.TaskRouted:
+		if !c.approved {
+			b.wrong("%s before the plan is approved", nexus.Kind(f))
+		}
+	case nexus.AttemptStarted:
+		if !c.approved {
+			b.wrong("%s is started before the plan is approved", f.Attempt)
+		}
+		if b.tasks[f.Task] == nil {
+			b.wrong("%s is started, and %s is no task of the plan", f.Attempt, f.Task)
+			b.tasks[f.Task] = &account{Task: nexus.Task{ID: f.Task}, tries: map[nexus.Tier]int{}}
+		}
+	default:
+	}
+}
+
+// propose books another plan, or none, in place of the one before.
+func (b *Audit) propose(f nexus.Fact) {
+	c := &b.consents
+	if c.approved {
+		b.wrong("%s after the plan was approved", nexus.Kind(f))
+	}
+	switch f.(type) {
+	case nexus.PlanProposed:
+		c.agreed = false
+	case nexus.PlanRefused:
+		if c.refused++; !c.objected || c.refused > b.limits.Refusals {
+			b.wrong("the plan is refused for the time %d of %d; somebody objected: %v", c.refused, b.limits.Refusals, c.objected)
+		}
+	default: // a person may agree to what they made of it in one go
+	}
+	if c.question != "" {
+		b.wrong("%s while %s is open", nexus.Kind(f), c.question)
+	}
+	c.objected, c.drafts, b.tasks = false, 0, map[nexus.TaskID]*account{}
+}
+
+// Drafts returns how many tasks of the plan are no tasks of the scenario.
+func (b *Audit) Drafts() int { return b.consents.drafts }
+
+// Refused returns how many plans were refused.
+func (b *Audit) Refused() int { return b.consents.refused }

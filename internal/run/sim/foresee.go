@@ -1,0 +1,235 @@
+package sim
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// Foreseen is how right the estimates were, over many runs. A share is 1 where all
+// were.
+type Foreseen struct {
+	Repositories int     `json:"repositories"`
+	Runs         int     `json:"runs"`
+	Asked        int     `json:"asked"`   // times that somebody wanted to know how long a run still takes
+	Unknown      int     `json:"unknown"` // of them, when too few tasks had landed to say
+	Right        float64 `json:"right"`   // share of the answers whose range held what it then took
+	Early        float64 `json:"early"`   // share in which it took less
+	Late         float64 `json:"late"`    // share in which it took more
+	Wide         float64 `json:"wide"`    // how many times its lower end the upper end of a range is, in the middle case
+	Tasks        int     `json:"tasks"`   // that landed, and that were estimated from history before
+	Held         float64 `json:"held"`    // share of them that took what their range said
+	Problem      string  `json:"problem,omitzero"`
+}
+
+// runsEach is how many runs a made-up repository sees, one after the other.
+const runsEach = 6
+
+// Foresee lets the real scheduler work through runs of made-up repositories, and asks
+// at every moment at which something happens how long the run still takes. What
+// tasks take there compared with the rule of thumb depends on their stack and their
+// tier, and on chance. Attempts fail now and then, and landing and the last gates
+// take their time, too.
+func Foresee(first uint64, repositories int) Foreseen {
+	out := Foreseen{Repositories: repositories}
+	var sum tally
+	for i := range repositories {
+		seed := first + uint64(i)              //nolint:gosec // i is not below 0
+		dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
+		r := newRepository(dice)
+		for range runsEach {
+			if err := r.run(&sum); err != nil {
+				out.Problem = fmt.Sprintf("seed %d: %v", seed, err)
+				return out
+			}
+			out.Runs++
+		}
+	}
+	sum.into(&out)
+	return out
+}
+
+// tally counts what came of estimates.
+type tally struct {
+	asked, unknown, early, late int
+	wide                        []float64
+	tasks, held                 int
+}
+
+func (t *tally) into(out *Foreseen) {
+	out.Asked, out.Unknown, out.Tasks = t.asked, t.unknown, t.tasks
+	said := float64(max(1, t.asked-t.unknown))
+	out.Early, out.Late = float64(t.early)/said, float64(t.late)/said
+	out.Right = 1 - out.Early - out.Late
+	out.Wide = middle(t.wide)
+	out.Held = float64(t.held) / float64(max(1, t.tasks))
+}
+
+// repository is a made-up one, with what its runs took.
+type repository struct {
+	dice  *rand.Rand
+	past  route.Stats
+	slow  map[string]float64     // by stack: what tasks take compared with the rule of thumb
+	tiers map[nexus.Tier]float64 // the same by tier
+	wide  float64                // how much tasks differ that look the same
+	lag   time.Duration          // of a landing
+	rest  time.Duration          // of the last gates
+	runs  int
+}
+
+func newRepository(dice *rand.Rand) *repository {
+	factor := func(wide float64) float64 { return math.Exp(wide * dice.NormFloat64()) }
+	return &repository{
+		dice: dice,
+		slow: map[string]float64{"go": factor(0.7), "py": factor(0.7)},
+		tiers: map[nexus.Tier]float64{
+			nexus.Fast: factor(0.3), nexus.Balanced: factor(0.3), nexus.Strong: factor(0.3),
+		},
+		wide: 0.2 + 0.5*dice.Float64(),
+		lag:  time.Duration(dice.IntN(180)) * time.Second,
+		rest: time.Duration(dice.IntN(300)) * time.Second,
+	}
+}
+
+// plan makes up the tasks of a run.
+func (r *repository) plan() []nexus.Task {
+	plan := make([]nexus.Task, 3+r.dice.IntN(14))
+	for i := range plan {
+		ending := []string{"go", "py"}[r.dice.IntN(2)]
+		t := nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Files: []string{fmt.Sprintf("f%d.%s", i-r.dice.IntN(2), ending)}}
+		t.Complexity = []nexus.Complexity{nexus.Simple, nexus.Simple, nexus.Medium, nexus.Complex}[r.dice.IntN(4)]
+		if r.dice.IntN(2) == 0 {
+			t.Minutes = 5 + r.dice.IntN(26)
+		}
+		for i > 0 && r.dice.IntN(3) == 0 {
+			t.Needs = []nexus.TaskID{plan[r.dice.IntN(i)].ID}
+			break
+		}
+		plan[i] = t
+	}
+	return plan
+}
+
+// takes draws how long an attempt at a task takes.
+func (r *repository) takes(t *state.Task, tier nexus.Tier) time.Duration {
+	e := route.Expect(nil, t.Task, t.Route.Complexity, tier)
+	times := r.slow[string(t.Files[0][len(t.Files[0])-2:])] * r.tiers[tier] * math.Exp(r.wide*r.dice.NormFloat64())
+	return time.Duration(float64(e.Likely.Seconds) * times * float64(time.Second))
+}
+
+// asking is an answer that is not known yet to be right.
+type asking struct {
+	at   time.Time
+	said route.Remaining
+}
+
+// run lets a run go to its end, and adds what was foreseen of it.
+func (r *repository) run(sum *tally) error {
+	ctx := context.Background()
+	r.runs++
+	id := nexus.RunID(fmt.Sprint("r", r.runs))
+	p := &pacer{now: statetest.Start()}
+	p.journal = &journal{run: id, now: func() time.Time { return p.now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
+	limits := nexus.DefaultLimits()
+	limits.Parallel, limits.TaskTime, limits.RunTime, limits.Alerts = 1+r.dice.IntN(5), 0, 0, nexus.Alerts{}
+	x := r.past.Experience(func(nexus.Role, nexus.Task, nexus.Usage) (nexus.Money, bool) { return 0, false })
+	p.journal.put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "foresee"}, Base: "c0", Limits: limits, Routing: nexus.Routing{Order: []string{route.Manual, route.Keyword}, Experience: x}})
+	p.journal.put(toy.Planned(r.plan())...)
+	core, err := run.Begin(ctx, p.journal, id, run.Opening{})
+	if err != nil {
+		return err
+	}
+	var asked []asking
+	for p.failed == nil && !core.Over() {
+		start, _, err := core.Pass(ctx, p.now)
+		if err != nil {
+			return err
+		}
+		for _, w := range start {
+			took, facts := r.work(p, core.State, w)
+			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.Return(ctx, w, facts, nil) }})
+		}
+		if core.State.Status == nexus.StatusExecuting {
+			said, _ := r.past.Left(core.State, p.now)
+			asked = append(asked, asking{p.now, said})
+		}
+		if core.Over() {
+			break
+		}
+		e, ok := heap.Pop(&p.queue).(event)
+		if !ok {
+			return fmt.Errorf("nothing happens any more")
+		}
+		p.now = e.at
+		e.do()
+	}
+	r.count(sum, core.State, asked, p.now)
+	r.past.Add(core.State)
+	return p.failed
+}
+
+// count adds what came of the estimates of a run.
+func (r *repository) count(sum *tally, s *state.State, asked []asking, end time.Time) {
+	for _, a := range asked {
+		took := end.Sub(a.at)
+		switch sum.asked++; {
+		case a.said == route.Remaining{}:
+			sum.unknown++
+			continue
+		case took < a.said.Low:
+			sum.early++
+		case took > a.said.High:
+			sum.late++
+		}
+		sum.wide = append(sum.wide, a.said.High.Seconds()/max(1, a.said.Low.Seconds()))
+	}
+	for _, t := range s.Tasks {
+		if t.Landed == nil || t.Route == nil || t.Route.Estimate == nil || t.Route.Estimate.Samples == 0 {
+			continue
+		}
+		sum.tasks++
+		if took := int64(t.Worked / time.Second); took >= t.Route.Estimate.Low.Seconds && took <= t.Route.Estimate.High.Seconds {
+			sum.held++
+		}
+	}
+}
+
+// work returns how long something takes and what comes of it.
+func (r *repository) work(p *pacer, s *state.State, w run.Work) (time.Duration, []nexus.Fact) {
+	switch f := w.Intent.(type) {
+	case nexus.AttemptStarted:
+		took := r.takes(s.Task(f.Task), f.Tier)
+		if r.dice.IntN(12) == 0 {
+			return took / 2, []nexus.Fact{nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.NoProgress, Why: "chance"}}
+		}
+		return took, []nexus.Fact{nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.Accepted, Commit: string(f.Attempt), Tree: string(f.Attempt)}}
+	case nexus.TrainDeparted:
+		_, facts := p.work(w)
+		return r.lag/2 + time.Duration(r.dice.Int64N(int64(r.lag)+1)), facts
+	case nexus.ResultReviewed:
+		_, facts := p.work(w)
+		return r.rest/2 + time.Duration(r.dice.Int64N(int64(r.rest)+1)), facts
+	default:
+		return p.work(w)
+	}
+}
+
+// middle returns the middle value, 0 of none.
+func middle(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}

@@ -1,0 +1,238 @@
+// Package elicit turns what an agent of the Agent Client Protocol wants to know
+// from a person into a question in words, and the answer in words into what the
+// agent asked for.
+//
+//	request ─▶ Read ─▶ Text ─▶ a person ─▶ Reply, checked against the fields
+//
+// The agent chose every word of a request. It gets nothing that could not be
+// recorded, such as a password, and no page is opened.
+package elicit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// What a person can do about a request.
+const (
+	Accept  = "accept"
+	Decline = "decline"
+	Cancel  = "cancel"
+)
+
+const (
+	maxFields  = 20
+	maxMessage = 4000 // bytes shown of what the agent says
+	maxLabel   = 300  // bytes shown of what it says about a field
+	maxLine    = 1000 // bytes shown of a field
+	maxURL     = 2000 // bytes of an address
+	maxShown   = 30   // values of a field that are shown
+	maxValues  = 1000 // values that a field may have
+)
+
+// Request is what an agent wants to know, or have a person do.
+type Request struct {
+	message string
+	url     string // page that the person is to open; empty: there are fields
+	fields  []field
+}
+
+// Read reads the parameters of elicitation/create. An error says why no person is
+// asked, for the agent.
+func Read(params []byte) (Request, error) {
+	var in struct {
+		Mode    string          `json:"mode"`
+		Message string          `json:"message"`
+		URL     string          `json:"url"`
+		Schema  json.RawMessage `json:"requestedSchema"`
+	}
+	if err := json.Unmarshal(params, &in); err != nil {
+		return Request{}, errors.New("the question cannot be read")
+	}
+	r := Request{message: legible.Cut(strings.TrimSpace(in.Message), maxMessage)}
+	if r.message == "" {
+		return r, errors.New("the question says nothing")
+	}
+	var err error
+	switch in.Mode {
+	case "", "form":
+		r.fields, err = read(in.Schema)
+	case "url":
+		r.url, err = page(in.URL)
+	default:
+		err = fmt.Errorf("the mode %q is unknown", legible.Cut(in.Mode, 40))
+	}
+	return r, err
+}
+
+// page checks an address that a person is to open.
+func page(address string) (string, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || len(address) > maxURL || legible.Show(address) != address || strings.ContainsAny(address, " \n\t"):
+		return "", errors.New("the address of the page cannot be read")
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
+		return "", errors.New("the address of the page is not one of the web")
+	case u.User != nil:
+		return "", errors.New("the address of the page names a user, which hides where it leads")
+	}
+	return address, nil
+}
+
+// Personal reports whether only a person can answer: no model opens a page.
+func (r Request) Personal() bool { return r.url != "" }
+
+// Text is the question in words, with what can be answered.
+func (r Request) Text() string {
+	var b strings.Builder
+	b.WriteString(r.message + "\n")
+	switch {
+	case r.url != "":
+		u, _ := url.Parse(r.url)
+		fmt.Fprintf(&b, "It asks you to open this page of %s, which Nexus does not open: %s\n", u.Host, r.url)
+		b.WriteString("Answer done when you have done what the page asks, or decline, or cancel.")
+	case len(r.fields) == 0:
+		b.WriteString("Answer yes, or decline, or cancel.")
+	case len(r.fields) == 1:
+		if about := r.fields[0].about(); about != "" {
+			b.WriteString(about + "\n")
+		}
+		fmt.Fprintf(&b, "Answer with %s, or decline, or cancel.", r.fields[0].wants())
+	default:
+		for _, f := range r.fields {
+			line := fmt.Sprintf("- %s: %s", f.name, f.wants())
+			if about := f.about(); about != "" {
+				line += ". " + about
+			}
+			b.WriteString(legible.Cut(line, maxLine) + "\n")
+		}
+		fmt.Fprintf(&b, "Answer with NAME=VALUE for each, with a semicolon between them, or with a JSON object, or decline, or cancel.")
+	}
+	if len(r.fields) > 0 && r.defaulted() {
+		b.WriteString(" Answer defaults to take all defaults.")
+	}
+	return b.String()
+}
+
+// defaulted reports whether nothing has to be answered.
+func (r Request) defaulted() bool {
+	some := false
+	for _, f := range r.fields {
+		if f.fallback == nil && f.required {
+			return false
+		}
+		some = some || f.fallback != nil
+	}
+	return some
+}
+
+// Reply is what the agent gets.
+type Reply struct {
+	Action  string         `json:"action"`
+	Content map[string]any `json:"content,omitempty"`
+}
+
+// Reply reads an answer. An error says what does not fit, for the person.
+func (r Request) Reply(answer string) (Reply, error) {
+	answer = strings.TrimSpace(answer)
+	word := strings.ToLower(strings.TrimRight(answer, ".!"))
+	switch {
+	case word == Decline || word == Cancel:
+		return Reply{Action: word}, nil
+	case word == "":
+		return Reply{}, errors.New("the answer is empty")
+	case r.url != "" || len(r.fields) == 0:
+		return agreed(word)
+	case word == "defaults" && r.defaulted():
+		return r.fill(nil)
+	case strings.HasPrefix(answer, "{"):
+		var given map[string]any
+		d := json.NewDecoder(strings.NewReader(answer))
+		d.UseNumber()
+		if err := d.Decode(&given); err != nil || d.More() {
+			return Reply{}, errors.New("that is not one JSON object")
+		}
+		return r.fill(given)
+	case len(r.fields) == 1:
+		f := r.fields[0]
+		if name, value, ok := strings.Cut(answer, "="); ok && strings.TrimSpace(name) == f.name {
+			answer = strings.TrimSpace(value)
+		}
+		return r.fill(map[string]any{f.name: typed(answer)})
+	}
+	given := map[string]any{}
+	for one := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
+		if one = strings.TrimSpace(one); one == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(one, "=")
+		if name = strings.TrimSpace(name); !ok {
+			return Reply{}, fmt.Errorf("%q is not NAME=VALUE", legible.Cut(one, 40))
+		}
+		if _, twice := given[name]; twice {
+			return Reply{}, fmt.Errorf("%s is there twice", legible.Cut(name, 40))
+		}
+		given[name] = typed(strings.TrimSpace(value))
+	}
+	return r.fill(given)
+}
+
+// agreed reads the answer to a request that has no fields.
+func agreed(word string) (Reply, error) {
+	switch word {
+	case "yes", "done", "ok", Accept:
+		return Reply{Action: Accept}, nil
+	case "no":
+		return Reply{Action: Decline}, nil
+	}
+	return Reply{}, errors.New("only yes, done, decline and cancel can be answered here")
+}
+
+// typed is a value in words, as opposed to one of JSON.
+type typed string
+
+// fill makes the content out of what was given, and of defaults where nothing was.
+func (r Request) fill(given map[string]any) (Reply, error) {
+	content := map[string]any{}
+	known := 0
+	for _, f := range r.fields {
+		value, ok := given[f.name]
+		if ok {
+			known++
+		}
+		if text, isText := value.(typed); value == nil || isText && text == "" && f.kind != "string" {
+			ok = false
+		}
+		switch {
+		case ok:
+			v, err := f.take(value)
+			if err != nil {
+				return Reply{}, fmt.Errorf("%s %w", f.name, err)
+			}
+			content[f.name] = v
+		case f.fallback != nil:
+			content[f.name] = f.fallback
+		case f.required:
+			return Reply{}, fmt.Errorf("%s is missing: it is %s", f.name, f.wants())
+		}
+	}
+	if known < len(given) {
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			if !r.has(name) {
+				return Reply{}, fmt.Errorf("there is no field %q", legible.Cut(name, 40))
+			}
+		}
+	}
+	return Reply{Action: Accept, Content: content}, nil
+}
+
+func (r Request) has(name string) bool {
+	return slices.ContainsFunc(r.fields, func(f field) bool { return f.name == name })
+}

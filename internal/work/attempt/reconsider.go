@@ -1,0 +1,69 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// reconsider records what is decided before a round of a task that reached a
+// threshold, and returns the step that follows from it.
+func (w *work) reconsider(ctx context.Context, step repair.Step) (repair.Step, error) {
+	if step.Move != repair.Write || step.Resume || w.view.Limits.Replan == (nexus.Replan{}) {
+		return step, nil
+	}
+	beside, err := w.beside(ctx)
+	if err != nil {
+		return step, err
+	}
+	d, next := replan.Next(w.task, w.a, w.view.Limits, replan.Seen{Worked: w.worked(), Beside: beside, Divisible: w.view.Divisible}, step)
+	if d == nil {
+		return next, nil
+	}
+	w.task.Replans = append(slices.Clip(w.task.Replans), *d)
+	return next, w.record(ctx, *d)
+}
+
+// worked returns how long the task was worked on, as far as it counts against its cap.
+func (w *work) worked() time.Duration {
+	return w.task.Spell() + w.Worker.Site.Now().Sub(w.a.Resumed()) - w.a.Rested
+}
+
+// beside returns the files that the work changes and the task does not declare, but
+// for tests; none where it declares nothing.
+func (w *work) beside(ctx context.Context) ([]string, error) {
+	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
+	if at == "" || len(w.task.Files) == 0 {
+		return nil, nil
+	}
+	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, at)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, c := range changed {
+		if !stack.IsTest(c.Path) && !graph.Covers(w.task.Files, c.Path) {
+			all = append(all, c.Path)
+		}
+	}
+	return all, nil
+}
+
+// overtime says which time an attempt was to have that this one continues, empty
+// where it continues none.
+func overtime(t *state.Task, a *state.Attempt) string {
+	for _, d := range slices.Backward(t.Replans) {
+		if d.Anew && d.Attempt == a.From {
+			return d.Crossed[0].Why
+		}
+	}
+	return ""
+}

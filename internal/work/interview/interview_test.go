@@ -1,0 +1,101 @@
+package interview
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestParse holds what is sent back to the interviewer.
+func TestParse(t *testing.T) {
+	known := &inquiry.Interview{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
+	for data, want := range map[string]string{
+		`{"done":true}`: "",
+		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:                  "",
+		`{"requirements":[{"text":" "}]}`:                               "has no text",
+		`{"requirements":[{"id":"REQ-2","text":"y"}]}`:                  `there is no requirement "REQ-2"`,
+		`{"requirements":[{"text":"y","confidence":1.5}]}`:              "not between 0 and 1",
+		`{"questions":[{"text":"a?","default":"","changes":"it"}]}`:     "needs a text and a default",
+		`{"questions":[{"text":"","default":"","changes":""}]}`:         "",
+		`{"withdraw":["REQ-9"]}`:                                        "REQ-9",
+		`{"question":[]}`:                                               "question",
+		`[]`:                                                            "",
+		strings.Repeat(" ", maxHandin+1):                                "maximum",
+		`{"requirements":[{"text":"y","confidence":1}],"done":true} {}`: "after the end",
+	} {
+		_, problems := Parse([]byte(data), known)
+		if got := strings.Join(problems, "; "); want != "" && !strings.Contains(got, want) || want == "" && data != "[]" && got != "" || data == "[]" && got == "" {
+			t.Errorf("%.60q: %q, want %q", data, got, want)
+		}
+	}
+	if _, problems := Parse([]byte(`{"done":true}`), &inquiry.Interview{}); len(problems) == 0 {
+		t.Error("an interviewer that says nothing is heard")
+	}
+}
+
+// TestMessage tells the interviewer all that is known.
+func TestMessage(t *testing.T) {
+	i := &inquiry.Interview{
+		Goal: "an app", Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "It is kept", Area: "api", Later: true}, {Area: "ui_ux"}, {}},
+		Candidates: []nexus.Requirement{{ID: "REQ-2", Text: "It is shown"}},
+	}
+	i.Assumptions = append(i.Assumptions, inquiry.Assumption{})
+	i.Assumptions[0].Text, i.Assumptions[0].Locked = "It is free", true
+	text := Message(i, "interview.1/interviewer.2", 2, true)
+	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.Areas()[0], "Nobody can be asked"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	if text := Message(i, "s", inquiry.MaxRounds, false); !strings.Contains(text, "last round") {
+		t.Error(text)
+	}
+}
+
+// FuzzParse holds that whatever is submitted leads to facts that can be folded,
+// to an interview that ends, and to a spec that can be read.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"requirements":[{"text":"a","confidence":0.9,"quote":"app"}],"questions":[{"text":"b?","default":"c","changes":"d","choices":["c","1"]}]}`), "2")
+	f.Add([]byte(`{"clear":true,"title":"# x\n- REQ-1","criteria":[{"text":"x","of":["a"]}],"requirements":[{"text":"(must): - x","area":"_","confidence":1,"priority":"wont"}]}`), "back")
+	f.Add([]byte(`{"assumptions":["A-1","a"],"requirements":[{"text":"\u0000\u2028","confidence":0}],"notes":["<!--"]}`), "end")
+	f.Fuzz(func(t *testing.T, data []byte, answer string) {
+		i := &inquiry.Interview{}
+		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})
+		for n := range 200 {
+			switch step := i.Next(false); step.Do {
+			case inquiry.Talk:
+				h, problems := Parse(data, i)
+				if len(problems) > 0 {
+					return
+				}
+				i.Apply(nexus.InterviewSought{Attempt: "interview.1", Round: step.Round})
+				for _, f := range i.Take(step.Round, h) {
+					i.Apply(f)
+				}
+			case inquiry.Ask:
+				q := i.Asked(step.Question, "q", "interview")
+				i.Apply(q)
+				if n > 100 || answer == "back" && n > 50 {
+					answer = "1"
+				}
+				i.Apply(nexus.QuestionAnswered{ID: "q", Text: answer, By: "ada"})
+			case inquiry.State:
+				for _, f := range step.Facts {
+					i.Apply(f)
+				}
+			case inquiry.Over:
+				s := i.Spec()
+				if _, problems := spec.Read(spec.Markdown(s)); len(problems) > 0 && len(s.Requirements) > 0 {
+					t.Fatalf("%v\n%s", problems, spec.Markdown(s))
+				}
+				return
+			default:
+				t.Fatal(step.Do)
+			}
+		}
+		t.Fatal("it does not end")
+	})
+}

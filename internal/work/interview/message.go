@@ -1,0 +1,93 @@
+package interview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// maxTokens of what the interviewer is told in a round.
+const maxTokens = 24_000
+
+// Message tells the interviewer what is known at the beginning of a round. Alone
+// says that nobody answers.
+func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone bool) string {
+	text, _ := prompt.Fit([]prompt.Section{
+		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
+		{Title: "Goal", Body: i.Goal},
+		{Title: "Requirements so far", Body: requirements(i.Requirements), Rank: 1, Lead: "They count. Submit only what is new or different."},
+		{Title: "Candidates", Body: requirements(i.Candidates), Rank: 2, Lead: "Nobody was sure of these. Submit one again with its id once you are."},
+		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
+		{Title: "Earlier answers", Body: answers(i, false), Rank: 2},
+		{Title: "Assumptions", Body: assumptions(i), Rank: 2},
+		{Title: "Gaps", Body: strings.Join(i.Gaps(), ", "), Rank: 3, Lead: "Nothing was said about these areas yet. Ask about one only if the plan depends on it."},
+		{Body: how(i, round, alone)},
+	}, maxTokens)
+	return text
+}
+
+func how(i *inquiry.Interview, round int, alone bool) string {
+	switch {
+	case i.Ended:
+		return "The person ended the interview. Ask nothing more: submit what follows from the answers, and the whole draft."
+	case round >= inquiry.MaxRounds:
+		return "This is the last round. Ask nothing more: submit what follows from the answers, and the whole draft."
+	case alone:
+		return "Nobody can be asked. Submit the questions that change the plan all the same: their defaults become assumptions."
+	default:
+		return ""
+	}
+}
+
+func requirements(all []nexus.Requirement) string {
+	var b strings.Builder
+	for _, r := range all {
+		fmt.Fprintf(&b, "- %s (%s, %s, %.1f", r.ID, r.Category, r.Priority, r.Confidence)
+		if r.Area != "" {
+			fmt.Fprintf(&b, ", %s", r.Area)
+		}
+		if r.Later {
+			b.WriteString(", later")
+		}
+		fmt.Fprintf(&b, "): %s\n", prompt.Line(r.Text))
+	}
+	return b.String()
+}
+
+func answers(i *inquiry.Interview, fresh bool) string {
+	var b strings.Builder
+	for _, e := range i.Exchanges {
+		if e.Heard == fresh {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s\n  ", prompt.Line(e.Text))
+		switch e.Kind {
+		case inquiry.Said:
+			b.WriteString(prompt.Line(e.Answer))
+		case inquiry.Skipped:
+			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
+		default:
+			fmt.Fprintf(&b, "(nobody answered; assumed: %s)", prompt.Line(e.Answer))
+		}
+		if e.Before != "" && e.Before != e.Answer {
+			fmt.Fprintf(&b, " (revised: it was %s)", prompt.Line(e.Before))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func assumptions(i *inquiry.Interview) string {
+	var b strings.Builder
+	for _, a := range i.Assumptions {
+		locked := ""
+		if a.Locked {
+			locked = " (the person agreed)"
+		}
+		fmt.Fprintf(&b, "- %s: %s%s\n", a.ID, prompt.Line(a.Text), locked)
+	}
+	return b.String()
+}

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the schema
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+)
+
+//go:embed cover.json
+var coverSchema []byte
+
+// CoverSchema returns the JSON Schema of what a checker submits.
+func CoverSchema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, coverSchema) != nil { // a test reads it
+		return coverSchema
+	}
+	return b.Bytes()
+}
+
+// Look holds a plan against its goal. Again says that the planner was asked before to
+// cover what is missing. A nil cover says that nobody looks.
+type Look func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover, error)
+
+// coverAll ends a message about what a plan does not cover.
+const coverAll = "Cover all of this and submit the whole plan again. What is covered stays as it is."
+
+// ParseCover reads what a checker submitted.
+func ParseCover(data []byte, goal string, tasks []nexus.Task) nexus.PlanCover {
+	var said struct {
+		Statements []spec.Finding `json:"statements"`
+	}
+	if problems := agent.Decode(data, coverSchema, &said); len(problems) > 0 {
+		return nexus.PlanCover{State: nexus.CoverUnsure, Why: "the checker's answer cannot be read: " + problems[0]}
+	}
+	return spec.Weigh(spec.Statements(goal), tasks, said.Statements)
+}
+
+// askedToCover reports whether the planner was asked to cover what is missing.
+func askedToCover(messages []llm.Message) bool { return sentBack(messages, coverAll) > 0 }
+
+// uncovered says what a plan does not cover, a line each.
+func uncovered(gaps []nexus.StatementCover) string {
+	var b strings.Builder
+	b.WriteString("Somebody else held the plan against the goal. It does not cover these:\n")
+	for _, g := range gaps {
+		fmt.Fprintf(&b, "- %s, %q: %s\n", g.ID, cut(g.Text, 200), g.Missing)
+	}
+	b.WriteString("\n" + coverAll)
+	return b.String()
+}
+
+// former returns the last plan of a conversation that can be used.
+func former(messages []llm.Message, goal string, most nexus.Size) (nexus.Plan, bool) {
+	handins := agent.Handins(messages)
+	for _, h := range slices.Backward(handins) {
+		if p, err := Parse(h, goal, most); err == nil {
+			return p, true
+		}
+	}
+	return nexus.Plan{}, false
+}
+
+// writeCover writes what a second look found, for people to read only.
+func writeCover(b *bytes.Buffer, c *nexus.PlanCover) {
+	if c == nil {
+		return
+	}
+	say := func(format string, args ...any) {
+		text := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
+		fmt.Fprintf(b, "%s%s -->\n", comment, strings.ReplaceAll(text, "-->", "->"))
+	}
+	b.WriteString("\n")
+	switch {
+	case c.State == nexus.CoverFull:
+		say("A second look found that the plan covers the goal.")
+	case len(c.Gaps()) == 0:
+		say("Not checked whether the plan covers the goal: %s", c.Why)
+	}
+	for _, g := range c.Gaps() {
+		say("Not covered: %s, %s: %s", g.ID, cut(g.Text, 200), g.Missing)
+	}
+}

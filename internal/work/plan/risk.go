@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Risk is something that may go wrong with a plan, by what the plan says. It refuses nothing.
+type Risk struct {
+	Task        nexus.TaskID `json:"task,omitzero"` // empty: the plan as a whole
+	Text        string       `json:"text"`
+	Probability Level        `json:"probability"`
+	Impact      Level        `json:"impact"`
+	Mitigation  string       `json:"mitigation"` // what a person can do about it
+}
+
+// Level is how likely or how bad something is.
+type Level string
+
+// The levels.
+const (
+	LowLevel    Level = "low"
+	MediumLevel Level = "medium"
+	HighLevel   Level = "high"
+)
+
+// What makes a task or a plan risky.
+const (
+	riskyNeeds    = 5
+	riskyMinutes  = 120
+	riskyFiles    = 10
+	riskyCritical = 3
+)
+
+var (
+	changes = regexp.MustCompile(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
+	keeps   = regexp.MustCompile(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
+)
+
+// Risks lists what may go wrong with a plan, in the order of its tasks.
+func Risks(p nexus.Plan) (all []Risk) {
+	critical := 0
+	for _, t := range p.Tasks {
+		add := func(probability, impact Level, mitigation, format string, args ...any) {
+			all = append(all, Risk{t.ID, fmt.Sprintf(format, args...), probability, impact, mitigation})
+		}
+		if n := len(t.Needs) + len(t.Wants); n > riskyNeeds {
+			add(MediumLevel, MediumLevel, "let it need fewer, or split it", "it needs %d tasks: each of them can hold it up", n)
+		}
+		if t.Minutes > riskyMinutes {
+			add(HighLevel, MediumLevel, "split it", "it is estimated at %d minutes", t.Minutes)
+		}
+		if len(t.Files) > riskyFiles {
+			add(MediumLevel, MediumLevel, "split it by files", "it changes %d files", len(t.Files))
+		}
+		if important(t.Priority) && (t.Complexity == nexus.Complex || t.Complexity == nexus.Expert) {
+			add(HighLevel, HighLevel, "start it at a stronger tier, and read its result yourself", "it matters much and is hard")
+		}
+		if t.Priority == nexus.PriorityCritical {
+			critical++
+		}
+		if breaks(t) {
+			add(MediumLevel, HighLevel, "add a criterion that what worked before still works, with its tests as the check",
+				"it changes what exists, and no criterion says that what worked before still works")
+		}
+	}
+	if critical > riskyCritical {
+		text := fmt.Sprintf("%d tasks are critical: their order says little", critical)
+		all = append(all, Risk{"", text, MediumLevel, MediumLevel, "keep critical for what all else depends on"})
+	}
+	return all
+}
+
+func important(p nexus.Priority) bool { return p == nexus.PriorityHigh || p == nexus.PriorityCritical }
+
+// breaks reports whether a task says that it changes what exists, and nothing shows that
+// what others use of it goes on working.
+func breaks(t nexus.Task) bool {
+	if t.Kind == nexus.DocsTask || !changes.MatchString(t.Title) {
+		return false
+	}
+	for _, c := range t.Criteria {
+		if keeps.MatchString(c.Text) || strings.TrimSpace(c.Check) == "test" {
+			return false
+		}
+	}
+	return true
+}

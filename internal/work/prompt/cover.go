@@ -1,0 +1,44 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Cover is what opens the conversation with a checker, who holds a plan against its goal.
+type Cover struct {
+	Session    nexus.SessionID
+	Goal       string
+	Statements []spec.Statement
+	Tasks      []nexus.Task
+	Limit      int64 // most tokens; 0 means 24,000
+}
+
+// Message returns it as the first message of its conversation.
+func (c Cover) Message() string {
+	var said, tasks strings.Builder
+	for _, s := range c.Statements {
+		fmt.Fprintf(&said, "- %s: %s", s.ID, Line(s.Text))
+		if by := spec.Claimed(s.ID, c.Tasks); len(by) > 0 {
+			fmt.Fprintf(&said, " (the planner claims: %s)", nexus.Join(by))
+		}
+		said.WriteString("\n")
+	}
+	for _, t := range c.Tasks {
+		fmt.Fprintf(&tasks, "%s: %s\n%s\n", t.ID, Line(t.Title), strings.TrimSpace(t.Brief))
+		for i, k := range t.Criteria {
+			fmt.Fprintf(&tasks, "- %s/AC-%d: %s\n", t.ID, i+1, Line(k.Text))
+		}
+		tasks.WriteString("\n")
+	}
+	text, _ := Fit([]Section{
+		{Body: header(c.Session, "plan", "Say whether the plan covers the goal")},
+		{Title: "Goal", Body: c.Goal, Rank: 1},
+		{Title: "Statements", Body: said.String()},
+		{Title: "The plan", Body: tasks.String()},
+	}, limit(c.Limit))
+	return text
+}

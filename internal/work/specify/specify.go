@@ -1,0 +1,185 @@
+// Package specify lets agents write a spec of a goal: what researchers find out, the spec itself, and what is
+// weak in it.
+package specify
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the schemas
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+//go:embed schema.json
+var specSchema []byte
+
+//go:embed report.json
+var reportSchema []byte
+
+// Schema returns the JSON Schema of what a specifier submits.
+func Schema() json.RawMessage { return compact(specSchema) }
+
+// ReportSchema returns the JSON Schema of what a researcher submits.
+func ReportSchema() json.RawMessage { return compact(reportSchema) }
+
+func compact(data []byte) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, data) != nil { // a test reads it
+		return data
+	}
+	return b.Bytes()
+}
+
+// maxTries is how often a spec goes back.
+const maxTries = 3
+
+// Topic is what a researcher looks into.
+type Topic struct {
+	Name string // of its report
+	Ask  string
+}
+
+// Topics are what is looked into before a spec is written.
+func Topics() []Topic {
+	return []Topic{
+		{"domain", "The domain: the words, rules and cases that whoever builds this must know, and what comparable programs do."},
+		{"stack", "The stack: which parts, libraries and conventions of the repository this builds on, and what is missing."},
+		{"pitfalls", "Pitfalls: what goes wrong with such a change, here and elsewhere, and how one notices."},
+	}
+}
+
+// Report is what a researcher found out.
+type Report struct {
+	Topic string `json:"topic"`
+	Text  string `json:"text"`
+}
+
+// Question is what one session is asked.
+type Question struct {
+	Session nexus.SessionID
+	Role    nexus.Role
+	Text    string
+	Handin  json.RawMessage
+}
+
+// Ask has a session and returns what it submitted.
+type Ask func(ctx context.Context, q Question) (json.RawMessage, error)
+
+// Research lets a researcher report on each topic.
+func Research(ctx context.Context, goal string, ask Ask) (all []Report, err error) {
+	for i, t := range Topics() {
+		id := nexus.SessionID(fmt.Sprintf("spec.1/%s.%d", nexus.Researcher, i+1))
+		data, err := ask(ctx, Question{id, nexus.Researcher, prompt.Research{Session: id, Goal: goal, Topic: t.Ask}.Message(), ReportSchema()})
+		if err != nil {
+			return all, fmt.Errorf("research %s: %w", t.Name, err)
+		}
+		var said struct {
+			Report string `json:"report"`
+		}
+		if problems := agent.Decode(data, reportSchema, &said); len(problems) > 0 {
+			return all, unusable(nexus.Researcher, problems)
+		}
+		all = append(all, Report{t.Name, strings.TrimSpace(said.Report)})
+	}
+	return all, nil
+}
+
+// Write lets a specifier write the spec of a goal, and criticize it where it is deep. What is wrong with a spec
+// goes back to it, twice at most.
+func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report, ask Ask) (spec.Spec, error) {
+	brief := prompt.Spec{Goal: goal}
+	for _, r := range reports {
+		brief.Reports = append(brief.Reports, prompt.Section{Title: "Research: " + r.Topic, Body: r.Text, Fence: "markdown"})
+	}
+	n := 0
+	s, err := settle(ctx, &brief, &n, ask)
+	if err != nil || depth != spec.Deep {
+		s.Depth, s.Critique = depth, nil
+		return s, err
+	}
+	brief.Draft, brief.Wrong = string(spec.Markdown(s)), nil
+	better, err := settle(ctx, &brief, &n, func(ctx context.Context, q Question) (json.RawMessage, error) {
+		data, err := ask(ctx, q)
+		if one, bad := Parse(data); err == nil && len(bad) == 0 && len(one.Critique) == 0 {
+			return nil, unusable(nexus.Specifier, []string{"it says nothing about what is weak in the spec"})
+		}
+		return data, err
+	})
+	better.Depth = depth
+	return better, err
+}
+
+// settle asks until the spec can be used.
+func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask) (spec.Spec, error) {
+	var problems []string
+	for range maxTries {
+		*n++
+		brief.Session = nexus.SessionID(fmt.Sprintf("spec.1/%s.%d", nexus.Specifier, *n))
+		data, err := ask(ctx, Question{brief.Session, nexus.Specifier, brief.Message(), Schema()})
+		if err != nil {
+			return spec.Spec{}, err
+		}
+		var s spec.Spec
+		if s, problems = Parse(data); len(problems) == 0 {
+			return s, nil
+		}
+		brief.Wrong, brief.Draft = problems, string(spec.Markdown(s))
+	}
+	return spec.Spec{}, unusable(nexus.Specifier, problems)
+}
+
+// unusable says that a role submitted something of no use.
+func unusable(role nexus.Role, problems []string) error {
+	return &nexus.Error{
+		Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("the %s submitted nothing usable: %s", role, strings.Join(problems, "; ")),
+		Hint: "Say more in the goal, set a stronger model for roles." + string(role) + ", or write the spec by hand: docs/specs.md shows one.",
+	}
+}
+
+// submitted is what a specifier submits.
+type submitted struct {
+	Title        string              `json:"title"`
+	Problem      string              `json:"problem"`
+	Requirements []nexus.Requirement `json:"requirements"`
+	Criteria     []spec.Criterion    `json:"criteria"`
+	Assumptions  []string            `json:"assumptions"`
+	Notes        []string            `json:"notes"`
+	OutOfScope   []string            `json:"out_of_scope"`
+	Critique     []string            `json:"critique"`
+}
+
+// Parse reads what a specifier submitted, numbers it, and says what is wrong with it.
+func Parse(data []byte) (spec.Spec, []string) {
+	var in submitted
+	if problems := agent.Decode(data, specSchema, &in); len(problems) > 0 {
+		return spec.Spec{}, problems
+	}
+	s := spec.Spec{
+		Title: strings.Join(strings.Fields(in.Title), " "), Problem: in.Problem, Requirements: in.Requirements, Criteria: in.Criteria,
+		Notes: in.Notes, OutOfScope: in.OutOfScope, Critique: in.Critique,
+	}
+	for i := range s.Requirements {
+		s.Requirements[i].ID = fmt.Sprintf("REQ-%d", i+1)
+	}
+	for i := range s.Criteria {
+		s.Criteria[i].ID = fmt.Sprintf("AC-%d", i+1)
+	}
+	for i, text := range in.Assumptions {
+		s.Assumptions = append(s.Assumptions, spec.Assumption{ID: fmt.Sprintf("A-%d", i+1), Text: text})
+	}
+	read, problems := spec.Read(spec.Markdown(s)) // as a person would write it
+	var wrong []string
+	for _, p := range problems {
+		wrong = append(wrong, p.Text)
+	}
+	if len(wrong) == 0 {
+		wrong = append(wrong, read.Unshown()...)
+	}
+	return read, wrong
+}

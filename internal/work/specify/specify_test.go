@@ -1,0 +1,77 @@
+package specify
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+)
+
+const (
+	bad  = `{"title": "T", "problem": "p", "requirements": [{"text": "a", "priority": "must"}], "criteria": []}`
+	good = `{"title": "T", "problem": "p", "requirements": [{"text": "a", "priority": "must"}], "criteria": [{"text": "c", "of": ["REQ-1"]}]}`
+	weak = `{"title": "T", "problem": "p", "requirements": [{"text": "a", "priority": "must"}], "criteria": [{"text": "c", "of": ["REQ-1"]}], "critique": ["vague"]}`
+)
+
+func TestWrite(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		depth spec.Depth
+		says  []string
+		asked string // what is in the last question
+		fails bool
+	}{
+		{"at once", spec.Standard, []string{good}, "Write a spec", false},
+		{"corrected", spec.Standard, []string{bad, good}, "REQ-1 is a must, and no criterion shows it", false},
+		{"never right", spec.Standard, []string{bad, bad, `{}`}, "", true},
+		{"criticized", spec.Deep, []string{good, weak}, "Criticize", false},
+		{"not criticized", spec.Deep, []string{good, good}, "", true},
+		{"criticized once more", spec.Deep, []string{good, bad, weak}, "Correct", false},
+	} {
+		n, last := 0, Question{}
+		s, err := Write(t.Context(), "Do a", c.depth, []Report{{"domain", "words"}}, func(_ context.Context, q Question) (json.RawMessage, error) {
+			last = q
+			n++
+			return json.RawMessage(c.says[n-1]), nil
+		})
+		if (err != nil) != c.fails || n != len(c.says) || !strings.Contains(last.Text, c.asked) || !strings.Contains(last.Text, "words") {
+			t.Errorf("%s: %v after %d\n%s", c.name, err, n, last.Text)
+		}
+		if err == nil && (s.Depth != c.depth || (len(s.Critique) > 0) != (c.depth == spec.Deep)) {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"title": "T", "problem": "p", "requirements": [{"text": "a"}], "criteria": [{"text": "c", "of": ["REQ-2"]}]}`: "AC-1 names REQ-2, which is no requirement; there are REQ-1",
+		`{"title": "", "problem": "p", "requirements": [{"text": "a"}], "criteria": []}`:                                "the title says nothing",
+		`{"title": "T", "problem": "p", "requirements": [{"text": "a\u202eb"}], "criteria": []}`:                        "it has an invisible character, U+202E; delete it",
+	} {
+		if _, wrong := Parse([]byte(text)); !cmp.Equal(wrong, []string{want}) {
+			t.Errorf("%s: %q", text, wrong)
+		}
+	}
+}
+
+// What Parse takes is a spec that people can edit.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte(weak))
+	f.Add([]byte(`{"title": "# x", "problem": "## Later\n` + "```" + `", "requirements": [{"text": "- REQ-1: a\n- check: b", "quote": "\"", "later": true}], "criteria": [{"text": "(check: ` + "`x`" + `)", "of": []}], "notes": ["[ ] a", " "]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, wrong := Parse(data)
+		if len(wrong) > 0 {
+			return
+		}
+		again, problems := spec.Read(spec.Markdown(s))
+		if diff := cmp.Diff(s, again); diff != "" || len(problems) > 0 {
+			t.Errorf("%v\n%s", problems, diff)
+		}
+	})
+}
