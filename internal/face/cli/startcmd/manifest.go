@@ -19,11 +19,11 @@ type manifest struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
-	Messages []told          `json:"messages"`
+	Messages []message          `json:"messages"`
 }
 
-// told is a message that a session was sent.
-type told struct {
+// message is a message that a session was sent.
+type message struct {
 	Seq    int64              `json:"seq"` // of its event
 	Why    string             `json:"why"`
 	Tokens int64              `json:"tokens"`          // of its items, about
@@ -51,7 +51,7 @@ func manifests(ctx context.Context, a *console.Console, run string, id nexus.Ses
 				if f.Session != id {
 					continue
 				}
-				one := told{Seq: e.Seq, Why: f.Why}
+				one := message{Seq: e.Seq, Why: f.Why}
 				if err := one.read(f.Manifest, store.Get); err != nil {
 					return fmt.Errorf("read what event %d was made of: %w", e.Seq, err)
 				}
@@ -66,7 +66,7 @@ func manifests(ctx context.Context, a *console.Console, run string, id nexus.Ses
 }
 
 // read fills in the items that a blob holds.
-func (t *told) read(hash string, get func(hash string) ([]byte, error)) error {
+func (t *message) read(hash string, get func(hash string) ([]byte, error)) error {
 	if hash == "" {
 		return nil
 	}
