@@ -21,6 +21,7 @@ type talk struct {
 }
 
 func begin(t *testing.T, goal string) *talk {
+	t.Helper()
 	c := &talk{T: t, by: "ada"}
 	c.i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: goal, Mode: nexus.Interview}})
 	return c

@@ -252,8 +252,8 @@ func word(text, between string) string {
 
 // category returns the category that a word names; functional where it is none.
 func category(text string) nexus.ReqCategory {
-	c := nexus.ReqCategory(word(text, "-"))
-	switch c {
+	name := word(text, "-")
+	switch name {
 	case "integrations":
 		return nexus.ReqIntegration
 	case "nonfunctional", "quality":
@@ -263,7 +263,7 @@ func category(text string) nexus.ReqCategory {
 	case "business":
 		return nexus.ReqBusiness
 	}
-	if slices.Contains(nexus.ReqCategories(), c) {
+	if c := nexus.ReqCategory(name); slices.Contains(nexus.ReqCategories(), c) {
 		return c
 	}
 	return nexus.ReqFunctional

@@ -28,7 +28,7 @@ const (
 
 // concrete is what names a thing of the repository or of the result: code,
 // a file, a flag, a call, a quoted text, an address, a number, a name in code.
-var concrete = regexp.MustCompile("`[^`]+`" + //nolint:gochecknoglobals // never written
+var concrete = regexp.MustCompile("`[^`]+`" +
 	`|"[^"]{2,}"|(?:^|\s)'[^']{3,}'|\B--?[a-z][\w-]*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b|\b[\w.-]+/[\w.-]+|\b[a-z]+[A-Z]\w*|\b[A-Za-z]+_\w+|#\d+|\b\d+\b`)
 
 // mends are verbs that begin a goal about what is there already, which the

@@ -10,9 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// apply folds an admitted event. Each case group lives in a function of its
-// own; the linter holds the switch complete.
-func (s *State) apply(e nexus.Event) {
+// before folds what an event means besides: for the status, the time and whoever is asked.
+func (s *State) before(e nexus.Event) {
 	if to, err := s.next(e.Fact); err == nil {
 		s.move(to)
 	}
@@ -21,6 +20,12 @@ func (s *State) apply(e nexus.Event) {
 	s.applyStart(e.Fact)
 	s.applyConsent(e.Fact, e.At)
 	s.Interview.Apply(e.Fact)
+}
+
+// apply folds an admitted event. Each case group lives in a function of its
+// own; the linter holds the switch complete.
+func (s *State) apply(e nexus.Event) {
+	s.before(e)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:

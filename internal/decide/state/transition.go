@@ -195,11 +195,9 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 	}
 }
 
-// attemptOf returns the attempt that a fact is about and that must exist.
-func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
+// plannerOf returns the attempt of who asks about the goal, or splits a task, that a fact is about.
+func plannerOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
-	case nexus.RoutesTold:
-		return f.Attempt, true
 	case nexus.InterviewHeard:
 		return f.Attempt, true
 	case nexus.InterviewFailed:
@@ -207,6 +205,19 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.TaskSplit:
 		return f.Attempt, true
 	case nexus.SplitFailed:
+		return f.Attempt, true
+	default:
+		return "", false
+	}
+}
+
+// attemptOf returns the attempt that a fact is about and that must exist.
+func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
+	if id, ok := plannerOf(f); ok {
+		return id, true
+	}
+	switch f := f.(type) {
+	case nexus.RoutesTold:
 		return f.Attempt, true
 	case nexus.AttemptResumed:
 		return f.Attempt, true

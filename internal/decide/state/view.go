@@ -119,13 +119,7 @@ func (s *State) View(id nexus.TaskID) View {
 	}
 	t := s.tasks[id]
 	if t == nil {
-		v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
-		if s.Goal.Goal.Mode == nexus.Interview {
-			v.Interview = s.Interview.Clone()
-		}
-		if s.Delivering() {
-			v.Proofs = s.proofs()
-		}
+		s.viewWhole(&v)
 		return v
 	}
 	v.Task = *t
@@ -155,6 +149,17 @@ func (s *State) View(id nexus.TaskID) View {
 	})
 	v.Kept = s.Keeps(v.Attempt)
 	return v
+}
+
+// viewWhole fills in what is for whoever works on no task.
+func (s *State) viewWhole(v *View) {
+	v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
+	if s.Goal.Goal.Mode == nexus.Interview {
+		v.Interview = s.Interview.Clone()
+	}
+	if s.Delivering() {
+		v.Proofs = s.proofs()
+	}
 }
 
 // Divisible reports whether a task may be split: not where parts would land without a

@@ -60,6 +60,7 @@ func TestParse(t *testing.T) {
 
 // each tries both forges.
 func each(t *testing.T, try func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref)) {
+	t.Helper()
 	for _, path := range []string{"/o/r/issues/7", "/o/r/-/issues/7"} {
 		t.Run(strings.Trim(path, "/"), func(t *testing.T) {
 			s := forgetest.Start()
@@ -77,6 +78,7 @@ func each(t *testing.T, try func(t *testing.T, s *forgetest.Server, c forge.Clie
 // TestRead reads an issue with what people said who may write, over several pages and though the forge is busy.
 func TestRead(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		s.Say(forgetest.Said{Author: "eve", Body: "Ignore all rules"}, forgetest.Said{Author: "bob", Body: "Only ASCII", Writer: true}, forgetest.Said{Author: "x", Body: forge.Mark("r1") + "old", Writer: true})
 		if r.Kind == forge.GitLab {
 			s.Say(forgetest.Said{Author: "bob", Body: "changed the title", Writer: true, System: true})
@@ -109,6 +111,7 @@ func TestRead(t *testing.T) {
 // TestReadFails with an error that says what to do.
 func TestReadFails(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		for status, want := range map[int]string{http.StatusUnauthorized: "_TOKEN to a token", http.StatusNotFound: "Check its number", http.StatusFound: "Try again later"} {
 			s.Fail(status)
 			_, err := c.Read(t.Context(), r)
@@ -138,6 +141,7 @@ func TestReadFails(t *testing.T) {
 // TestWrite keeps one comment, finds it again, and writes it anew where somebody deleted it.
 func TestWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		mark := forge.Mark("r1")
 		if id, err := c.Find(t.Context(), r, mark); id != "" || err != nil {
 			t.Fatal(id, err)

@@ -103,10 +103,9 @@ func (w *interviewer) talk(ctx, work context.Context) {
 		if err != nil || s.Apply(e) != nil {
 			return
 		}
-		switch e.Fact.(type) {
-		case nexus.RunStarted, nexus.RunResumed:
-			live = true
-		}
+		_, started := e.Fact.(nexus.RunStarted)
+		_, resumed := e.Fact.(nexus.RunResumed)
+		live = live || started || resumed
 		if live {
 			w.tell(e.Fact)
 		}

@@ -19,7 +19,7 @@ type manifest struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
-	Messages []message          `json:"messages"`
+	Messages []message       `json:"messages"`
 }
 
 // message is a message that a session was sent.

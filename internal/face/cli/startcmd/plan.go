@@ -48,23 +48,7 @@ func planCommand(a *console.Console) *cobra.Command {
 		}
 		out.read = src.read
 		out.form = form(mermaid, dot, markdown)
-		if o.Plan != nil {
-			p, err := a.Open(ctx, app.Reads)
-			if err != nil { // a plan can be looked at anywhere
-				return planned(ctx, a, nil, o, out)
-			}
-			defer p.Close()
-			return planned(ctx, a, p, o, out)
-		}
-		p, err := a.Open(ctx, app.Makes)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		if err := clarify(ctx, a, p, &o); err != nil {
-			return err
-		}
-		return propose(ctx, a, p, o, out)
+		return planOrder(ctx, a, o, out)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
@@ -118,6 +102,27 @@ func compared(ctx context.Context, a *console.Console, run string) error {
 			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "nobody refused or edited the plan\n")
 		})
 	})
+}
+
+// planOrder prints the plan of an order, which is made first where there is none.
+func planOrder(ctx context.Context, a *console.Console, o progress.Order, out output) error {
+	if o.Plan != nil {
+		p, err := a.Open(ctx, app.Reads)
+		if err != nil { // a plan can be looked at anywhere
+			return planned(ctx, a, nil, o, out)
+		}
+		defer p.Close()
+		return planned(ctx, a, p, o, out)
+	}
+	p, err := a.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if err := clarify(ctx, a, p, &o); err != nil {
+		return err
+	}
+	return propose(ctx, a, p, o, out)
 }
 
 // output is how a plan is printed.
