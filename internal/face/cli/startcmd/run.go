@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -188,6 +190,11 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	o.Goal.Text = text
 	if err := plan.CheckGoal(text); err != nil {
 		return err
+	}
+	if o.Plan == nil && !src.task && spec.Is(text) {
+		if err := speccmd.Check("in the goal", []byte(text)); err != nil {
+			return err
+		}
 	}
 	return forbidden(a, text, o.Plan)
 }
