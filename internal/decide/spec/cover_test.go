@@ -57,6 +57,10 @@ func TestWeigh(t *testing.T) {
 func TestWeighASpec(t *testing.T) {
 	no := false
 	got := Weigh([]Statement{{"REQ-1", "Read."}, {"AC-1", "It reads."}}, nil, []Finding{{ID: "REQ-1", Asks: &no}, {ID: "AC-1", There: "a.go"}}, nil)
+	lacks := Weigh([]Statement{{"REQ-1", "Read."}}, nil, []Finding{{ID: "REQ-1", Asks: &no, Missing: "half"}}, nil)
+	if gaps := lacks.Gaps(); len(gaps) != 1 || gaps[0].Missing != "half" {
+		t.Errorf("%+v", lacks)
+	}
 	if len(got.Gaps()) != 2 || !got.Statements[0].Asks || got.Statements[1].There != "" {
 		t.Errorf("%+v", got)
 	}

@@ -1,6 +1,7 @@
 package startcmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -188,15 +189,18 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 		return err
 	}
 	o.Goal.Text = text
-	if err := plan.CheckGoal(text); err != nil {
+	if err := cmp.Or(plan.CheckGoal(text), mistaken(o, src, text)); err != nil {
 		return err
 	}
-	if o.Plan == nil && !src.task && spec.Is(text) {
-		if err := speccmd.Check("in the goal", []byte(text)); err != nil {
-			return err
-		}
-	}
 	return forbidden(a, text, o.Plan)
+}
+
+// mistaken says what is wrong with a goal that is meant as a spec.
+func mistaken(o *progress.Order, src *source, text string) error {
+	if o.Plan != nil || src.task || !spec.Is(text) {
+		return nil
+	}
+	return speccmd.Check("in the goal", []byte(text))
 }
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or
