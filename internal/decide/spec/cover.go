@@ -1,15 +1,18 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxLooked is how many statements one second look can go through.
-const maxLooked = 200
+// maxLooked is how many statements one second look can go through: what is said about more does not fit into
+// the 8192 tokens of a checker's answer.
+const maxLooked = 80
 
 // Looks reports whether a plan for a goal is held against it.
 func Looks(set nexus.SecondLook, statements []Statement) bool {
@@ -43,18 +46,19 @@ type Finding struct {
 
 // Weigh says what covers each statement, by what somebody found who looked at the plan. What the plan itself
 // claims does not count. A statement that is served by no task of the plan is not covered, and one that nobody
-// said anything about leaves the whole unsure.
-func Weigh(statements []Statement, tasks []nexus.Task, found []Finding) nexus.PlanCover {
+// said anything about leaves the whole unsure. What is there already is there in a file, for which has returns
+// true; nil: no file is known.
+func Weigh(statements []Statement, tasks []nexus.Task, found []Finding, has func(file string) bool) nexus.PlanCover {
 	c := nexus.PlanCover{State: nexus.CoverFull}
 	var silent []string
 	for _, s := range statements {
-		i := slices.IndexFunc(found, func(f Finding) bool { return strings.EqualFold(strings.TrimSpace(f.ID), s.ID) })
-		if i < 0 {
+		f, said := merged(s, found)
+		if !said {
 			silent = append(silent, s.ID)
 			c.Statements = append(c.Statements, nexus.StatementCover{ID: s.ID, Text: s.Text, Asks: true})
 			continue
 		}
-		one := weigh(s, tasks, found[i])
+		one := weigh(s, tasks, f, has)
 		if one.Missing != "" {
 			c.State = nexus.CoverGaps
 		}
@@ -69,8 +73,39 @@ func Weigh(statements []Statement, tasks []nexus.Task, found []Finding) nexus.Pl
 	return c
 }
 
-func weigh(s Statement, tasks []nexus.Task, f Finding) nexus.StatementCover {
-	one := nexus.StatementCover{ID: s.ID, Text: s.Text, Asks: f.Asks == nil || *f.Asks, Missing: line(f.Missing), There: line(f.There)}
+// merged returns all that was said about a statement. What one of several findings misses is missing, and
+// nothing is to be done only if all say so.
+func merged(s Statement, found []Finding) (all Finding, said bool) {
+	var missing []string
+	asks := MayAskNothing(s.ID)
+	for _, f := range found {
+		if !strings.EqualFold(strings.TrimSpace(f.ID), s.ID) {
+			continue
+		}
+		said = true
+		all.Tasks, all.Criteria = append(all.Tasks, f.Tasks...), append(all.Criteria, f.Criteria...)
+		all.There = cmp.Or(all.There, Words(f.There))
+		if f.Asks != nil && !*f.Asks && MayAskNothing(s.ID) {
+			continue // what is missing of it is of no interest
+		}
+		asks = false
+		if m := Words(f.Missing); m != "" && !slices.Contains(missing, m) {
+			missing = append(missing, m)
+		}
+	}
+	all.ID, all.Missing = s.ID, strings.Join(missing, "; ")
+	if asks {
+		no := false
+		all.Asks = &no
+	}
+	return all, said
+}
+
+func weigh(s Statement, tasks []nexus.Task, f Finding, has func(file string) bool) nexus.StatementCover {
+	one := nexus.StatementCover{ID: s.ID, Text: s.Text, Asks: f.Asks == nil, Missing: f.Missing}
+	if names(f.There, has) {
+		one.There = f.There
+	}
 	for _, t := range tasks {
 		if slices.Contains(f.Tasks, t.ID) {
 			one.Tasks = append(one.Tasks, t.ID)
@@ -87,10 +122,38 @@ func weigh(s Statement, tasks []nexus.Task, f Finding) nexus.StatementCover {
 	switch {
 	case !one.Asks:
 		one.Tasks, one.Criteria, one.Missing, one.There = nil, nil, "", ""
-	case len(one.Tasks) == 0 && one.Missing == "" && one.There == "":
+	case len(one.Tasks) > 0 || one.Missing != "" || one.There != "":
+	case f.There != "":
+		one.Missing = "no task serves it, and no file of the repository is named that does it already"
+	default:
 		one.Missing = "no task serves it"
 	}
 	return one
+}
+
+// MayAskNothing reports whether a statement may ask for nothing: a sentence of a goal may only explain. What a
+// spec has an id for is asked for.
+func MayAskNothing(id string) bool { return strings.HasPrefix(id, "S") }
+
+// Words returns what a text says, in one line: nothing where it only fills a blank.
+func Words(text string) string {
+	text = line(text)
+	switch strings.Trim(strings.ToLower(text), " .!-_\"'`()[]") {
+	case "", "none", "n/a", "na", "no", "nothing", "null", "nil", "not applicable", "nothing is missing", "nothing missing", "none missing":
+		return ""
+	default:
+		return text
+	}
+}
+
+// names reports whether a text names a file that is there, such as "sum.go:12" or "(see `a/sum.go`)".
+func names(text string, has func(file string) bool) bool {
+	return has != nil && slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool {
+		return unicode.IsSpace(c) || strings.ContainsRune(",;:()[]{}<>\"'`#", c)
+	}), func(word string) bool {
+		word = strings.TrimPrefix(word, "./")
+		return word != "" && has(word) || strings.TrimRight(word, ".!?") != "" && has(strings.TrimRight(word, ".!?"))
+	})
 }
 
 // Claimed returns the tasks that claim to serve a statement.

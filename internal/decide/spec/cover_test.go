@@ -22,9 +22,15 @@ func TestWeigh(t *testing.T) {
 		{"a part is missing", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"A"}, Missing: "half"}}, nexus.CoverGaps, "half"},
 		{"silence", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}}, nexus.CoverUnsure, ""},
 		{"nothing is asked", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no, Missing: "x"}}, nexus.CoverFull, ""},
-		{"there already", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "a.go"}}, nexus.CoverFull, ""},
+		{"there already", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "Write in `./a.go:12`."}}, nexus.CoverFull, ""},
+		{"there in no file", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "b.go does it"}}, nexus.CoverGaps, "no task serves it, and no file of the repository is named that does it already"},
+		{"there is nothing", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "N/A."}}, nexus.CoverGaps, "no task serves it"},
+		{"nothing is missing", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}, Missing: "None."}, {ID: "S2", Tasks: []nexus.TaskID{"A"}, Missing: "-"}}, nexus.CoverFull, ""},
+		{"said twice", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"A"}}, {ID: "s2", Missing: "half"}}, nexus.CoverGaps, "half"},
+		{"served the second time", []Finding{{ID: "S1"}, {ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no}, {ID: "S2", Criteria: []string{"A/AC-1"}}}, nexus.CoverFull, ""},
+		{"asked and not", []Finding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no}, {ID: "S2"}}, nexus.CoverGaps, "no task serves it"},
 	} {
-		got := Weigh(said, tasks, c.found)
+		got := Weigh(said, tasks, c.found, func(file string) bool { return file == "a.go" })
 		gap := ""
 		for _, g := range got.Gaps() {
 			gap += g.Missing
@@ -42,7 +48,31 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("%q, %d: %v", c.set, c.n, got)
 		}
 	}
-	if TooLong(make([]Statement, 200)) != "" || TooLong(make([]Statement, 201)) == "" {
-		t.Error("201 statements are too many")
+	if TooLong(make([]Statement, 80)) != "" || TooLong(make([]Statement, 81)) == "" {
+		t.Error("81 statements are too many")
+	}
+}
+
+// What a spec has an id for is asked for, whatever a checker says; and where no file is known, nothing is there.
+func TestWeighASpec(t *testing.T) {
+	no := false
+	got := Weigh([]Statement{{"REQ-1", "Read."}, {"AC-1", "It reads."}}, nil, []Finding{{ID: "REQ-1", Asks: &no}, {ID: "AC-1", There: "a.go"}}, nil)
+	lacks := Weigh([]Statement{{"REQ-1", "Read."}}, nil, []Finding{{ID: "REQ-1", Asks: &no, Missing: "half"}}, nil)
+	if gaps := lacks.Gaps(); len(gaps) != 1 || gaps[0].Missing != "half" {
+		t.Errorf("%+v", lacks)
+	}
+	if len(got.Gaps()) != 2 || !got.Statements[0].Asks || got.Statements[1].There != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, blank := range []string{"", " ", "none", "None.", "n/a", "N/A", "na", "-", "--", "no", "No.", "nothing", "NULL", "(none)"} {
+		if Words(blank) != "" {
+			t.Errorf("%q says nothing", blank)
+		}
+	}
+	if got := Words("No task\nwrites."); got != "No task writes." {
+		t.Error(got)
 	}
 }

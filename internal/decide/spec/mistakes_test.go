@@ -57,6 +57,8 @@ func TestMistakes(t *testing.T) {
 		{"hidden in a quote", head + "- REQ-1: a\n  - quote: \"\\u202e\"\n", []string{`line 6: it has an invisible character, U+202E; delete it`}},
 		{"not UTF-8", head + "- REQ-1: a\xff\n", []string{`line 5: it is not UTF-8; save the file as UTF-8`}},
 		{"open code", "# Title\n## Problem\n```\nx\n## Requirements\n- REQ-1: a\n", []string{"line 3: a block of code begins here and does not end; write ``` below it"}},
+		{"open comment", head + "- REQ-1: a\n<!-- later\n- REQ-2: b\n", []string{"line 6: a comment begins here and does not end; write --> where it ends"}},
+		{"behind a comment", head + "<!-- a --> - REQ-1: a\n<!-- b\n--> <!-- c --> - b\n", []string{`line 7: "b" has no id; write "- REQ-2: b"`}},
 		{"depth", "# Title\nDepth: deeep\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: the depth is quick, standard or deep, not " deeep"`}},
 		{"lost text", "# Title\nIt adds.\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: text stands before the first heading; put it below "## Problem"`}},
 		{"locked", head + "- REQ-1: a\n## Assumptions\n- A-1 [lokced]: b\n", []string{`line 7: "lokced" is not known here; write [locked] behind the id of an assumption that a person agreed to`}},
@@ -90,10 +92,13 @@ func TestLenient(t *testing.T) {
 		"## REQUIREMENTS\n### Basics\n* **REQ-1** (P0, ui_ux): one\nand more\n1. [x] req-2 : two\n\t- with a part\n\t- and another\n\t- Quote: \"I said so\"\n\n" +
 		"## Later:\n- `REQ-3` (could): three\n\n## Acceptance criteria\n\n+ [X] **AC-1 (req-1; REQ-2):** it works\n    - check: `make test`\n\n" +
 		"## Technical notes\na paragraph\nof two lines\n\nanother\n\n- an item\nwrapped\n## Out-of-scope\n- speed\n"
-	for _, text := range []string{text, strings.ReplaceAll(text, "\n", "\r\n")} {
+	for _, text := range []string{text, strings.Replace(text, "\n# Title", " # Title", 1), strings.ReplaceAll(text, "\n", "\r\n")} {
 		got, problems := Read([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
 			t.Errorf("%v (-want +got)\n%s", problems, diff)
+		}
+		if _, ok := Usable(text); !ok {
+			t.Errorf("it is no spec:\n%s", text)
 		}
 	}
 }
@@ -137,6 +142,8 @@ func TestStatements(t *testing.T) {
 		{"quoted end", `Print "done." Then end.`, []string{`Print "done."`, "Then end."}},
 		{"nothing", " \n--\n...", nil},
 		{"windows", "Add.\r\n\r\nFix.\r\n", []string{"Add.", "Fix."}},
+		{"a spec with a mistake", "# T\n## Requirements\n- REQ-1: a\n- REQ-1: b\n", []string{"REQ-1: a", "REQ-1: b"}},
+		{"a spec in an open comment", "<!--\n# T\n## Requirements\n- REQ-1: a\n", []string{"REQ-1: a"}},
 		{"a spec", "# T\n## Requirements\n- REQ-1: a\n  b\n- REQ-2 (wont): c\n- REQ-4: d\n## Later\n- REQ-3: e\n## Acceptance Criteria\n- AC-1: f\n- AC-2 (REQ-3): g\n- AC-3 (REQ-3, REQ-4): h\n", []string{
 			"REQ-1 a b", "REQ-4 d", "AC-1 f", "AC-3 h",
 		}},

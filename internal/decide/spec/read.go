@@ -21,17 +21,34 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// Is reports whether a text is a spec: its first line is a title, and it has a requirement with an id.
+// Is reports whether a text is meant as a spec: its first line is a title, and it has a requirement with an id.
+// Whether it can be used is what [Usable] says.
 func Is(text string) bool {
-	first, found := "", false
+	first, found, comment := "", false, false
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\uFEFF"), "\n") {
 		line = strings.TrimSpace(line)
-		if first == "" && !strings.HasPrefix(line, "<!--") {
+		found = found || item.MatchString(line) && strings.Contains(strings.ToUpper(line[:min(len(line), 16)]), "REQ-")
+		for first == "" && (comment || strings.HasPrefix(line, "<!--")) {
+			_, rest, closed := strings.Cut(line, "-->")
+			if comment = !closed; comment {
+				break
+			}
+			line = strings.TrimSpace(rest)
+		}
+		if first == "" && !comment {
 			first = line
 		}
-		found = found || item.MatchString(line) && strings.Contains(strings.ToUpper(line[:min(len(line), 16)]), "REQ-")
 	}
-	return found && strings.HasPrefix(first, "# ")
+	return found && (strings.HasPrefix(first, "# ") || comment)
+}
+
+// Usable returns the spec that a text is. A text that is none, or that has mistakes, is a goal in plain words.
+func Usable(text string) (Spec, bool) {
+	if !Is(text) {
+		return Spec{}, false
+	}
+	s, problems := Read([]byte(text))
+	return s, len(problems) == 0
 }
 
 // Read reads a spec that [Markdown] wrote and a person edited, or that a person wrote. With problems, the
@@ -73,7 +90,7 @@ type reader struct {
 	problem  []string       // lines of the problem
 	fence    string         // the block of code that is open
 	opened   int            // its line
-	comment  bool           // the line is inside of a comment
+	comment  int            // the line of the comment that is open; 0: none is
 	item     *entryText     // that is read
 	blank    bool           // the line before was empty
 }
@@ -107,8 +124,8 @@ func (r *reader) read(line string) {
 	empty := strings.TrimSpace(line) == ""
 	defer func() { r.blank = empty }()
 	switch {
-	case r.comment:
-		r.comment = !strings.Contains(line, "-->")
+	case r.comment > 0:
+		r.uncomment(line)
 	case r.section == problemTitle && (r.fence != "" || fence("", line) != ""):
 		if r.fence == "" {
 			r.opened = r.line
@@ -116,7 +133,8 @@ func (r *reader) read(line string) {
 		r.fence = fence(r.fence, line)
 		r.problem = append(r.problem, line)
 	case strings.HasPrefix(line, "<!--"):
-		r.comment = !strings.Contains(line, "-->")
+		r.comment = r.line
+		r.uncomment(line)
 	case heading(line) == 3 && r.section == problemTitle:
 		r.problem = append(r.problem, line)
 	case heading(line) > 0:
@@ -131,6 +149,18 @@ func (r *reader) read(line string) {
 		r.before(strings.TrimSpace(line))
 	default:
 		r.entry(line)
+	}
+}
+
+// uncomment reads what stands behind the end of a comment.
+func (r *reader) uncomment(line string) {
+	_, rest, closed := strings.Cut(line, "-->")
+	if !closed {
+		return
+	}
+	r.comment = 0
+	if rest = strings.TrimLeft(rest, " \t"); rest != "" {
+		r.read(rest)
 	}
 }
 
@@ -419,6 +449,9 @@ func (r *reader) end() {
 	r.flush()
 	if r.fence != "" {
 		r.failAt(r.opened, "a block of code begins here and does not end; write %s below it", r.fence)
+	}
+	if r.comment > 0 {
+		r.failAt(r.comment, "a comment begins here and does not end; write --> where it ends")
 	}
 	r.spec.Problem = strings.TrimSpace(strings.Join(r.problem, "\n"))
 	if !r.titled && !slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Text == untitled }) {

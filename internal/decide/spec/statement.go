@@ -18,10 +18,10 @@ type Statement struct {
 }
 
 // Statements returns what a goal says: of a spec the requirements and criteria of its first version, of any
-// other text its sentences and the items of its lists. A goal of one sentence has one.
+// other text its sentences and the items of its lists, also of a spec with mistakes, of which something would be
+// lost. A goal of one sentence has one.
 func Statements(goal string) []Statement {
-	if Is(goal) {
-		s, _ := Read([]byte(goal))
+	if s, ok := Usable(goal); ok {
 		return s.Statements()
 	}
 	var all []Statement

@@ -29,7 +29,8 @@ type Trace struct {
 	Run   nexus.RunID `json:"run,omitzero"` // whose state it is; empty: no run has planned it
 	Title string      `json:"title,omitzero"`
 	Rows  []Row       `json:"rows"`
-	Gaps  int         `json:"gaps"` // rows with a gap
+	Gaps  int         `json:"gaps"`         // rows with a gap
+	Why   string      `json:"why,omitzero"` // why there is nothing to follow, so that no gap means nothing
 }
 
 // Row is a statement with what was made of it.
@@ -71,17 +72,14 @@ const (
 // Without a run nothing is planned. The criteria are those of the run.
 func Of(goal string, s *state.State, criteria []accept.Row) Trace {
 	t := Trace{Rows: []Row{}}
-	var said map[string]string // of the run's goal
+	var said map[string]statement // of the run's goal
 	if s != nil {
-		t.Run, said = s.Run, map[string]string{}
-		for _, one := range spec.Statements(s.Goal.Goal.Text) {
-			said[one.ID] = one.Text
-		}
+		t.Run, said = s.Run, statements(s.Goal.Goal.Text)
 	}
+	is := statements(goal)
 	now := map[string]nexus.Requirement{}
 	var later []nexus.Requirement
-	if spec.Is(goal) {
-		read, _ := spec.Read([]byte(goal))
+	if read, ok := spec.Usable(goal); ok {
 		t.Title = read.Title
 		for _, r := range read.Requirements {
 			if now[r.ID] = r; r.Later {
@@ -90,14 +88,17 @@ func Of(goal string, s *state.State, criteria []accept.Row) Trace {
 		}
 	}
 	all := spec.Statements(goal)
+	if len(all) == 0 {
+		t.Why = "the goal says nothing that could be followed"
+	}
 	for _, one := range all {
 		row := Row{Statement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}
-		switch text, known := said[one.ID]; {
+		switch was, known := said[one.ID]; {
 		case s == nil:
 			row.Gap = "no run has planned it"
 		case !known:
 			row.Gap = "it is new since run " + string(s.Run)
-		case text != one.Text:
+		case was != is[one.ID]:
 			row.Gap = "it was changed since run " + string(s.Run)
 		default:
 			row.follow(s, criteria, len(all) == 1)
@@ -112,6 +113,24 @@ func Of(goal string, s *state.State, criteria []accept.Row) Trace {
 		t.Rows = append(t.Rows, Row{Statement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
 	}
 	return t
+}
+
+// statement is what a goal says, with what is said to show it and of what: it is another if one of them is.
+type statement struct{ text, check, of string }
+
+func statements(goal string) map[string]statement {
+	all := map[string]statement{}
+	for _, one := range spec.Statements(goal) {
+		all[one.ID] = statement{text: one.Text}
+	}
+	read, _ := spec.Usable(goal)
+	for _, c := range read.Criteria {
+		if one, ok := all[c.ID]; ok {
+			one.check, one.of = c.Check, strings.Join(slices.Sorted(slices.Values(c.Of)), " ")
+			all[c.ID] = one
+		}
+	}
+	return all
 }
 
 // follow fills in what a run made of a statement.
@@ -134,9 +153,9 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 	}
 	missing := r.evidence(tasks, shows, criteria)
 	switch {
-	case len(tasks) == 0 && r.Note != "": // the repository does it already
+	case len(tasks) == 0 && r.Note != "" && s.Planned: // the repository does it already
 		r.Gap = ""
-	case len(tasks) == 0:
+	case len(tasks) == 0 && r.Note == "":
 		r.Gap = "no task serves it"
 	case !s.Planned:
 		r.Gap = "its plan is not approved"
@@ -160,7 +179,8 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 // found counts for more than what the planner claims.
 func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
 	c := found(s.Cover, r.ID)
-	if r.Asks = c.Asks; !c.Asks {
+	c.There = spec.Words(c.There)
+	if r.Asks = c.Asks || !spec.MayAskNothing(r.ID); !r.Asks {
 		return nil, nil
 	}
 	if c.There != "" {
@@ -217,14 +237,17 @@ func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
 	return all
 }
 
-// evidence fills in the criteria that show a statement: those that a checker named, or else all of its tasks.
-// It returns what is missing for them to show it.
+// evidence fills in the criteria that show a statement: of each of its tasks those that a checker named, or else
+// all of it. A part of a task that was split was shown to no checker. It returns what is missing for them to show
+// it.
 func (r *Row) evidence(tasks []*state.Task, shows []string, criteria []accept.Row) (missing string) {
+	named := map[nexus.TaskID]bool{}
+	for _, c := range criteria {
+		named[c.Task] = named[c.Task] || slices.Contains(shows, c.ID)
+	}
 	of := func(c accept.Row) bool {
-		if len(shows) > 0 && slices.ContainsFunc(criteria, func(c accept.Row) bool { return slices.Contains(shows, c.ID) }) {
-			return slices.Contains(shows, c.ID)
-		}
-		return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == c.Task })
+		return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == c.Task }) &&
+			(!named[c.Task] || slices.Contains(shows, c.ID))
 	}
 	for _, c := range criteria {
 		if !of(c) {

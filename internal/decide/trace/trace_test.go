@@ -72,7 +72,7 @@ func TestTrace(t *testing.T) {
 		{"planned", goal, half, rows(accept.Met), []string{"S1 verified A", "S2 validated B: B is pending", "S3 validated B: B is pending"}},
 		{"landed", goal, landed, rows(accept.Met, accept.Unmet), []string{"S1 verified A", "S2 implemented B: B/AC-1 is not met", "S3 implemented B: B/AC-1 is not met"}},
 		{"unknown", goal, landed, rows(accept.Unknown, ""), []string{"S1 implemented A: nothing shows A/AC-1", "S2 implemented B: nothing shows B/AC-1", "S3 implemented B: nothing shows B/AC-1"}},
-		{"a checker", goal, checked, rows(accept.Met, accept.Unmet), []string{"S1 verified AB", "S2 captured: the plan does not cover it: nothing writes", "S3 captured"}},
+		{"a checker", goal, checked, rows(accept.Met, accept.Unmet), []string{"S1 implemented AB: B/AC-1 is not met", "S2 captured: the plan does not cover it: nothing writes", "S3 captured"}},
 		{"changed", "Read all. Write them. Thank you. More.", landed, rows(accept.Met, accept.Met), []string{
 			"S1 captured: it was changed since run r1", "S2 verified B", "S3 verified B", "S4 captured: it is new since run r1",
 		}},
@@ -101,5 +101,60 @@ func TestTrace(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" || gaps != tr.Gaps {
 			t.Errorf("%s: %d gaps (-want +got)\n%s", c.name, tr.Gaps, diff)
 		}
+	}
+}
+
+// What a checker cannot take away, and what it did not see.
+func TestTraceDoubts(t *testing.T) {
+	const goal = "# T\n## Requirements\n- REQ-1: a\n## Acceptance Criteria\n- AC-1 (REQ-1): b (check: `make`)\n"
+	a := nexus.Task{ID: "A", Title: "A", Covers: []string{"REQ-1", "AC-1"}, Criteria: []nexus.Criterion{{Text: "x"}, {Text: "y"}}}
+	b := nexus.Task{ID: "B", Title: "B", Criteria: []nexus.Criterion{{Text: "z"}}}
+	row := func(task nexus.TaskID, n int, state accept.State) accept.Row {
+		return accept.Row{ID: accept.ID(task, n), Task: task, State: state}
+	}
+	says := func(one nexus.StatementCover) *nexus.PlanCover {
+		return &nexus.PlanCover{State: nexus.CoverFull, Statements: []nexus.StatementCover{one}}
+	}
+	first := func(goal string, s *state.State, rows ...accept.Row) Row { return Of(goal, s, rows).Rows[0] }
+	landed := func(c *nexus.PlanCover) *state.State {
+		s := planned(t, goal, c, true, a, b)
+		land(s, "A", "B")
+		return s
+	}
+	if r := first(goal, planned(t, goal, says(nexus.StatementCover{ID: "REQ-1"}), true)); !r.Asks || r.Gap != "no task serves it" {
+		t.Errorf("a requirement asks for something: %+v", r)
+	}
+	there := says(nexus.StatementCover{ID: "REQ-1", Asks: true, There: "a.go"})
+	if r := first(goal, planned(t, goal, there, false)); r.Gap != "its plan is not approved" {
+		t.Errorf("no plan is approved: %+v", r)
+	}
+	if r := first(goal, planned(t, goal, there, true)); r.Gap != "" || r.Note == "" {
+		t.Errorf("it is there: %+v", r)
+	}
+	if r := first(goal, planned(t, goal, says(nexus.StatementCover{ID: "REQ-1", Asks: true, There: "none"}), true)); r.Gap != "no task serves it" {
+		t.Errorf("it is nowhere: %+v", r)
+	}
+	both := says(nexus.StatementCover{ID: "REQ-1", Asks: true, Tasks: []nexus.TaskID{"A", "B"}, Criteria: []string{"A/AC-1"}})
+	if r := first(goal, landed(both), row("A", 1, accept.Met), row("A", 2, accept.Unmet), row("B", 1, accept.Met)); r.Stage != Verified || len(r.Criteria) != 2 {
+		t.Errorf("one criterion of A was named: %+v", r)
+	}
+	if r := first(goal, landed(both), row("A", 1, accept.Met), row("B", 1, accept.Unknown)); r.Gap != "nothing shows B/AC-1" {
+		t.Errorf("B has to be shown, too: %+v", r)
+	}
+	split := planned(t, goal, both, true, a, b, nexus.Task{ID: "C", Title: "C", Criteria: b.Criteria})
+	land(split, "A", "C")
+	split.Task("B").Status = nexus.Split
+	split.Splits.All = append(split.Splits.All, &state.Split{SplitSought: nexus.SplitSought{Task: "B"}, Parts: []nexus.TaskID{"C"}})
+	if r := first(goal, split, row("A", 1, accept.Met), row("C", 1, accept.Unknown)); r.Gap != "nothing shows C/AC-1" {
+		t.Errorf("no checker saw the part: %+v", r)
+	}
+	for _, changed := range []string{strings.Replace(goal, "make", "true", 1), strings.Replace(goal, " (REQ-1)", "", 1)} {
+		rows := Of(changed, landed(nil), []accept.Row{row("A", 1, accept.Met), row("A", 2, accept.Met)}).Rows
+		if rows[0].Gap != "" || rows[1].Gap != "it was changed since run r1" {
+			t.Errorf("%s: %+v", changed, rows)
+		}
+	}
+	if tr := Of("# T\n## Later\n- REQ-1: a\n", landed(nil), nil); tr.Why == "" || len(tr.Rows) != 1 {
+		t.Errorf("nothing can be followed: %+v", tr)
 	}
 }

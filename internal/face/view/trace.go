@@ -42,13 +42,14 @@ func DrawTrace(s Style, t trace.Trace) string {
 	}
 	var b strings.Builder
 	b.WriteString(Table(s, []string{"requirement", "status", "tasks", "tests", "commits", "text"}, rows))
-	if s.Plain && len(t.Rows) == 0 {
-		return b.String()
-	}
 	for _, r := range t.Rows {
 		if r.Note != "" {
 			b.WriteString(s.Wrap(r.ID+": "+Clean(r.Note), "") + "\n")
 		}
+	}
+	if t.Why != "" {
+		b.WriteString(s.Wrap(s.Warn(t.Why), "") + "\n")
+		return b.String()
 	}
 	if t.Gaps == 0 {
 		b.WriteString(s.Good("no gaps") + "\n")

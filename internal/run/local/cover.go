@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -34,7 +35,15 @@ func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexu
 	if why != "" {
 		return &nexus.PlanCover{State: nexus.CoverUnsure, Why: why}, nil
 	}
-	c := plan.ParseCover(data, made.Goal, made.Tasks)
+	root, err := os.OpenRoot(p.tree.Dir) // so that no path leads out of it
+	if err != nil {
+		return nil, fmt.Errorf("open the tree that is planned for: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	c := plan.ParseCover(data, made.Goal, made.Tasks, func(file string) bool {
+		info, err := root.Stat(file)
+		return err == nil && info.Mode().IsRegular()
+	})
 	return &c, nil
 }
 

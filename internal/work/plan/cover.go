@@ -34,15 +34,16 @@ type Look func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover,
 // coverAll ends a message about what a plan does not cover.
 const coverAll = "Cover all of this and submit the whole plan again. What is covered stays as it is."
 
-// ParseCover reads what a checker submitted.
-func ParseCover(data []byte, goal string, tasks []nexus.Task) nexus.PlanCover {
+// ParseCover reads what a checker submitted. Has reports whether the tree that the plan was made for has a file;
+// nil: nobody knows.
+func ParseCover(data []byte, goal string, tasks []nexus.Task, has func(file string) bool) nexus.PlanCover {
 	var said struct {
 		Statements []spec.Finding `json:"statements"`
 	}
 	if problems := agent.Decode(data, coverSchema, &said); len(problems) > 0 {
 		return nexus.PlanCover{State: nexus.CoverUnsure, Why: "the checker's answer cannot be read: " + problems[0]}
 	}
-	return spec.Weigh(spec.Statements(goal), tasks, said.Statements)
+	return spec.Weigh(spec.Statements(goal), tasks, said.Statements, has)
 }
 
 // askedToCover reports whether the planner was asked to cover what is missing.

@@ -269,7 +269,7 @@ func (g Goal) Message() string {
 // goal says one thing.
 func statements(goal string) string {
 	all := spec.Statements(goal)
-	if spec.Is(goal) {
+	if _, ok := spec.Usable(goal); ok {
 		return "The goal is a spec. Plan its first version only: nothing of what stands below Later or Out of Scope, and no requirement that is wont. " +
 			"Name in covers of each task the ids of the requirements and criteria that it serves. Each of these needs a task: " + ids(all) + "."
 	}

@@ -91,32 +91,40 @@ func Research(ctx context.Context, goal string, ask Ask) (all []Report, err erro
 }
 
 // Write lets a specifier write the spec of a goal, and criticize it where it is deep. What is wrong with a spec
-// goes back to it, twice at most.
-func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report, ask Ask) (spec.Spec, error) {
+// goes back to it, twice at most. If the critique comes to nothing, the spec is a standard one and the warning
+// says so; a spec that is interrupted in its critique comes with the error.
+func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report, ask Ask) (s spec.Spec, warning string, err error) {
 	brief := prompt.Spec{Goal: goal}
 	for _, r := range reports {
 		brief.Reports = append(brief.Reports, prompt.Section{Title: "Research: " + r.Topic, Body: r.Text, Fence: "markdown"})
 	}
 	n := 0
-	s, err := settle(ctx, &brief, &n, ask)
+	s, err = settle(ctx, &brief, &n, ask, nil)
+	s.Depth, s.Critique = depth, nil
 	if err != nil || depth != spec.Deep {
-		s.Depth, s.Critique = depth, nil
-		return s, err
+		return s, "", err
 	}
+	s.Depth = "" // the draft says nothing of it
 	brief.Draft, brief.Wrong = string(spec.Markdown(s)), nil
-	better, err := settle(ctx, &brief, &n, func(ctx context.Context, q Question) (json.RawMessage, error) {
-		data, err := ask(ctx, q)
-		if one, bad := Parse(data); err == nil && len(bad) == 0 && len(one.Critique) == 0 {
-			return nil, unusable(nexus.Specifier, []string{"it says nothing about what is weak in the spec"})
+	better, err := settle(ctx, &brief, &n, ask, func(s spec.Spec) []string {
+		if len(s.Critique) > 0 {
+			return nil
 		}
-		return data, err
+		return []string{"critique says nothing: say in it what was missing, vague, contradictory or could not be checked, and what became of it"}
 	})
-	better.Depth = depth
-	return better, err
+	switch {
+	case err == nil:
+		better.Depth = depth
+		return better, "", nil
+	case ctx.Err() == nil:
+		warning, err = "nobody criticized the spec, so its depth is standard: "+err.Error(), nil
+	}
+	s.Depth = spec.Standard
+	return s, warning, err
 }
 
-// settle asks until the spec can be used.
-func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask) (spec.Spec, error) {
+// settle asks until the spec can be used. Wants says what else a usable spec lacks; nil: nothing.
+func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask, wants func(spec.Spec) []string) (spec.Spec, error) {
 	var problems []string
 	for range maxTries {
 		*n++
@@ -126,10 +134,15 @@ func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask) (spec.Spec
 			return spec.Spec{}, err
 		}
 		var s spec.Spec
-		if s, problems = Parse(data); len(problems) == 0 {
+		if s, problems = Parse(data); len(problems) == 0 && wants != nil {
+			problems = wants(s)
+		}
+		if len(problems) == 0 {
 			return s, nil
 		}
-		brief.Wrong, brief.Draft = problems, string(spec.Markdown(s))
+		if brief.Wrong = problems; s.Title != "" || brief.Draft == "" {
+			brief.Draft = string(spec.Markdown(s))
+		}
 	}
 	return spec.Spec{}, unusable(nexus.Specifier, problems)
 }

@@ -3,6 +3,7 @@ package specify
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -29,21 +30,46 @@ func TestWrite(t *testing.T) {
 		{"corrected", spec.Standard, []string{bad, good}, "REQ-1 is a must, and no criterion shows it", false},
 		{"never right", spec.Standard, []string{bad, bad, `{}`}, "", true},
 		{"criticized", spec.Deep, []string{good, weak}, "Criticize", false},
-		{"not criticized", spec.Deep, []string{good, good}, "", true},
+		{"criticized at last", spec.Deep, []string{good, good, good, weak}, "critique says nothing", false},
+		{"not criticized", spec.Deep, []string{good, good, good, good}, "critique says nothing", false},
+		{"the critique is useless", spec.Deep, []string{good, bad, bad, `{}`}, "Correct", false},
+		{"the critique fails", spec.Deep, []string{good, ""}, "Criticize", false},
+		{"the spec fails", spec.Deep, []string{""}, "Write a spec", true},
 		{"criticized once more", spec.Deep, []string{good, bad, weak}, "Correct", false},
 	} {
 		n, last := 0, Question{}
-		s, err := Write(t.Context(), "Do a", c.depth, []Report{{"domain", "words"}}, func(_ context.Context, q Question) (json.RawMessage, error) {
+		s, warning, err := Write(t.Context(), "Do a", c.depth, []Report{{"domain", "words"}}, func(_ context.Context, q Question) (json.RawMessage, error) {
 			last = q
 			n++
+			if c.says[n-1] == "" {
+				return nil, errors.New("no money")
+			}
 			return json.RawMessage(c.says[n-1]), nil
 		})
 		if (err != nil) != c.fails || n != len(c.says) || !strings.Contains(last.Text, c.asked) || !strings.Contains(last.Text, "words") {
 			t.Errorf("%s: %v after %d\n%s", c.name, err, n, last.Text)
 		}
-		if err == nil && (s.Depth != c.depth || (len(s.Critique) > 0) != (c.depth == spec.Deep)) {
-			t.Errorf("%s: %+v", c.name, s)
+		depth := c.depth
+		if warning != "" {
+			depth = spec.Standard
 		}
+		if err == nil && (s.Depth != depth || s.Title != "T" || (len(s.Critique) > 0) != (depth == spec.Deep) || (warning != "") != (c.says[n-1] != weak && c.depth == spec.Deep)) {
+			t.Errorf("%s: %q, %+v", c.name, warning, s)
+		}
+	}
+}
+
+// A spec that was paid for is there, also if a person interrupts its critique.
+func TestWriteInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, warning, err := Write(ctx, "Do a", spec.Deep, nil, func(ctx context.Context, q Question) (json.RawMessage, error) {
+		if strings.HasSuffix(string(q.Session), ".2") {
+			cancel()
+		}
+		return json.RawMessage(good), ctx.Err()
+	})
+	if err == nil || warning != "" || s.Title != "T" || s.Depth != spec.Standard {
+		t.Errorf("%v, %q, %+v", err, warning, s)
 	}
 }
 

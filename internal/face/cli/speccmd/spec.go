@@ -1,6 +1,7 @@
 package speccmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,7 @@ type written struct {
 	Reports []string    `json:"reports,omitempty"` // files of the research
 	Money   nexus.Money `json:"money"`
 	Spec    *spec.Spec  `json:"spec,omitempty"`
+	Warning string      `json:"warning,omitzero"` // why it is not as deep as it was to be
 }
 
 // order is what a person wants of the command.
@@ -141,12 +143,14 @@ func ask(ctx context.Context, a *console.Console, settings config.Config, o orde
 			w.Reports = append(w.Reports, name)
 		}
 	}
-	s, err := specify.Write(ctx, o.goal, w.Depth, reports, one)
-	if err != nil {
+	s, warning, err := specify.Write(ctx, o.goal, w.Depth, reports, one)
+	if len(s.Requirements) == 0 {
 		return err
 	}
-	w.Spec = &s
-	return keep(top, w.File, spec.Markdown(s))
+	if w.Spec, w.Depth, w.Warning = &s, s.Depth, warning; warning != "" {
+		a.Say("warning: %s", view.Clean(warning))
+	}
+	return cmp.Or(err, keep(top, w.File, spec.Markdown(s)))
 }
 
 // submitted has one session.

@@ -31,7 +31,7 @@ func traceCommand(a *console.Console) *cobra.Command {
 		if err := a.Answer(t, func(s view.Style) string { return view.DrawTrace(s, t) }); err != nil {
 			return err
 		}
-		if t.Gaps > 0 {
+		if t.Gaps > 0 || t.Why != "" {
 			return console.ExitError(console.CodePartial)
 		}
 		return nil

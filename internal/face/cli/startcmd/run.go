@@ -1,6 +1,7 @@
 package startcmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -11,10 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -191,10 +194,18 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 		}
 	}
 	o.Goal.Text = text
-	if err := plan.CheckGoal(text); err != nil {
+	if err := cmp.Or(plan.CheckGoal(text), mistaken(o, src, text)); err != nil {
 		return err
 	}
 	return forbidden(a, text, o.Plan)
+}
+
+// mistaken says what is wrong with a goal that is meant as a spec.
+func mistaken(o *progress.Order, src *source, text string) error {
+	if o.Plan != nil || src.task || !spec.Is(text) {
+		return nil
+	}
+	return speccmd.Check("in the goal", []byte(text))
 }
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or
