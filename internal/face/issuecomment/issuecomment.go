@@ -33,7 +33,9 @@ type Comment struct {
 // it returns is called. That reads the events that are left, writes the last text within [Grace], and returns.
 //
 // At most one write is under way, and the newest text is the next one. What is on the issue already is not written.
-func (c Comment) Follow(ctx context.Context, s *state.State, live, left func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error]) (end func()) {
+func (c Comment) Follow(ctx context.Context, s *state.State,
+	live, left func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error],
+) (end func()) {
 	f := &follower{Comment: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx)) // a signal ends the run, and then its end is told
 	reading, stop := context.WithCancel(ctx)
