@@ -71,9 +71,14 @@ func Of(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen) []nexus.Crossed {
 	var all []nexus.Crossed
 	add := func(of nexus.Threshold, n, limit int64, format string, args ...any) {
-		if limit > 0 && n/limit > decided(t, a, of) {
-			all = append(all, nexus.Crossed{Threshold: of, Why: fmt.Sprintf(format, args...)})
+		if limit <= 0 || n/limit <= decided(t, a, of) {
+			return
 		}
+		c := nexus.Crossed{Threshold: of, Why: fmt.Sprintf(format, args...)}
+		if n/limit > 1 {
+			c.Times = int(n / limit)
+		}
+		all = append(all, c)
 	}
 	r := l.Replan
 	if likely := estimate(t); likely > 0 && r.Time > 0 {
@@ -104,14 +109,19 @@ func estimate(t *state.Task) time.Duration {
 	return time.Duration(t.Minutes) * time.Minute
 }
 
-// decided counts the decisions about a threshold: of the task, or, where it counts
-// in each attempt for itself, of the attempt.
+// decided returns the highest multiple of a threshold that was decided about: of the
+// task, or, where it counts in each attempt for itself, of the attempt.
 func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
 	own := of == nexus.OverFiles || of == nexus.OverFailures
 	n := int64(0)
 	for _, d := range t.Decided() {
-		if has(d.Crossed, of) && (!own || d.Attempt == a.ID) {
-			n++
+		if own && d.Attempt != a.ID {
+			continue
+		}
+		for _, c := range d.Crossed {
+			if c.Threshold == of {
+				n = max(n+1, int64(c.Times))
+			}
 		}
 	}
 	return n

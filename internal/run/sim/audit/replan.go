@@ -10,8 +10,8 @@ import (
 type replanning struct {
 	last   nexus.AttemptID
 	red    int                      // rounds in a row that were red, of the last attempt
-	rounds int                      // decisions about rounds, since a person gave it another chance
-	failed map[nexus.AttemptID]int  // decisions about failures in a row
+	rounds int                      // multiple of its rounds that was decided about, since a person gave it another chance
+	failed map[nexus.AttemptID]int  // the same of failures in a row
 	ended  map[nexus.AttemptID]bool // that are not to go on
 }
 
@@ -30,9 +30,9 @@ func (b *Audit) decided(f nexus.ReplanDecided) {
 	for _, c := range f.Crossed {
 		switch c.Threshold {
 		case nexus.OverRounds:
-			t.replan.rounds++
+			t.replan.rounds = max(t.replan.rounds+1, c.Times)
 		case nexus.OverFailures:
-			t.replan.failed[f.Attempt]++
+			t.replan.failed[f.Attempt] = max(t.replan.failed[f.Attempt]+1, c.Times)
 		case nexus.NeedFailed:
 			if !slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool { return b.tasks[id].over }) {
 				b.wrong("%s is said to need what failed", f.Task)
