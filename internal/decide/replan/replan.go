@@ -247,7 +247,7 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Cou
 		}
 	}
 	best, kept := state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
-	further := kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
+	further := goesOn(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
 	switch {
 	case further && n < continuations && (s.Limits.Rounds <= 0 || t.Tried() < s.Limits.Rounds):
 		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
@@ -255,6 +255,32 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Cou
 		return nexus.CourseRescope, noFurther(n), false
 	}
 	return nexus.CourseStop, noFurther(n) + ", and it may not be split", false
+}
+
+// goesOn reports whether more time may help after an attempt that ended like this: it
+// ended for want of it, and not because its work must not or cannot go on.
+func goesOn(o nexus.Outcome) bool {
+	switch o {
+	case nexus.Conflicted, nexus.GaveUp, nexus.Unverified, nexus.Inapplicable:
+		return false
+	default:
+		return true
+	}
+}
+
+// Continues reports whether the next attempt at a task continues from what its last
+// one left, as was decided when its time was used up.
+func Continues(t *state.Task) bool {
+	a := t.Current()
+	if a == nil || a.Stage != state.Over || !goesOn(a.Outcome) {
+		return false
+	}
+	for _, d := range slices.Backward(t.Decided()) {
+		if d.Attempt == a.ID {
+			return d.Anew
+		}
+	}
+	return false
 }
 
 // startedFrom returns the tree of the round that an attempt began with, empty where

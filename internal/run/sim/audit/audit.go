@@ -219,6 +219,7 @@ func (b *Audit) published(f nexus.ResultPublished) {
 func (b *Audit) leave(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
+		b.instead(f.Task)
 		b.over(f.Task)
 		if f.Why == "" {
 			b.wrong("%s is parked without a reason", f.Task)
@@ -252,6 +253,7 @@ func (b *Audit) climb(f nexus.Fact) {
 		}
 		t.begins = f.Tier
 	case nexus.TaskEscalated:
+		b.instead(f.Task)
 		t := b.tasks[f.Task]
 		if t.begins = f.To; f.Strategy != "" {
 			b.lower(t, f)
