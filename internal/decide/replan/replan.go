@@ -9,6 +9,7 @@
 package replan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -252,9 +253,9 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Cou
 	case further && n < continuations && (s.Limits.Rounds <= 0 || t.Tried() < s.Limits.Rounds):
 		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
 	case s.Divisible(t):
-		return nexus.CourseRescope, noFurther(n), false
+		return nexus.CourseRescope, noFurther(a, n), false
 	}
-	return nexus.CourseStop, noFurther(n) + ", and it may not be split", false
+	return nexus.CourseStop, noFurther(a, n) + ", and it may not be split", false
 }
 
 // goesOn reports whether more time may help after an attempt that ended like this: it
@@ -292,7 +293,10 @@ func startedFrom(s *state.State, a *state.Attempt) string {
 	return ""
 }
 
-func noFurther(n int) string {
+func noFurther(a *state.Attempt, n int) string {
+	if !goesOn(a.Outcome) {
+		return "its last attempt did not end for want of time: " + cmp.Or(a.Why, string(a.Outcome))
+	}
 	if n >= continuations {
 		return fmt.Sprintf("it was continued %d times", n)
 	}
