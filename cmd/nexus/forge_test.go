@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,9 +27,16 @@ func forgeServer(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// commented waits until one comment of the issue, and no more, begins with Nexus's mark and says all that follows.
+// commented waits until one comment of the issue, and no more, begins with Nexus's mark and says all that follows. With
+// -each N, N comments do.
 func commented(ts *testscript.TestScript, neg bool, args []string) {
-	s := playOf(ts).forge
+	s, n := playOf(ts).forge, 1
+	if args[0] == "-each" {
+		var err error
+		n, err = strconv.Atoi(args[1])
+		ts.Check(err)
+		args = args[2:]
+	}
 	var found []string
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		found = nil
@@ -37,9 +45,11 @@ func commented(ts *testscript.TestScript, neg bool, args []string) {
 				found = append(found, c.Body)
 			}
 		}
-		all := len(found) == 1
+		all := len(found) == n
 		for _, want := range args {
-			all = all && strings.Contains(found[0], want)
+			for _, text := range found {
+				all = all && strings.Contains(text, want)
+			}
 		}
 		if all != neg {
 			return

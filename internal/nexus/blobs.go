@@ -36,8 +36,8 @@ func (f ResultGated) Blobs() []string { return blobsOf(f.Verdict.Evidence) }
 // Blobs returns the system prompt.
 func (f SessionStarted) Blobs() []string { return []string{f.Prompt} }
 
-// Blobs returns the message.
-func (f PromptSent) Blobs() []string { return []string{f.Message} }
+// Blobs returns the message and what it was made of.
+func (f PromptSent) Blobs() []string { return []string{f.Message, f.Manifest} }
 
 // Blobs returns the message.
 func (f TurnTaken) Blobs() []string { return []string{f.Message} }

@@ -546,6 +546,8 @@ type (
 		Request int64     `json:"request,omitzero"` // the guidance it delivers, or the landing that it tells of
 
 		Memory []Remembered `json:"memory,omitempty"` // what of the repository's memory has to do with the task
+
+		Manifest string `json:"manifest,omitempty"` // blob: the items of what was sent, see [PromptItem]; empty for one line of ours
 	}
 	// TurnTaken adds the model's answer.
 	TurnTaken struct {

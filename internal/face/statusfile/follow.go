@@ -50,7 +50,7 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 			if err := s.Apply(n.event); err != nil {
 				return err
 			}
-			tell = telling(n.event.Fact)
+			tell = Telling(n.event.Fact)
 		case <-beat.C:
 		case <-ctx.Done():
 			return nil
@@ -80,9 +80,9 @@ func read(ctx context.Context, events iter.Seq2[nexus.Event, error], feed chan<-
 	}
 }
 
-// telling reports whether a fact begins or ends a run, a task, a phase of one,
+// Telling reports whether a fact begins or ends a run, a task, a phase of one,
 // or a question.
-func telling(f nexus.Fact) bool {
+func Telling(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
 		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,

@@ -1,10 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Comment draws how a run stands as Markdown for everybody who reads an issue: no money, no paths of
@@ -21,19 +23,14 @@ func Comment(r Run) string {
 	default:
 		fmt.Fprintf(&b, "Nexus works on this: %d of %s landed.\n", r.Counts.Landed, Count(r.Counts.Total, "task"))
 	}
-	if len(r.Tasks) > 0 {
-		b.WriteString("\n| task | status |\n|---|---|\n")
-	}
-	for _, t := range r.Tasks {
-		fmt.Fprintf(&b, "| %s %s | %s |\n", t.ID, cell(t.Title), t.status())
-	}
+	rows(&b, r.Tasks)
 	if n := len(r.Asks); n > 0 {
 		fmt.Fprintf(&b, "\nUnanswered: %s.\n", Count(n, "question"))
 	}
 	if r.Commit != "" {
-		fmt.Fprintf(&b, "\nThe result is commit %s on the branch `%s`.", Short(r.Commit), r.Branch)
+		fmt.Fprintf(&b, "\nThe result is commit %s on the branch %s.", Short(r.Commit), span(r.Branch))
 		if r.Moved != "" {
-			fmt.Fprintf(&b, " It is on `%s`.", r.Moved)
+			fmt.Fprintf(&b, " It is on %s.", span(r.Moved))
 		}
 		b.WriteString("\n")
 	}
@@ -41,8 +38,30 @@ func Comment(r Run) string {
 	return b.String()
 }
 
-// cell is a text that stays in its cell of a Markdown table, and mentions and links nobody.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "@", "&#64;", "#", "&#35;", "`", "'", "[", `\[`, "]", `\]`, "!", "&#33;").
-		Replace(Clean(text))
+const (
+	maxRows  = 100    // of tasks in a comment
+	maxTable = 50_000 // bytes; a forge takes comments of 65,536
+	maxTitle = 200    // bytes
+)
+
+// rows draws the tasks, as many as a comment holds.
+func rows(b *strings.Builder, all []Task) {
+	if len(all) > 0 {
+		b.WriteString("\n| task | status |\n|---|---|\n")
+	}
+	for i, t := range all {
+		row := fmt.Sprintf("| %s %s | %s |\n", legible.Cut(string(t.ID), maxTitle), span(t.Title), t.status())
+		if i == maxRows || b.Len()+len(row) > maxTable {
+			fmt.Fprintf(b, "\nand %d more\n", len(all)-i)
+			return
+		}
+		b.WriteString(row)
+	}
+}
+
+// span is a text as a code span that stays in its cell of a table: no Markdown in it is read, and it mentions
+// and links nobody. A backslash before a bar would take the bar's own away.
+func span(text string) string {
+	text = strings.NewReplacer("`", "'", `\|`, `\ \|`, "|", `\|`).Replace(legible.Cut(Clean(text), maxTitle))
+	return "`" + cmp.Or(strings.TrimSpace(text), "-") + "`"
 }

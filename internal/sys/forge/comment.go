@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,30 +15,32 @@ const mark = "<!-- nexus:"
 // Mark is the first line of the comment about a run: by it, the comment is found again.
 func Mark(run string) string { return mark + run + " -->\n" }
 
-// Find returns the ID of the comment of this token's user that begins with a mark; empty for none.
+// Find returns the ID of the comment of this token's user that begins with a mark; empty for none. A token of
+// an app has no user that it may ask for: its comments are those of a bot.
 func (c Client) Find(ctx context.Context, r Ref, mark string) (string, error) {
-	list := "/comments?per_page=100&page="
+	me, err := c.user(ctx, r)
+	bot := r.Kind == GitHub && is(err, http.StatusForbidden)
+	if err != nil && !bot {
+		return "", err
+	}
+	found := ""
+	look := func(id int64, body string, mine bool) {
+		if found == "" && mine && strings.HasPrefix(strings.ReplaceAll(body, "\r\n", "\n"), mark) {
+			found = strconv.FormatInt(id, 10)
+		}
+	}
 	if r.Kind == GitLab {
-		list = notes
+		_, err = pages(ctx, c, r, gitLabNotes(r), func(one gitLabNote) error {
+			look(one.ID, one.Body, strings.EqualFold(one.Author.Name, me))
+			return nil
+		})
+	} else {
+		_, err = pages(ctx, c, r, gitHubComments(r), func(one gitHubComment) error {
+			look(one.ID, one.Body, bot && one.User.Type == "Bot" || !bot && strings.EqualFold(one.User.Login, me))
+			return nil
+		})
 	}
-	for page := 1; page <= maxPages; page++ {
-		var all []struct {
-			ID   int64  `json:"id"`
-			Body string `json:"body"`
-		}
-		if err := c.call(ctx, r, http.MethodGet, r.path()+list+strconv.Itoa(page), nil, &all); err != nil {
-			return "", err
-		}
-		for _, one := range all {
-			if strings.HasPrefix(strings.ReplaceAll(one.Body, "\r\n", "\n"), mark) {
-				return strconv.FormatInt(one.ID, 10), nil
-			}
-		}
-		if len(all) < 100 {
-			break
-		}
-	}
-	return "", nil
+	return found, err
 }
 
 // Write writes a comment, a new one where id is empty, and returns its ID. A comment that somebody deleted
@@ -51,8 +52,8 @@ func (c Client) Write(ctx context.Context, r Ref, id, text string) (string, erro
 		if r.Kind == GitLab {
 			method, path = http.MethodPut, fmt.Sprintf("/projects/%s/issues/%d/notes/%s", url.PathEscape(r.Project), r.Number, id)
 		}
-		err := c.call(ctx, r, method, path, send, nil)
-		if e, ok := errors.AsType[*statusError](err); !ok || e.code != http.StatusNotFound && e.code != http.StatusGone {
+		_, err := c.call(ctx, r, method, path, send, nil)
+		if !is(err, http.StatusNotFound, http.StatusGone) {
 			return id, err
 		}
 	}
@@ -63,7 +64,7 @@ func (c Client) Write(ctx context.Context, r Ref, id, text string) (string, erro
 	var made struct {
 		ID int64 `json:"id"`
 	}
-	if err := c.call(ctx, r, http.MethodPost, r.path()+path, send, &made); err != nil {
+	if _, err := c.call(ctx, r, http.MethodPost, r.path()+path, send, &made); err != nil {
 		return "", err
 	}
 	return strconv.FormatInt(made.ID, 10), nil

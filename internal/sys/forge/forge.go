@@ -40,8 +40,9 @@ type Ref struct {
 type Env func(name string) string
 
 const (
-	gitHub = "https://github.com"
-	gitLab = "https://gitlab.com"
+	gitHub    = "https://github.com"
+	gitHubAPI = "https://api.github.com"
+	gitLab    = "https://gitlab.com"
 )
 
 var (
@@ -64,7 +65,7 @@ func Parse(text, remote string, env Env) (Ref, error) {
 	}
 	if m := short.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[2]) // it is a number
-		return gitHubRef(m[1], n, env), nil
+		return gitHubRef(m[1], n, env)
 	}
 	if strings.ContainsAny(text, " \t\n") || !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
 		return Ref{}, nil
@@ -78,10 +79,10 @@ func Parse(text, remote string, env Env) (Ref, error) {
 		return Ref{}, nil
 	}
 	n, _ := strconv.Atoi(m[3]) // it is a number
-	server := u.Scheme + "://" + u.Host
+	server := serverOf(u.Scheme, u.Host)
 	switch {
 	case m[2] == "" && server == gitHubServer(env):
-		return gitHubRef(m[1], n, env), nil
+		return gitHubRef(m[1], n, env)
 	case m[2] != "" || server == gitLabServer(env):
 		return gitLabRef(server, m[1], n, env)
 	default:
@@ -93,32 +94,85 @@ func Parse(text, remote string, env Env) (Ref, error) {
 }
 
 func gitHubServer(env Env) string {
-	return strings.TrimSuffix(cmp.Or(env("GITHUB_SERVER_URL"), gitHub), "/")
+	return normal(cmp.Or(env("GITHUB_SERVER_URL"), gitHub))
 }
 
 func gitLabServer(env Env) string {
-	return strings.TrimSuffix(cmp.Or(env("CI_SERVER_URL"), gitLab), "/")
+	return normal(cmp.Or(env("CI_SERVER_URL"), gitLab))
 }
 
-func gitHubRef(project string, n int, env Env) Ref {
+// serverOf is the address of a server. Capital letters in the name of a host mean nothing, and GitHub has two names.
+func serverOf(scheme, host string) string {
+	host = strings.ToLower(host)
+	if host == "www.github.com" {
+		host = "github.com"
+	}
+	return strings.ToLower(scheme) + "://" + host
+}
+
+// normal is an address of a server as [serverOf] writes it.
+func normal(address string) string {
+	address = strings.TrimSuffix(strings.TrimSpace(address), "/")
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return serverOf(u.Scheme, u.Host) + strings.TrimSuffix(u.Path, "/")
+	}
+	return address
+}
+
+// dotted refuses a project that is a path to elsewhere.
+func dotted(name string) error {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "." || part == ".." {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: name + " is no project of a forge",
+				Hint: "Give the issue's whole address, as a browser shows it.",
+			}
+		}
+	}
+	return nil
+}
+
+func gitHubRef(project string, n int, env Env) (Ref, error) {
+	if err := dotted(project); err != nil {
+		return Ref{}, err
+	}
 	server := gitHubServer(env)
-	api := env("GITHUB_API_URL")
-	switch {
-	case api != "":
-	case server == gitHub:
-		api = "https://api.github.com"
-	default:
-		api = server + "/api/v3"
+	api := server + "/api/v3"
+	if server == gitHub {
+		api = gitHubAPI
+	}
+	if said := env("GITHUB_API_URL"); said != "" {
+		if said = normal(said); !together(server, said) {
+			return Ref{}, &nexus.Error{
+				Code:    nexus.CodeInvalidInput,
+				Message: fmt.Sprintf("GITHUB_API_URL is %s, and GITHUB_SERVER_URL is %s: they are two forges", said, server),
+				Hint:    "Set both for GitHub Enterprise, as its Actions do, or neither for github.com.",
+			}
+		}
+		api = said
 	}
 	return Ref{
-		Kind: GitHub, API: strings.TrimSuffix(api, "/"), Web: fmt.Sprintf("%s/%s/issues/%d", server, project, n), Project: project, Number: n,
+		Kind: GitHub, API: api, Web: fmt.Sprintf("%s/%s/issues/%d", server, project, n), Project: project, Number: n,
 		Token: cmp.Or(env("GITHUB_TOKEN"), env("GH_TOKEN")),
+	}, nil
+}
+
+// together reports whether a server and an API are of one forge: they have one host, or that of the API is api.HOST.
+func together(server, api string) bool {
+	if server == gitHub {
+		return api == gitHubAPI
 	}
+	s, err := url.Parse(server)
+	a, wrong := url.Parse(api)
+	return err == nil && wrong == nil && s.Scheme == a.Scheme && (a.Host == s.Host || a.Host == "api."+s.Host)
 }
 
 // gitLabRef names an issue of GitLab. A token goes to the server of the
 // environment alone, which is gitlab.com where nothing is said.
 func gitLabRef(server, project string, n int, env Env) (Ref, error) {
+	if err := dotted(project); err != nil {
+		return Ref{}, err
+	}
 	r := Ref{Kind: GitLab, API: server + "/api/v4", Web: fmt.Sprintf("%s/%s/-/issues/%d", server, project, n), Project: project, Number: n}
 	if server == gitLabServer(env) {
 		r.API = strings.TrimSuffix(cmp.Or(env("CI_API_V4_URL"), r.API), "/")
@@ -139,7 +193,7 @@ func ofRemote(digits, remote string, env Env) (Ref, error) {
 			Hint:    "Give the issue's whole address.",
 		}
 	case server == gitHubServer(env):
-		return gitHubRef(project, n, env), nil
+		return gitHubRef(project, n, env)
 	case server == gitLabServer(env) || strings.Contains(server, "gitlab"):
 		return gitLabRef(server, project, n, env)
 	default:
@@ -153,12 +207,12 @@ func ofRemote(digits, remote string, env Env) (Ref, error) {
 // place returns the server and the project of a remote's address, in any of the
 // forms that git takes.
 func place(remote string) (server, name string) {
-	remote = strings.TrimSuffix(strings.TrimSpace(remote), ".git")
+	remote = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(remote), "/"), ".git")
 	host, path := "", ""
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {
 		host, path = u.Host, strings.Trim(u.Path, "/")
 		if u.Scheme == "http" && loopback(u.Hostname()) {
-			server = "http://" + host
+			server = serverOf("http", host)
 		} else if u.Scheme == "ssh" {
 			host = u.Hostname()
 		}
@@ -166,10 +220,10 @@ func place(remote string) (server, name string) {
 		_, host, _ = strings.Cut(at, "@")
 		host, path = cmp.Or(host, at), strings.Trim(rest, "/")
 	}
-	if !project.MatchString(path) || host == "" {
+	if !project.MatchString(path) || host == "" || dotted(path) != nil {
 		return "", ""
 	}
-	return cmp.Or(server, "https://"+host), path
+	return cmp.Or(server, serverOf("https", host)), path
 }
 
 func loopback(host string) bool {

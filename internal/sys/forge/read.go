@@ -1,22 +1,16 @@
 package forge
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
-
-	"github.com/sethvargo/go-retry"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -27,8 +21,9 @@ const (
 	maxText   = 100 << 10 // bytes of a text that is fetched
 )
 
-// notes is where GitLab lists the comments on an issue, before the number of a page.
-const notes = "/notes?sort=asc&order_by=created_at&per_page=100&page="
+func gitHubComments(r Ref) string { return r.path() + "/comments?sort=created" }
+
+func gitLabNotes(r Ref) string { return r.path() + "/notes?sort=asc&order_by=created_at" }
 
 // Issue is what a forge says of an issue.
 type Issue struct {
@@ -36,6 +31,10 @@ type Issue struct {
 	Closed              bool
 	Comments            []Comment // of those who may write to the project, the oldest first
 	Left                int       // comments that others wrote
+	Hidden              int       // HTML comments that were taken out, which nobody sees on the forge
+	More                bool      // there are more comments than are read
+	Unread              bool      // the comments were not read: GitLab shows them for a token alone
+	Unproved            bool      // who may write could not be asked: who belongs to the project counts
 }
 
 // Comment is what somebody said.
@@ -59,141 +58,6 @@ func (i Issue) Goal(r Ref) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\uFFFD")
 }
 
-// Client speaks with forges. HTTP may be nil.
-type Client struct {
-	HTTP *http.Client
-	Wait time.Duration // before a second try; 0: a second
-}
-
-// statusError is an answer that is none.
-type statusError struct {
-	code int
-	text string
-}
-
-func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
-
-// call makes a request, and again where the forge is busy.
-func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest any) error {
-	at, err := url.Parse(r.API + path)
-	if err != nil || at.Scheme != "https" && !loopback(at.Hostname()) {
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: r.API + " is no https address",
-			Hint: "A token goes over https alone.",
-		}
-	}
-	wait := c.Wait
-	if wait == 0 {
-		wait = time.Second
-	}
-	var body []byte
-	if send != nil {
-		if body, err = json.Marshal(send); err != nil {
-			return err
-		}
-	}
-	err = retry.Do(ctx, retry.WithMaxRetries(3, retry.NewExponential(wait)), func(ctx context.Context) error {
-		err := c.once(ctx, r, method, at.String(), body, dest)
-		e, answered := errors.AsType[*statusError](err)
-		if err != nil && ctx.Err() == nil && method != http.MethodPost && (!answered || e.code >= 500 || e.code == http.StatusTooManyRequests) {
-			return retry.RetryableError(err)
-		}
-		return err
-	})
-	return r.explain(err)
-}
-
-func (c Client) once(ctx context.Context, r Ref, method, at string, body []byte, dest any) error {
-	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("User-Agent", "nexus")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	switch {
-	case r.Kind == GitHub:
-		req.Header.Set("Accept", "application/vnd.github+json")
-		req.Header.Set("X-GitHub-Api-Version", "2022-11-28")
-		if r.Token != "" {
-			req.Header.Set("Authorization", "Bearer "+r.Token)
-		}
-	case r.Token != "":
-		req.Header.Set("PRIVATE-TOKEN", r.Token)
-	}
-	data, _, err := c.do(req)
-	if err != nil || dest == nil {
-		return err
-	}
-	if err := json.Unmarshal(data, dest); err != nil {
-		return fmt.Errorf("read what %s answered: %w", r.Kind, err)
-	}
-	return nil
-}
-
-// do returns the body of an answer.
-func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
-	client := c.HTTP
-	if client == nil {
-		client = &http.Client{Timeout: 30 * time.Second}
-	}
-	same := *client
-	same.CheckRedirect = func(next *http.Request, via []*http.Request) error {
-		if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme || len(via) > 5 {
-			return http.ErrUseLastResponse // a token goes nowhere else
-		}
-		return nil
-	}
-	resp, err := same.Do(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	_ = resp.Body.Close() // it was read, or is not wanted
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(data) > maxAnswer:
-		return nil, nil, errors.New("the answer is too large")
-	case resp.StatusCode >= 300:
-		var said struct {
-			Message any `json:"message"`
-		}
-		_ = json.Unmarshal(data, &said) // what is no JSON says nothing
-		text := http.StatusText(resp.StatusCode)
-		if s, ok := said.Message.(string); ok {
-			text += ": " + s
-		}
-		return nil, nil, &statusError{resp.StatusCode, text}
-	}
-	return data, resp.Header, nil
-}
-
-// explain says what to do about an error.
-func (r Ref) explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	e := &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "read " + r.Web, Cause: err,
-		Hint: "Try again later, or copy the issue's text into a file and give it with -f.",
-	}
-	variable := "GITHUB_TOKEN"
-	if r.Kind == GitLab {
-		variable = "GITLAB_TOKEN"
-	}
-	if s, ok := errors.AsType[*statusError](err); ok {
-		switch s.code {
-		case http.StatusUnauthorized, http.StatusForbidden:
-			e.Hint = "Set " + variable + " to a token that may read the issues of " + r.Project + "."
-		case http.StatusNotFound, http.StatusGone:
-			e.Code, e.Hint = nexus.CodeNotFound, "Check its number. If the project is private, set "+variable+" to a token that may read it."
-		}
-	}
-	return e
-}
-
 // Read reads an issue and what was said about it.
 func (c Client) Read(ctx context.Context, r Ref) (Issue, error) {
 	if r.Kind == GitLab {
@@ -202,14 +66,12 @@ func (c Client) Read(ctx context.Context, r Ref) (Issue, error) {
 	return c.readGitHub(ctx, r)
 }
 
-// writers are the associations of GitHub that come with a right to write.
-func writers() []string { return []string{"OWNER", "MEMBER", "COLLABORATOR"} }
-
 type gitHubComment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
 	User struct {
 		Login string `json:"login"`
+		Type  string `json:"type"`
 	} `json:"user"`
 	Association string `json:"author_association"`
 }
@@ -229,7 +91,7 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 		State   string           `json:"state"`
 		Request *json.RawMessage `json:"pull_request"`
 	}
-	if err := c.call(ctx, r, http.MethodGet, r.path(), nil, &answer); err != nil {
+	if _, err := c.call(ctx, r, http.MethodGet, r.path(), nil, &answer); err != nil {
 		return Issue{}, err
 	}
 	if answer.Request != nil {
@@ -238,20 +100,59 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 			Hint: "Give an issue, or review the branch with nexus review.",
 		}
 	}
-	i := Issue{Title: answer.Title, Body: answer.Body, Author: answer.User.Login, Closed: answer.State == "closed"}
-	for page := 1; page <= maxPages; page++ {
-		var all []gitHubComment
-		if err := c.call(ctx, r, http.MethodGet, r.path()+"/comments?per_page=100&page="+strconv.Itoa(page), nil, &all); err != nil {
-			return Issue{}, err
+	i := Issue{Title: answer.Title, Author: answer.User.Login, Closed: answer.State == "closed"}
+	i.Body = i.seen(answer.Body)
+	rights := rights{c: c, r: r, known: map[string]bool{}, refused: r.Token == ""}
+	var err error
+	i.More, err = pages(ctx, c, r, gitHubComments(r), func(one gitHubComment) error {
+		may, err := rights.writes(ctx, one)
+		if err == nil {
+			i.add(Comment{strconv.FormatInt(one.ID, 10), one.User.Login, one.Body}, may)
 		}
-		for _, one := range all {
-			i.add(Comment{strconv.FormatInt(one.ID, 10), one.User.Login, one.Body}, slices.Contains(writers(), one.Association))
-		}
-		if len(all) < 100 {
-			break
-		}
+		return err
+	})
+	i.Unproved = rights.refused
+	return i, err
+}
+
+// rights knows who may write to a project of GitHub.
+type rights struct {
+	c       Client
+	r       Ref
+	known   map[string]bool
+	refused bool // who may write cannot be asked
+}
+
+// writes reports whether the author of a comment may write to the project. Where that cannot be
+// asked, who belongs to the project may. Strangers are not asked about: there may be thousands.
+func (a *rights) writes(ctx context.Context, one gitHubComment) (bool, error) {
+	belongs := slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, one.Association)
+	if !belongs && one.Association != "CONTRIBUTOR" || strings.HasPrefix(one.Body, mark) {
+		return false, nil
 	}
-	return i, nil
+	if may, ok := a.known[one.User.Login]; ok {
+		return may, nil
+	}
+	if a.refused {
+		return belongs, nil
+	}
+	var answer struct {
+		Permission string `json:"permission"`
+		Role       string `json:"role_name"`
+	}
+	at := fmt.Sprintf("/repos/%s/collaborators/%s/permission", a.r.Project, url.PathEscape(one.User.Login))
+	_, err := a.c.call(ctx, a.r, http.MethodGet, at, nil, &answer)
+	switch {
+	case is(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound):
+		a.refused = true
+		return belongs, nil
+	case err != nil:
+		return false, err
+	}
+	right := []string{"admin", "maintain", "write"}
+	may := slices.Contains(right, answer.Permission) || slices.Contains(right, answer.Role)
+	a.known[one.User.Login] = may
+	return may, nil
 }
 
 // add takes over a comment, unless Nexus wrote it or somebody who may not write to
@@ -260,9 +161,25 @@ func (i *Issue) add(c Comment, writes bool) {
 	switch {
 	case strings.HasPrefix(c.Body, mark):
 	case writes:
+		c.Body = i.seen(c.Body)
 		i.Comments = append(i.Comments, c)
 	default:
 		i.Left++
+	}
+}
+
+// seen is what people see of a text on a forge: without HTML comments. One without an end goes to the end.
+func (i *Issue) seen(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "<!--")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		i.Hidden++
+		b.WriteByte(' ') // what is around it joins to no other
+		_, text, _ = strings.Cut(rest, "-->")
 	}
 }
 
@@ -272,10 +189,12 @@ type gitLabAuthor struct {
 }
 
 type gitLabNote struct {
-	ID     int64        `json:"id"`
-	Body   string       `json:"body"`
-	System bool         `json:"system"`
-	Author gitLabAuthor `json:"author"`
+	ID           int64        `json:"id"`
+	Body         string       `json:"body"`
+	System       bool         `json:"system"`
+	Internal     bool         `json:"internal"`
+	Confidential bool         `json:"confidential"` // as older servers call it
+	Author       gitLabAuthor `json:"author"`
 }
 
 func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
@@ -285,43 +204,46 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 		State  string       `json:"state"`
 		Author gitLabAuthor `json:"author"`
 	}
-	if err := c.call(ctx, r, http.MethodGet, r.path(), nil, &answer); err != nil {
+	if _, err := c.call(ctx, r, http.MethodGet, r.path(), nil, &answer); err != nil {
 		return Issue{}, err
 	}
-	i := Issue{Title: answer.Title, Body: answer.Body, Author: answer.Author.Name, Closed: answer.State == "closed"}
-	writes := map[int64]bool{}
-	for page := 1; page <= maxPages; page++ {
-		var all []gitLabNote
-		if err := c.call(ctx, r, http.MethodGet, r.path()+notes+strconv.Itoa(page), nil, &all); err != nil {
-			return Issue{}, err
-		}
-		for _, one := range all {
-			if one.System {
-				continue
-			}
-			may, known := writes[one.Author.ID]
-			if !known {
-				may = c.member(ctx, r, one.Author.ID)
-				writes[one.Author.ID] = may
-			}
-			i.add(Comment{strconv.FormatInt(one.ID, 10), one.Author.Name, one.Body}, may)
-		}
-		if len(all) < 100 {
-			break
-		}
+	i := Issue{Title: answer.Title, Author: answer.Author.Name, Closed: answer.State == "closed"}
+	i.Body = i.seen(answer.Body)
+	if r.Token == "" { // also of a public issue, nobody else reads the comments
+		i.Unread = true
+		return i, nil
 	}
-	return i, nil
+	writes := map[int64]bool{}
+	var err error
+	i.More, err = pages(ctx, c, r, gitLabNotes(r), func(one gitLabNote) error {
+		if one.System || one.Internal || one.Confidential {
+			return nil
+		}
+		may, known := writes[one.Author.ID]
+		if !known {
+			var err error
+			if may, err = c.member(ctx, r, one.Author.ID); err != nil {
+				return err
+			}
+			writes[one.Author.ID] = may
+		}
+		i.add(Comment{strconv.FormatInt(one.ID, 10), one.Author.Name, one.Body}, may)
+		return nil
+	})
+	return i, err
 }
 
-// member reports whether somebody may write to a project of GitLab: a developer, or
-// more. Who cannot be asked about may not.
-func (c Client) member(ctx context.Context, r Ref, id int64) bool {
+// member reports whether somebody may write to a project of GitLab: a developer, or more.
+func (c Client) member(ctx context.Context, r Ref, id int64) (bool, error) {
 	const developer = 30
 	var answer struct {
 		Level int `json:"access_level"`
 	}
-	err := c.call(ctx, r, http.MethodGet, fmt.Sprintf("/projects/%s/members/all/%d", url.PathEscape(r.Project), id), nil, &answer)
-	return err == nil && answer.Level >= developer
+	_, err := c.call(ctx, r, http.MethodGet, fmt.Sprintf("/projects/%s/members/all/%d", url.PathEscape(r.Project), id), nil, &answer)
+	if is(err, http.StatusNotFound) {
+		return false, nil
+	}
+	return answer.Level >= developer, err
 }
 
 // Fetch returns the text at an address.

@@ -92,6 +92,7 @@ type Brief struct {
 	Why  string // brief or repair; empty: brief at first, repair later
 
 	Memory []nexus.Remembered // what of the repository's memory Next shows
+	Items  []nexus.PromptItem // what Next is made of, and at first all that is sent before it
 
 	Retry llm.Policy                                                  // how failed calls are made again
 	Spare func(context.Context) (context.Context, context.CancelFunc) // bounds what costs nothing to do again; nil: nothing does

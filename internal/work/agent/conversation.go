@@ -297,8 +297,12 @@ func (c *conversation) say(text, why string, request int64) error {
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory})
-	c.Memory = nil // it is in the first message only
+	manifest, err := KeepManifest(c.store, c.Items)
+	if err != nil {
+		return err
+	}
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory, Manifest: manifest})
+	c.Memory, c.Items = nil, nil // of the first message only
 	return nil
 }
 

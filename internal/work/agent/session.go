@@ -62,3 +62,19 @@ func SpendingRefused(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	return ok && (e.Code == nexus.CodeBudget || e.Code == nexus.CodeLimit)
 }
+
+// KeepManifest puts the items of what is sent into a store and returns their
+// hash, empty where there are none.
+func KeepManifest(s Store, items []nexus.PromptItem) (hash string, err error) {
+	if len(items) == 0 {
+		return "", nil
+	}
+	data, err := json.Marshal(items)
+	if err != nil {
+		return "", fmt.Errorf("encode the manifest of a prompt: %w", err)
+	}
+	if hash, err = s.Put(data); err != nil {
+		return "", fmt.Errorf("keep the manifest of a prompt: %w", err)
+	}
+	return hash, nil
+}

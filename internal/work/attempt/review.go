@@ -100,16 +100,17 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 	o := review.Opinion{Reader: nexus.Reader{Session: c.session}}
 	if old := c.a.Session(c.session); old == nil || !old.Over {
 		next := ""
+		var parts []prompt.Part
 		if old == nil || len(old.Messages) == 0 {
 			b, err := c.brief(earlier)
 			if err != nil {
 				return o, err
 			}
-			next = b.Text()
+			next, parts = b.Text(), b.Parts()
 		}
 		if _, err := c.Worker.Sessions.Converse(ctx, worker.Talk{
 			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.a.Author(nexus.Coder), Failed: failed,
-			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
+			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
 		}, c.desk); err != nil {
 			return o, err
 		}

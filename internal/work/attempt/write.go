@@ -28,16 +28,17 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 		}
 	}
 	next, why := "", ""
+	var parts []prompt.Part
 	if !w.a.Last().Prompted {
 		m, reason, err := w.say(ctx, session)
 		if err != nil {
 			return err
 		}
-		next, why = m.Text(), reason
+		next, why, parts = m.Text(), reason, m.Parts()
 	}
 	o, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
-		Next: next, Why: why, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
+		Next: next, Why: why, Parts: parts, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
 		err = worker.NoMoney(o.Why)
@@ -252,15 +253,16 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		return old, nil
 	}
 	next := ""
+	var parts []prompt.Part
 	if old == nil || len(old.Messages) == 0 {
 		if err := w.show(ctx, &b); err != nil {
 			return nil, err
 		}
-		next = b.Text()
+		next, parts = b.Text(), b.Parts()
 	}
 	_, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
-		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
+		Next: next, Why: "brief", Parts: parts, Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
 	return w.a.Session(b.Session), err
 }

@@ -49,6 +49,7 @@ type Brief struct {
 	Next    string             // what is said; empty: continue where it stopped
 	Why     string             // brief or repair
 	Memory  []nexus.Remembered // what of the repository's memory Next shows
+	Items   []nexus.PromptItem // what Next is made of, and at first all that is sent before it
 	Old     *state.Session     // as the journal has it; nil: a new one
 	Told    func() string      // what the session was told first
 	Earlier func() string      // the session so far in a few lines, for a new conversation

@@ -235,7 +235,7 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if err != nil {
 		return none, err
 	}
-	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, Message(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, submitted), l.Worker.Site.Now())
+	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, Message(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, claimed(l.a, submitted)), l.Worker.Site.Now())
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}

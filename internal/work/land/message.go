@@ -2,21 +2,24 @@ package land
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // Message returns the commit message of a task: what its author submitted, and
-// where it comes from. The task's title and brief stand in for what the author
-// left out.
+// where it comes from. Without a subject it is the task's title; the brief says
+// what was to be done, not what was done, so it is never a body.
 func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission) string {
 	first := subject(cmp.Or(strings.TrimSpace(s.Subject), t.Title))
 	parts := []string{first}
-	if body := strings.TrimSpace(cmp.Or(strings.TrimSpace(s.Summary), t.Brief)); body != "" && body != first && body != t.Title {
+	if body := strings.TrimSpace(s.Summary); body != "" && body != first && body != t.Title {
 		parts = append(parts, wrap(legible.Show(body), tool.SubjectLength))
 	}
 	last := trailer(run, a)
@@ -24,6 +27,20 @@ func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission
 		last = "Nexus-Task: " + string(t.ID) + "\n" + last
 	}
 	return strings.Join(append(parts, last), "\n\n") + "\n"
+}
+
+// claimed returns what an author submitted as the commit message may say it:
+// nothing of it where the review that let the change land objects to a claim.
+func claimed(a *state.Attempt, s tool.Submission) tool.Submission {
+	r := a.Last()
+	if r == nil || len(r.Reviews) == 0 {
+		return s
+	}
+	objects := func(f nexus.Finding) bool { return f.Category == review.ClaimCategory }
+	if slices.ContainsFunc(r.Reviews[len(r.Reviews)-1].Findings, objects) {
+		return tool.Submission{}
+	}
+	return s
 }
 
 // trailer tells a commit of an attempt from all others: it is the last line of

@@ -21,7 +21,7 @@ func TestMessage(t *testing.T) {
 	}{
 		{"the author's", tool.Submission{Subject: "Mark changed entries in list", Summary: "An asterisk stands before each.\n\n- none when nothing changed"}, "Mark changed entries in list\n\nAn asterisk stands before each.\n\n- none when nothing changed\n"},
 		{"without a subject", tool.Submission{Summary: "An asterisk stands before each."}, "Say in the output of list which of the entries were changed since the...\n\nAn asterisk stands before each.\n"},
-		{"nothing", tool.Submission{}, "Say in the output of list which of the entries were changed since the...\n\nRead command.go for the exact output.\n"},
+		{"nothing", tool.Submission{}, "Say in the output of list which of the entries were changed since the...\n"},
 		{"said twice", tool.Submission{Subject: "Mark entries", Summary: " Mark entries\n"}, "Mark entries\n"},
 		{"one long word", tool.Submission{Subject: strings.Repeat("x", 80), Summary: "y"}, strings.Repeat("x", 69) + "...\n\ny\n"},
 		{"hidden text", tool.Submission{Subject: "Add\u202e a\nb", Summary: "c\x1b[2J"}, "Add<U+202E> a b\n\nc<U+001B>[2J\n"},

@@ -42,7 +42,8 @@ func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Divi
 	}
 	most = prompt.Most(most)
 	var why []string
-	out := nexus.Plan{Version: p.Version, Goal: p.Goal, Estimate: p.Estimate}
+	out := p
+	out.Tasks = nil
 	taken := make([]nexus.TaskID, 0, len(p.Tasks))
 	for _, t := range p.Tasks {
 		taken = append(taken, t.ID)
@@ -109,11 +110,14 @@ func largeBecause(t nexus.Task, at int, most nexus.Size) []string {
 	return texts
 }
 
-// ways returns how many parts a task may have that is divided so many times.
+// ways returns how many parts a task may have that is divided so many times: never more than a plan has tasks.
 func ways(parts, times int) int {
-	n := 1
+	n, parts := 1, max(1, parts)
 	for range max(0, times) {
-		n *= max(1, parts)
+		if n > MaxTasks/parts {
+			return MaxTasks
+		}
+		n *= parts
 	}
 	return n
 }
@@ -147,13 +151,26 @@ func waitFor(t *nexus.Task, whole, last nexus.TaskID) {
 }
 
 // divided returns the parts of a task, as few as are small enough, in the order in which they land;
-// nil where there are none.
+// nil where there are none. It tries no more parts than there is something to give to, and of many only some numbers.
 func divided(t nexus.Task, most nexus.Size, ways int) ([]nexus.Task, DivideBy) {
-	least := 2
-	for _, m := range [][2]int{{len(t.Files), most.Files}, {len(t.Criteria), most.Criteria}, {t.Minutes, most.Minutes}} {
-		least = max(least, (m[0]+m[1]-1)/m[1])
+	paragraphs := paragraphs(t.Brief)
+	text := 0
+	for k, p := range paragraphs {
+		n := utf8.RuneCountInString(p)
+		if k > 0 && n+utf8.RuneCountInString(paragraphs[0]) > most.Characters || n > most.Characters {
+			return nil, ""
+		}
+		text += n
 	}
-	for n := least; n <= ways; n++ {
+	for _, c := range t.Criteria {
+		text += utf8.RuneCountInString(c.Text)
+	}
+	least := 2
+	for _, m := range [][2]int{{len(t.Files), most.Files}, {len(t.Criteria), most.Criteria}, {t.Minutes, most.Minutes}, {text, most.Characters}} {
+		least = max(least, (m[0]-1)/m[1]+1)
+	}
+	ways = min(ways, MaxTasks, max(least, len(t.Files), len(paragraphs), len(t.Criteria)))
+	for n := least; n <= ways; n += 1 + (n-least)/32 {
 		for _, by := range []DivideBy{ByLayers, ByFiles, ByTime} {
 			shares := share(t.Files, n, most.Files, by)
 			if shares == nil {
@@ -287,7 +304,7 @@ func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []ne
 	if !spread(parts, t.Criteria, most.Criteria, by) {
 		return nil
 	}
-	tell(parts, t, by)
+	tell(parts, t, most.Characters, by)
 	for i, p := range parts {
 		if len(largeBecause(p, i, most)) > 0 {
 			return nil
@@ -306,8 +323,8 @@ func entitled(title string, k, n int) string {
 	return strings.TrimSpace(title) + end
 }
 
-// spread gives each criterion to one part: to the one whose files it names, otherwise to the last, which builds on
-// all others, or, where all parts have the same files, to each in turn. A part without a
+// spread gives each criterion to one part: to the last one whose files it names, as an earlier one cannot show what a
+// later one makes; otherwise to the last, which builds on all others, or, where all parts have the same files, to each in turn. A part without a
 // criterion that a machine can check is checked by the tests. It reports false where there is no room.
 func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideBy) bool {
 	for i, c := range criteria {
@@ -339,60 +356,6 @@ func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideB
 		}
 	}
 	return true
-}
-
-// names returns which of the parts has most of the files that a text names; -1 for none.
-func names(parts []nexus.Task, text string) int {
-	best, at := 0, -1
-	for i, p := range parts {
-		if n := named(p, text); n > best {
-			best, at = n, i
-		}
-	}
-	return at
-}
-
-// named counts the files of a part that a text names.
-func named(p nexus.Task, text string) int {
-	n := 0
-	for _, f := range p.Files {
-		base := path.Base(f)
-		if strings.Contains(text, base) || mentions(text, strings.TrimSuffix(base, path.Ext(base))) {
-			n++
-		}
-	}
-	return n
-}
-
-// mentions reports whether a text has a word that is long enough to mean something.
-func mentions(text, word string) bool {
-	return len(word) > 3 && slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-	}), strings.ToLower(word))
-}
-
-// tell writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
-// files it names, to all if it names none; where all parts have the same files, each has its share of them.
-func tell(parts []nexus.Task, t nexus.Task, by DivideBy) {
-	paragraphs := strings.Split(strings.TrimSpace(t.Brief), "\n\n")
-	for i := range parts {
-		parts[i].Brief = lead(t, parts, i)
-	}
-	for k, text := range paragraphs {
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-		none := names(parts, text) < 0
-		for i := range parts {
-			mine := none || named(parts[i], text) > 0
-			if by == ByTime {
-				mine = i == k*len(parts)/len(paragraphs)
-			}
-			if k == 0 || mine {
-				parts[i].Brief += "\n\n" + text
-			}
-		}
-	}
 }
 
 // lead says to whom does a part which part of what it is.

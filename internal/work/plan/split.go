@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,10 +38,13 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 	}
 	whole := q.Task
 	for i := range p.Tasks { // what it needed has landed
-		p.Tasks[i].Needs = slices.DeleteFunc(p.Tasks[i].Needs, func(id nexus.TaskID) bool {
-			return (id == whole.ID || slices.Contains(whole.Needs, id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
-		})
-		p.Tasks[i].Keep, p.Tasks[i].Covers = nil, nil // they are those of the whole
+		t := &p.Tasks[i]
+		landed := func(id nexus.TaskID) bool {
+			return (id == whole.ID || slices.Contains(whole.After(), id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
+		}
+		t.Needs, t.Wants = slices.DeleteFunc(t.Needs, landed), slices.DeleteFunc(t.Wants, landed)
+		maps.DeleteFunc(t.Ties, func(id nexus.TaskID, _ nexus.Tie) bool { return landed(id) })
+		t.Keep, t.Covers = nil, nil // they are those of the whole
 	}
 	least := 2
 	if q.Rescope {
@@ -64,11 +68,17 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 		return nil, err
 	}
 	for i := range p.Tasks {
-		if t := &p.Tasks[i]; len(t.Needs) == 0 {
-			t.Needs = slices.Clone(whole.Needs)
-		}
+		follow(&p.Tasks[i], whole)
 	}
 	return p.Tasks, nil
+}
+
+// follow lets a part that waits for no other one wait for what the whole waited for.
+func follow(t *nexus.Task, whole nexus.Task) {
+	if len(t.After()) > 0 {
+		return
+	}
+	t.Needs, t.Wants, t.Ties = slices.Clone(whole.Needs), slices.Clone(whole.Wants), maps.Clone(whole.Ties)
 }
 
 // keep gives the criteria that no part has to the last part that no other
@@ -86,14 +96,15 @@ func keep(parts []nexus.Task, criteria []nexus.Criterion) {
 		return
 	}
 	last := len(parts) - 1
-	for slices.ContainsFunc(parts, func(t nexus.Task) bool { return slices.Contains(t.Needs, parts[last].ID) }) {
-		last-- // needs form no circle, so there is one
+	for slices.ContainsFunc(parts, func(t nexus.Task) bool { return slices.Contains(t.After(), parts[last].ID) }) {
+		last-- // needs and wants form no circle, so there is one
 	}
 	t := &parts[last]
 	t.Criteria = append(t.Criteria, left...)
 	for _, o := range parts {
 		if o.ID != t.ID && !slices.Contains(t.Needs, o.ID) {
 			t.Needs = append(t.Needs, o.ID)
+			t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool { return id == o.ID }) // a need is more
 		}
 	}
 }
@@ -126,9 +137,20 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 		names[parts[i].ID], parts[i].ID = nexus.TaskID(id), nexus.TaskID(id)
 	}
 	for i := range parts {
-		for j, id := range parts[i].Needs {
-			parts[i].Needs[j] = names[id]
+		t := &parts[i]
+		for _, ids := range [][]nexus.TaskID{t.Needs, t.Wants} {
+			for j, id := range ids {
+				ids[j] = names[id]
+			}
 		}
+		if len(t.Ties) == 0 {
+			continue
+		}
+		ties := nexus.Ties{}
+		for id, tie := range t.Ties {
+			ties[names[id]] = tie
+		}
+		t.Ties = ties
 	}
 }
 

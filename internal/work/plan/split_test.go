@@ -159,3 +159,37 @@ func FuzzParts(f *testing.F) {
 		}
 	})
 }
+
+// TestPartsOfWants renames soft needs and ties with the tasks that they name, and drops those to what has landed.
+func TestPartsOfWants(t *testing.T) {
+	q := whole()
+	q.Task.Wants, q.Task.Ties = []nexus.TaskID{"W0"}, nexus.Ties{"W0": nexus.TieFile}
+	got, err := parts(
+		t, q,
+		task("A", map[string]any{"needs": []any{"T0"}, "wants": []any{"W0"}, "ties": map[string]any{"T0": "api", "W0": "file"}, "files": []any{"a.go"}}),
+		task("B", map[string]any{"wants": []any{"A"}, "ties": map[string]any{"A": "schema"}, "files": []any{"b.go"}}),
+		task("C", map[string]any{"needs": []any{"A"}, "ties": map[string]any{"A": "api"}, "files": []any{"c.go"}}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := got[0], got[1], got[2]
+	if !slices.Equal(a.Needs, []nexus.TaskID{"T0"}) || !slices.Equal(a.Wants, []nexus.TaskID{"W0"}) || a.Ties["W0"] != nexus.TieFile || len(a.Ties) != 1 {
+		t.Errorf("%+v", a)
+	}
+	if len(b.Needs) > 0 || !slices.Equal(b.Wants, []nexus.TaskID{a.ID}) || b.Ties[a.ID] != nexus.TieSchema {
+		t.Errorf("%+v", b)
+	}
+	if !slices.Equal(c.Needs, []nexus.TaskID{a.ID, b.ID}) || c.Ties[a.ID] != nexus.TieAPI {
+		t.Errorf("%+v", c)
+	}
+
+	// The last in the list is wanted: what is left over goes to the one that wants it, which then needs it.
+	got, err = parts(t, q, task("A", map[string]any{"wants": []any{"B"}}), task("B", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := got[0], got[1]; !slices.Equal(a.Needs, []nexus.TaskID{b.ID}) || len(a.Wants) > 0 || len(a.Criteria) < len(b.Criteria) || !slices.Equal(b.Wants, []nexus.TaskID{"W0"}) {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+}

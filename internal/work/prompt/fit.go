@@ -17,6 +17,8 @@ type Section struct {
 	Tail  bool   // when it is cut, the end stays
 	Whole int    // bytes of what Body was cut from already; 0 where it is all
 
+	Because string // why it is here; empty for what its title says
+
 	uncut string // the body before Fit cut it
 }
 
@@ -28,11 +30,12 @@ func Tokens(text string) int64 { return int64(len(text)+2) / 3 }
 
 // Part is a section as it is sent.
 type Part struct {
-	Title  string `json:"title,omitempty"` // empty for what has no heading
-	Text   string `json:"text"`            // with its heading; empty where it was left out
-	Tokens int64  `json:"tokens"`          // about
-	Of     int64  `json:"of,omitempty"`    // about as many tokens as it has in full; 0: it was not cut
-	Why    string `json:"why,omitempty"`   // why it was cut, or is not there yet
+	Title  string `json:"title,omitempty"`  // empty for what has no heading
+	Text   string `json:"text"`             // with its heading; empty where it was left out
+	Tokens int64  `json:"tokens"`           // about
+	Of     int64  `json:"of,omitempty"`     // about as many tokens as it has in full; 0: it was not cut
+	Why    string `json:"why,omitempty"`    // why it was cut, or is not there yet
+	Reason string `json:"reason,omitempty"` // why it is here
 }
 
 // Fit puts sections together, in their order, within a number of tokens. What
@@ -50,7 +53,7 @@ func fitParts(sections []Section, tokens int64) []Part {
 	kept, cut := fit(sections, tokens)
 	var parts []Part
 	for _, s := range kept {
-		p := Part{Title: s.Title, Text: s.text()}
+		p := Part{Title: s.Title, Text: s.text(), Reason: s.reason()}
 		p.Tokens = Tokens(p.Text)
 		if s.Whole > len(s.Body) {
 			p.Of, p.Why = Tokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown"
@@ -62,7 +65,7 @@ func fitParts(sections []Section, tokens int64) []Part {
 		parts = append(parts, p)
 	}
 	if note := leftOut(kept); note != "" {
-		parts = append(parts, Part{Text: note, Tokens: Tokens(note)})
+		parts = append(parts, Part{Text: note, Tokens: Tokens(note), Reason: "names what was left out"})
 	}
 	return parts
 }

@@ -37,7 +37,7 @@ func needs(all []Need) []Section {
 	var sections []Section
 	for _, n := range all {
 		s := Section{
-			Title: "Made by " + Line(string(n.Task.ID)), Fence: "text", Rank: 2,
+			Title: "Made by " + Line(string(n.Task.ID)), Fence: "text", Rank: 2, Because: "the task needs it" + why(n.Tie),
 			Lead: fmt.Sprintf("This task needs %s%s: %s. It landed as commit %.12s, and the worktree has it. "+
 				"What follows was read from that commit; the message at the end is its agent's own, and a claim.",
 				Line(string(n.Task.ID)), why(n.Tie), strings.TrimSuffix(Line(n.Task.Title), "."), n.Commit),

@@ -122,7 +122,7 @@ func (r Repair) most() int {
 // Parts returns the message as one section, and what of it was cut.
 func (r Repair) Parts() []Part {
 	text := r.Text()
-	p := Part{Title: "Repair", Text: text, Tokens: Tokens(text)}
+	p := Part{Title: "Repair", Text: text, Tokens: Tokens(text), Reason: because("Repair")}
 	if n := len(strings.TrimSpace(r.Output)); n > r.most() {
 		p.Of, p.Why = p.Tokens+int64(n-r.most())/3, "only the end of the gate's output is shown"
 	}

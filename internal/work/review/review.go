@@ -27,6 +27,10 @@ import (
 // Gate is the name that review findings carry.
 const Gate = "review"
 
+// ClaimCategory is the category of a finding that the author's message claims
+// something that the change does not bear out.
+const ClaimCategory = "claim"
+
 const (
 	maxHandin   = 1 << 20 // bytes
 	maxFindings = 100

@@ -118,6 +118,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	}()
 	old := t.Attempt.Session(t.Session)
 	var remembered []nexus.Remembered
+	items := t.items()
 	if old == nil || len(old.Messages) == 0 {
 		var here prompt.Here
 		if here.Told, err = s.informed(ctx, t, d); err != nil {
@@ -131,11 +132,13 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 			return agent.Outcome{}, err
 		}
 		t.Next += s.Site.masked(more)
+		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.Tokens(s.guide(t, role, e, h.Program.Speaks == "acp"))}
+		items = append(append([]nexus.PromptItem{own}, items...), prompt.Items("message", append(here.Parts(), forgotten(remembered)...))...)
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,
-		Guide:  s.guide(t, role, e, h.Program.Speaks == "acp"), Next: t.Next, Why: t.Why, Memory: remembered, Old: old,
+		Guide:  s.guide(t, role, e, h.Program.Speaks == "acp"), Next: t.Next, Why: t.Why, Memory: remembered, Items: items, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Ask: s.askFor(t, d, h.Program.Name), Settle: tidy,

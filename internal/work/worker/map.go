@@ -16,6 +16,7 @@ import (
 type opened struct {
 	system, first string
 	memory        []nexus.Remembered
+	parts, here   []prompt.Part // of the system prompt, and of what the first message ends with
 }
 
 // opening returns what a new conversation begins with.
@@ -42,6 +43,8 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 		return o, err
 	}
 	o.system = s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e))
+	o.parts = prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e)
+	o.here = append(here.Parts(), forgotten(o.memory)...)
 	o.first = t.Next + s.Site.masked(more)
 	return o, nil
 }
@@ -60,7 +63,11 @@ func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (
 		}
 	}
 	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), t.about(), holds)
-	return prompt.Here{Rules: rules, Map: text}, err
+	if err != nil || t.Role != nexus.Coder && t.Role != nexus.Tester {
+		return prompt.Here{Rules: rules, Map: text}, err
+	}
+	tests, err := s.Maps.Existing(ctx, s.Trees.Git(), t.start(), t.Task.Files)
+	return prompt.Here{Rules: rules, Map: text, Tests: tests}, err
 }
 
 // rulesFor returns what holds for a session's task besides what always does.

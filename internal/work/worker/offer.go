@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -64,13 +63,9 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 	}
 	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e), Here: here.Parts()}
 	for _, p := range s.informs(t) {
-		o.Here = append(o.Here, prompt.Part{Title: prompt.TitleOf(p.Name), Why: "asked when the conversation begins"})
+		o.Here = append(o.Here, prompt.Part{Title: prompt.TitleOf(p.Name), Why: "asked when the conversation begins", Reason: "the plugin informs about tasks"})
 	}
-	for _, m := range remembered {
-		if m.Left != "" {
-			o.Here = append(o.Here, prompt.Part{Title: prompt.NotesTitle + ": " + prompt.Line(m.ID), Of: m.Tokens, Why: m.Left})
-		}
-	}
+	o.Here = append(o.Here, forgotten(remembered)...)
 	for _, parts := range [][]prompt.Part{o.System, o.Here} {
 		for i := range parts {
 			parts[i].Text = s.Site.masked(parts[i].Text)
@@ -90,8 +85,7 @@ func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
 
 // Tokens returns about how many tokens the tools take.
 func (o Offer) Tokens() int64 {
-	data, _ := json.Marshal(o.Tools)
-	return prompt.Tokens(string(data))
+	return toolsItem(o.Tools).Tokens
 }
 
 // export writes the files of a commit into an empty directory.

@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -42,10 +43,11 @@ type Talk struct {
 	Failed  string             // provider/model that could not do it before, and is not asked again where there is another
 	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
-	Base    string // commit that the run began with
-	Goal    string // what the run is for
-	Next    string // what we say next; empty to continue where it stopped
-	Why     string // brief, repair
+	Base    string        // commit that the run began with
+	Goal    string        // what the run is for
+	Next    string        // what we say next; empty to continue where it stopped
+	Parts   []prompt.Part // the sections of Next; nil: it is one text
+	Why     string        // brief, repair
 	Handin  json.RawMessage
 	Limits  nexus.Limits
 	Left    func() time.Duration // of the task's time; nil: no end
@@ -126,6 +128,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	}
 	t.given = tool.Given(said)
 	var begun opened
+	items := t.items()
 	if len(said) == 0 {
 		if begun, err = s.opening(ctx, t, role, model, d); err != nil {
 			return agent.Outcome{}, err
@@ -145,9 +148,12 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	}
 	closed := sync.OnceFunc(done)
 	defer closed()
+	if len(said) == 0 {
+		items = begun.manifest(items, tools.Specs())
+	}
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
-		System: begun.system, Next: t.Next, Why: t.Why, Memory: begun.memory, Limits: t.Limits,
+		System: begun.system, Next: t.Next, Why: t.Why, Memory: begun.memory, Items: items, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role),
 		Now: s.Site.Now, Choices: model.Choices(),

@@ -44,6 +44,7 @@ type Host struct {
 	Drawn   func(string)      // the result as people read it, where it is printed as JSON
 	Watched bool              // somebody sees how a run goes by way of it, and answers what it asks
 	Person  bool              // a person reads what is drawn; else a program does
+	Served  bool              // a client of a server gives the command line
 }
 
 // New returns a console whose notices are messages for people.

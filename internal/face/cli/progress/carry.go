@@ -190,7 +190,18 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	if err != nil {
 		w.a.Complain(err)
 	}
-	w.end = end
+	tell, err := w.comment(ctx, id)
+	if err != nil {
+		w.a.Complain(err) // hooks and plugins go on
+	}
+	w.end = func() {
+		var all sync.WaitGroup
+		all.Go(tell)
+		if end != nil {
+			end()
+		}
+		all.Wait()
+	}
 }
 
 // observe starts the hooks that observe and the plugins that report, where there
@@ -219,12 +230,6 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	}
 	for _, r := range reporters {
 		o.All = append(o.All, hook.Reporter(r))
-	}
-	switch c, ok, err := w.commenter(ctx, id); {
-	case err != nil:
-		return nil, err
-	case ok:
-		o.All = append(o.All, c)
 	}
 	if len(o.All) == 0 {
 		return func() {}, nil

@@ -41,6 +41,13 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 	if err := g.known(o.Goal.Text); err != nil {
 		return err // before anybody is asked
 	}
+	settings, _, err := a.Settings()
+	if err == nil {
+		err = a.Ready(settings, o.Order)
+	}
+	if err != nil {
+		return err // nothing is made where nobody could do the work
+	}
 	by := git.Identity{}
 	by.Name, by.Email = git.Author(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
 	if !git.Blank(ctx, dir) || !begun(ctx, dir) {

@@ -2,6 +2,7 @@ package startcmd
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -11,41 +12,73 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 )
 
-// fetch returns the goal that an issue or a text elsewhere holds, where a text is its address or number. It
-// reports false for any other text.
-func fetch(ctx context.Context, a *console.Console, o *progress.Order, src *source, text string) (goal string, ok bool, err error) {
+// elsewhere returns the goal that an issue or a text elsewhere holds, where a text is its address or number. It
+// reports false for any other text. Nothing is fetched but what somebody typed on the command line: a file may
+// be a stranger's, and a client that is driven by a model would reach whatever this machine reaches.
+func elsewhere(ctx context.Context, a *console.Console, o *progress.Order, src *source, text string, typed bool) (goal string, ok bool, err error) {
 	away := strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
-	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") {
+	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") || !typed && !a.Host.Served {
 		return "", false, nil
 	}
 	r, err := a.IssueRef(ctx, text)
 	switch {
+	case a.Host.Served && (err != nil || away || r != forge.Ref{}):
+		return "", false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the goal is an address, and a client may not have it fetched",
+			Hint: "Give the text itself as the goal, or name the address on the command line: nexus run ADDRESS.",
+		}
 	case err != nil:
 		return "", false, err
 	case r == forge.Ref{} && away:
 		goal, err = forge.Client{}.Fetch(ctx, text)
-		o.Goal.Source = text
+		o.Goal.Source = bare(text)
 		return strings.TrimSpace(goal), true, err
 	case r == forge.Ref{}:
 		return "", false, nil
-	}
-	i, err := forge.Client{}.Read(ctx, r)
-	if err != nil {
-		return "", false, err
-	}
-	a.Say("%s %s: %s", r.Kind, view.Clean(r.Project), view.Clean(i.Title))
-	if i.Closed {
-		a.Say("  it is closed already")
-	}
-	if i.Left > 0 {
-		a.Say("  left out: %s of people who may not write to the project", view.Count(i.Left, "comment"))
-	}
-	if src.comment && r.Token == "" {
+	case src.comment && r.Token == "":
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--comment writes to the issue, and there is no token for " + r.API,
 			Hint: "Set GITHUB_TOKEN or GITLAB_TOKEN to a token that may comment, or leave --comment out.",
 		}
 	}
+	i, err := forge.Client{}.Read(ctx, r)
+	if err != nil {
+		return "", false, err
+	}
+	tell(a, r, i)
 	o.Goal.Source, o.Goal.Comment = r.Web, src.comment
 	return strings.TrimSpace(i.Goal(r)), true, nil
+}
+
+// bare is an address without what may be a secret in it.
+func bare(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""
+	return u.String()
+}
+
+// tell says what was read of an issue, and what was not.
+func tell(a *console.Console, r forge.Ref, i forge.Issue) {
+	a.Say("%s %s: %s", r.Kind, view.Clean(r.Project), view.Clean(i.Title))
+	if i.Closed {
+		a.Say("  it is closed already")
+	}
+	if i.Unread {
+		a.Say("  left out: its comments, because GitLab shows them for a token alone, and there is no GITLAB_TOKEN")
+	}
+	switch {
+	case i.Left > 0 && i.Unproved:
+		a.Say("  left out: %s of people who do not belong to the project", view.Count(i.Left, "comment"))
+	case i.Left > 0:
+		a.Say("  left out: %s of people who may not write to the project", view.Count(i.Left, "comment"))
+	}
+	if i.Hidden > 0 {
+		a.Say("  left out: %s, hidden on its page", view.Count(i.Hidden, "HTML comment"))
+	}
+	if i.More {
+		a.Say("  left out: the newest comments, there are too many")
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -13,7 +14,7 @@ import (
 
 // fit divides the tasks of a plan that are too large, as the setting plan.oversize says. The error is that of
 // reading the plan, and stays what it is where it is about anything but sizes.
-func fit(ctx context.Context, a *console.Console, p nexus.Plan, wrong error) (nexus.Plan, []plan.Division, error) {
+func fit(ctx context.Context, a *console.Console, o *progress.Order, p nexus.Plan, wrong error) (nexus.Plan, []plan.Division, error) {
 	if !errors.Is(wrong, &nexus.Error{Code: nexus.CodeOversize}) {
 		return p, nil, wrong
 	}
@@ -33,7 +34,7 @@ func fit(ctx context.Context, a *console.Console, p nexus.Plan, wrong error) (ne
 	case settings.Oversize == "split":
 		sayDivided(a, divisions)
 		return smaller, divisions, nil
-	case !a.Person():
+	case o.Headless || o.Yes || !a.Person():
 		return p, nil, undivided(wrong)
 	}
 	a.Complain(wrong)

@@ -58,7 +58,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 		}
 	case format == "" || format == foreign.Nexus:
 		proposed, err := load(a, data)
-		proposed, _, err = fit(ctx, a, proposed, err)
+		proposed, _, err = fit(ctx, a, o, proposed, err)
 		o.Plan = &proposed
 		return proposed.Goal, err
 	}
@@ -83,7 +83,7 @@ func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src 
 	if err != nil {
 		return "", err
 	}
-	smaller, divisions, err := fit(ctx, a, read.Plan, read.Check(settings.Limits.Size))
+	smaller, divisions, err := fit(ctx, a, o, read.Plan, read.Check(settings.Limits.Size))
 	if err != nil {
 		return "", err
 	}

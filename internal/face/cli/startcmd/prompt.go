@@ -19,16 +19,22 @@ import (
 
 func promptCommand(a *console.Console) *cobra.Command {
 	var run, role string
-	c := a.Command("prompt TASK [--role ROLE] [--run RUN] [--json]", "print what would be sent to a model for a task now", func(ctx context.Context, args []string) error {
+	c := a.Command("prompt TASK|SESSION [--role ROLE] [--run RUN] [--json]", "print what would be sent to a model for a task now, or what a session was sent", func(ctx context.Context, args []string) error {
+		if strings.Contains(args[0], "/") {
+			if role != "" {
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role is of a task: a session has its role", Hint: "Leave out --role, or name the task."}
+			}
+			return manifests(ctx, a, run, nexus.SessionID(args[0]))
+		}
 		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(args[0]))
 			if t == nil {
-				return app.NotFound("task", args[0], "nexus status lists the tasks. nexus show SESSION --raw prints what was sent earlier.")
+				return app.NotFound("task", args[0], "nexus status lists the tasks. nexus prompt SESSION prints what was sent earlier.")
 			}
 			if t.Status.Ended() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
 				return &nexus.Error{
 					Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
-					Hint: "Use --role ROLE to print what another attempt would send, or nexus show " + string(t.ID) + " for what was sent.",
+					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus show " + string(t.ID) + " lists the sessions.",
 				}
 			}
 			u, fresh, err := a.Next(ctx, p, s, t, nexus.Role(role))
@@ -78,7 +84,7 @@ func upcoming(u attempt.Upcoming, fresh bool) sent {
 	for _, t := range u.Offer.Tools {
 		names = append(names, t.Name)
 	}
-	add("tools", prompt.Part{Title: view.Count(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.Tokens()})
+	add("tools", prompt.Part{Title: view.Count(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.Tokens(), Reason: "the role has them"})
 	add("conversation", u.Said...)
 	add("message", u.Parts...)
 	return v
@@ -98,9 +104,9 @@ func (v sent) draw(s view.Style) string {
 	b.WriteString(s.Fit(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
 	var rows [][]string
 	for i, p := range v.Sections {
-		rows = append(rows, []string{p.In, v.title(i), view.Number(p.Tokens), s.Warn(view.Clean(p.cut()))})
+		rows = append(rows, row(s, p.Item(p.In), v.title(i)))
 	}
-	b.WriteString(view.Table(s, []string{"part", "section", "tokens", "cut"}, rows))
+	b.WriteString(view.Table(s, manifestHead(), rows))
 	for i, p := range v.Sections {
 		if p.Text == "" {
 			continue
@@ -117,28 +123,5 @@ func (v sent) draw(s view.Style) string {
 // title names a section, also one without a heading.
 func (v sent) title(i int) string {
 	p := v.Sections[i]
-	switch first := i == 0 || v.Sections[i-1].In != p.In; {
-	case p.Title != "":
-		return view.Clean(p.Title)
-	case p.In == "system" && first:
-		return "The role"
-	case p.In == "system":
-		return "House rules"
-	case first:
-		return "Task"
-	default:
-		return "Note"
-	}
-}
-
-// cut says what was cut of a section, and why; empty where nothing was.
-func (p section) cut() string {
-	switch {
-	case p.Of == 0:
-		return p.Why // it is not there yet
-	case p.Text == "":
-		return fmt.Sprintf("left out, %s tokens: %s", view.Number(p.Of), p.Why)
-	default:
-		return fmt.Sprintf("of %s tokens: %s", view.Number(p.Of), p.Why)
-	}
+	return titleOf(p.Item(p.In), i == 0 || v.Sections[i-1].In != p.In)
 }

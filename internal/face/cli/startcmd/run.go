@@ -139,6 +139,7 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 // read fills in the goal, and the plan if there is one.
 func read(ctx context.Context, a *console.Console, o *progress.Order, src *source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
+	typed := text != ""
 	o.Goal.Mode = nexus.Evolution
 	switch {
 	case src.finding != "" && text != "":
@@ -164,11 +165,13 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 			Hint: "Name the file or folder of the plan with --plan.",
 		}
 	}
+	fetched := false
 	if o.Plan == nil && src.finding == "" {
-		switch goal, ok, err := fetch(ctx, a, o, src, text); {
-		case err != nil:
+		goal, ok, err := elsewhere(ctx, a, o, src, text, typed)
+		if err != nil {
 			return err
-		case ok:
+		}
+		if fetched = ok; ok {
 			text = goal
 		}
 	}
@@ -182,8 +185,10 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	if err != nil {
 		return err
 	}
-	if text, err = a.Invoke(settings, text); err != nil {
-		return err
+	if !fetched { // a stranger's text picks no command of the repository
+		if text, err = a.Invoke(settings, text); err != nil {
+			return err
+		}
 	}
 	o.Goal.Text = text
 	if err := plan.CheckGoal(text); err != nil {

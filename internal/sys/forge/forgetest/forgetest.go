@@ -22,7 +22,9 @@ type Said struct {
 	Author string
 	Body   string
 	Writer bool // may write to the project
+	Member bool // belongs to the project of GitHub, and may not write
 	System bool // of GitLab itself
+	Inside bool // an internal note of GitLab
 }
 
 // Server has one issue, o/r#7, as both forges tell of it. It is safe for concurrent use.
@@ -34,6 +36,9 @@ type Server struct {
 	Body  string
 	State string
 	Pull  bool // it is a pull request
+	Mute  bool // the token may not ask who may write
+	App   bool // the token is that of an app
+	Short bool // pages lack every other comment, as if they were hidden
 	said  []Said
 	next  int64
 	fail  []int    // statuses of the next answers
@@ -100,7 +105,7 @@ func (s *Server) Delete(id int64) {
 	}
 }
 
-// Fail lets the next answers fail with these statuses.
+// Fail lets the next answers fail with these statuses; 0 is one that does not fail.
 func (s *Server) Fail(statuses ...int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,10 +127,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(s.fail) > 0 {
 		status := s.fail[0]
 		s.fail = s.fail[1:]
-		answer(w, status, map[string]any{"message": "as told"})
-		return
+		if status != 0 {
+			answer(w, status, map[string]any{"message": "as told"})
+			return
+		}
 	}
 	switch path := r.URL.Path; {
+	case path == "/api/v3/user" && s.App:
+		answer(w, http.StatusForbidden, map[string]any{"message": "Resource not accessible by integration"})
+	case path == "/api/v3/user" && r.Header.Get("Authorization") == "Bearer "+Token:
+		answer(w, http.StatusOK, map[string]any{"login": "nexus"})
+	case path == "/api/v4/user" && r.Header.Get("Private-Token") == Token:
+		answer(w, http.StatusOK, map[string]any{"username": "nexus"})
+	case strings.HasPrefix(path, "/api/v3/repos/o/r/collaborators/"):
+		name, _, _ := strings.Cut(strings.TrimPrefix(path, "/api/v3/repos/o/r/collaborators/"), "/")
+		s.permission(w, name, !s.Mute && r.Header.Get("Authorization") == "Bearer "+Token)
 	case strings.HasPrefix(path, "/api/v3/repos/o/r/issues"):
 		s.gitHub(w, r, strings.TrimPrefix(path, "/api/v3/repos/o/r/issues"), r.Header.Get("Authorization") == "Bearer "+Token)
 	case strings.HasPrefix(r.URL.EscapedPath(), "/api/v4/projects/"+url.PathEscape("o/r")):
@@ -143,6 +159,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (s *Server) permission(w http.ResponseWriter, name string, may bool) {
+	if !may {
+		answer(w, http.StatusForbidden, map[string]any{"message": "Must have push access to view collaborator permission."})
+		return
+	}
+	level := "read"
+	for _, c := range s.said {
+		if c.Author == name && c.Writer {
+			level = "write"
+		}
+	}
+	answer(w, http.StatusOK, map[string]any{"permission": level, "role_name": level})
+}
+
 func (s *Server) gitHub(w http.ResponseWriter, r *http.Request, path string, writes bool) {
 	id, isComment := strings.CutPrefix(path, "/comments/")
 	switch {
@@ -155,12 +185,15 @@ func (s *Server) gitHub(w http.ResponseWriter, r *http.Request, path string, wri
 		}
 		answer(w, http.StatusOK, one)
 	case path == "/7/comments" && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, s.page(r, func(c Said) any {
-			association := "NONE"
-			if c.Writer {
+		answer(w, http.StatusOK, s.page(w, r, func(c Said) any {
+			association, kind := "NONE", "User"
+			if s.App && c.Author == "nexus" {
+				kind = "Bot"
+			}
+			if c.Writer || c.Member {
 				association = "MEMBER"
 			}
-			return map[string]any{"id": c.ID, "body": c.Body, "user": map[string]any{"login": c.Author}, "author_association": association}
+			return map[string]any{"id": c.ID, "body": c.Body, "user": map[string]any{"login": c.Author, "type": kind}, "author_association": association}
 		}))
 	case !writes:
 		answer(w, http.StatusUnauthorized, map[string]any{"message": "Requires authentication"})
@@ -183,10 +216,12 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 		answer(w, http.StatusOK, map[string]any{
 			"title": s.Title, "description": s.Body, "state": state, "author": map[string]any{"id": 1, "username": "ada"},
 		})
+	case !writes: // comments and members are for those who say who they are
+		answer(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
 	case path == "/issues/7/notes" && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, s.page(r, func(c Said) any {
+		answer(w, http.StatusOK, s.page(w, r, func(c Said) any {
 			author := map[string]any{"id": 1000 + c.ID, "username": c.Author}
-			return map[string]any{"id": c.ID, "body": c.Body, "system": c.System, "author": author}
+			return map[string]any{"id": c.ID, "body": c.Body, "system": c.System, "internal": c.Inside, "author": author}
 		}))
 	case isMember:
 		for _, c := range s.said {
@@ -196,8 +231,6 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 			}
 		}
 		answer(w, http.StatusNotFound, map[string]any{"message": "404 Not found"})
-	case !writes:
-		answer(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
 	case path == "/issues/7/notes" && r.Method == http.MethodPost:
 		s.write(w, r, 0)
 	case isNote && r.Method == http.MethodPut:
@@ -208,15 +241,20 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 	}
 }
 
-// page returns the comments of the page that a request asks for.
-func (s *Server) page(r *http.Request, tell func(Said) any) []any {
+// page returns the comments of the page that a request asks for, and says whether there is another.
+func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Said) any) []any {
 	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	size, page = max(1, size), max(1, page)
 	all := []any{}
 	for i, c := range s.said {
-		if i/max(1, size) == page-1 {
+		if i/size == page-1 && !(s.Short && i%2 == 1) {
 			all = append(all, tell(c))
 		}
+	}
+	if page*size < len(s.said) {
+		w.Header().Set("X-Next-Page", strconv.Itoa(page+1))
+		w.Header().Set("Link", fmt.Sprintf(`<https://evil.example.org/x?page=1>; rel="prev", <https://evil.example.org/x?per_page=100&page=%d>; rel="next"`, page+1))
 	}
 	return all
 }

@@ -203,6 +203,9 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 	}
 	i.Plan.Version, i.Plan.Goal = plan.Version, strings.TrimSpace(cmp.Or(strings.TrimSpace(d.goal), d.base()))
 	i.Plan.Tasks = plan.Normalise(i.Plan.Tasks)
+	plan.Uncircle(i.Plan.Tasks, func(of, to nexus.TaskID) {
+		d.remark(Lost, i.places[of], string(of), "the soft need of "+string(to), "it closes a circle")
+	})
 	i.Remarks = d.ordered()
 	return i, nil
 }

@@ -103,6 +103,9 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 	follow = func(r ref) {
 		o := d.find(r.name)
 		switch {
+		case r.soft && (o == nil || o == it):
+			d.remark(Lost, r.place, it.name, "the soft need of "+legible.Cut(r.name, 100), "no other task here has this id or title")
+			return
 		case o == nil:
 			hint := ""
 			if len(d.problems) < maxProblems { // to compare with all names takes long
@@ -118,7 +121,7 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 		}
 		seen[o] = true
 		for _, part := range o.parts {
-			follow(ref{place: r.place, name: part})
+			follow(ref{place: r.place, name: part, soft: r.soft})
 		}
 		switch {
 		case len(o.parts) > 0:

@@ -104,12 +104,30 @@ func (o *object) priority(it *item) {
 		it.rank = o.Number("priority")
 		return
 	}
-	word := o.Text("priority")
-	if number, err := strconv.Atoi(word); err == nil {
-		it.rank = number
-		return
+	if word := o.Text("priority"); !it.ranked(word) {
+		o.d.rate(it, place{o.file, n.Line}, word, "a number, or one of ")
 	}
-	o.d.rate(it, place{o.file, n.Line}, word, "a number, or one of ")
+}
+
+// ranked takes a priority that is a number, also one such as P7 that is no word.
+func (it *item) ranked(word string) bool {
+	word = strings.ToLower(strings.TrimSpace(word))
+	if _, ok := rated(word); ok {
+		return false
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(word, "p"))
+	if err == nil {
+		it.rank = n
+	}
+	return err == nil
+}
+
+// rated reads a priority in words, of which other tools have one more than [nexus.ParsePriority] knows.
+func rated(word string) (nexus.Priority, bool) {
+	if strings.EqualFold(strings.TrimSpace(word), "p4") {
+		return nexus.PriorityTrivial, true
+	}
+	return nexus.ParsePriority(word)
 }
 
 // rate reads a priority in words. Of no word nothing follows.
@@ -117,7 +135,7 @@ func (d *draft) rate(it *item, at place, word, or string) {
 	if strings.TrimSpace(word) == "" {
 		return
 	}
-	p, ok := nexus.ParsePriority(word)
+	p, ok := rated(word)
 	if !ok {
 		d.wrong(at, "the priority %q of %s is unknown; use %s%s", word, it.name, or, nexus.Join(nexus.Priorities()))
 		return

@@ -168,7 +168,7 @@ func (s *stories) labelled(l mdLine, name, value string) bool {
 	case "status":
 		s.status(at, value)
 	case "priority":
-		s.d.rate(s.it, at, value, "one of ")
+		s.priority(at, value)
 	case "description":
 		s.open(name)
 		s.paragraph = append(s.paragraph, value)
@@ -181,6 +181,16 @@ func (s *stories) labelled(l mdLine, name, value string) bool {
 		}
 	}
 	return true
+}
+
+// priority reads a priority: a word, or a number by which stories are sorted. In prose it may say anything.
+func (s *stories) priority(at place, value string) {
+	word := strings.Trim(value, "`*_. ")
+	if p, ok := rated(word); ok {
+		s.it.task.Priority = p
+	} else if word != "" && !s.it.ranked(word) {
+		s.d.remark(Lost, at, s.it.name, "the priority "+value, "it is no number, and none of "+nexus.Join(nexus.Priorities()))
+	}
 }
 
 func (s *stories) status(at place, value string) {

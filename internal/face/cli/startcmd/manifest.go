@@ -1,0 +1,141 @@
+package startcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// manifest is the answer of nexus prompt SESSION --json.
+type manifest struct {
+	Session  nexus.SessionID `json:"session"`
+	Role     nexus.Role      `json:"role"`
+	Model    string          `json:"model"`
+	Messages []message          `json:"messages"`
+}
+
+// message is a message that a session was sent.
+type message struct {
+	Seq    int64              `json:"seq"` // of its event
+	Why    string             `json:"why"`
+	Tokens int64              `json:"tokens"`          // of its items, about
+	Items  []nexus.PromptItem `json:"items,omitempty"` // none: it is one line of Nexus or what a person said
+}
+
+// manifests prints what the messages were made of that a session was sent.
+func manifests(ctx context.Context, a *console.Console, run string, id nexus.SessionID) error {
+	return a.Look(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error {
+		store, err := p.Blobs()
+		if err != nil {
+			return err
+		}
+		m := manifest{Session: id}
+		for e, err := range p.Journal.Events(ctx, r.ID, 0) {
+			if err != nil {
+				return err
+			}
+			switch f := e.Fact.(type) {
+			case nexus.SessionStarted:
+				if f.Session == id {
+					m.Role, m.Model = f.Role, f.Model
+				}
+			case nexus.PromptSent:
+				if f.Session != id {
+					continue
+				}
+				one := message{Seq: e.Seq, Why: f.Why}
+				if err := one.read(f.Manifest, store.Get); err != nil {
+					return fmt.Errorf("read what event %d was made of: %w", e.Seq, err)
+				}
+				m.Messages = append(m.Messages, one)
+			}
+		}
+		if len(m.Messages) == 0 {
+			return app.NotFound("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
+		}
+		return a.Answer(m, m.draw)
+	})
+}
+
+// read fills in the items that a blob holds.
+func (t *message) read(hash string, get func(hash string) ([]byte, error)) error {
+	if hash == "" {
+		return nil
+	}
+	data, err := get(hash)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &t.Items); err != nil {
+		return err
+	}
+	for _, i := range t.Items {
+		t.Tokens += i.Tokens
+	}
+	return nil
+}
+
+// draw draws a table of each message.
+func (m manifest) draw(s view.Style) string {
+	var b strings.Builder
+	b.WriteString(s.Fit(s.Bold(view.Clean(string(m.Session)))+"  "+view.Clean(m.Model)) + "\n")
+	for _, t := range m.Messages {
+		figures := []string{t.Why}
+		if len(t.Items) > 0 {
+			figures = append(figures, "about "+view.Number(t.Tokens)+" tokens")
+		}
+		fmt.Fprintf(&b, "\n%s  %s\n", s.Busy(fmt.Sprintf("event %d", t.Seq)), s.Join(figures...))
+		var rows [][]string
+		for i, item := range t.Items {
+			rows = append(rows, row(s, item, titleOf(item, i == 0 || t.Items[i-1].In != item.In)))
+		}
+		if len(rows) > 0 {
+			b.WriteString(view.Table(s, manifestHead(), rows))
+		}
+	}
+	return b.String()
+}
+
+// manifestHead names the columns of a manifest.
+func manifestHead() []string { return []string{"part", "section", "tokens", "because", "cut"} }
+
+func row(s view.Style, i nexus.PromptItem, title string) []string {
+	return []string{i.In, title, view.Number(i.Tokens), view.Clean(i.Reason), s.Warn(view.Clean(cut(i)))}
+}
+
+// titleOf names an item, also one without a heading; first says that it is the
+// first of where it is.
+func titleOf(i nexus.PromptItem, first bool) string {
+	switch {
+	case i.Title != "":
+		return view.Clean(i.Title)
+	case i.In == "system" && first:
+		return "The role"
+	case i.In == "system":
+		return "House rules"
+	case first:
+		return "Task"
+	default:
+		return "Note"
+	}
+}
+
+// cut says what was cut of an item, and why; empty where nothing was.
+func cut(i nexus.PromptItem) string {
+	switch {
+	case i.Of == 0:
+		return i.Cut // it is not there yet
+	case i.Tokens == 0:
+		return fmt.Sprintf("left out, %s tokens: %s", view.Number(i.Of), i.Cut)
+	default:
+		return fmt.Sprintf("of %s tokens: %s", view.Number(i.Of), i.Cut)
+	}
+}

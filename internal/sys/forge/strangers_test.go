@@ -1,0 +1,124 @@
+package forge_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
+)
+
+// TestServers tells servers and projects apart, however they are written.
+func TestServers(t *testing.T) {
+	for _, c := range []struct {
+		text, remote, server, api, want string // what is wrong begins with "!"
+	}{
+		{"https://GitHub.com/o/r/issues/1", "", "", "", "https://api.github.com o/r"},
+		{"https://www.github.com/o/r/issues/1", "", "", "", "https://api.github.com o/r"},
+		{"#1", "https://github.com/o/r.git/", "", "", "https://api.github.com o/r"},
+		{"#1", "git@GitHub.com:o/r.git", "", "", "https://api.github.com o/r"},
+		{"#1", "https://github.com/../r.git", "", "", "!belongs to no project"},
+		{"o/..#1", "", "", "", "!is no project"},
+		{"https://github.com/./r/issues/1", "", "", "", "!is no project"},
+		{"https://gitlab.com/g/../p/-/issues/1", "", "", "", "!is no project"},
+		{"o/r#1", "", "", "https://api.github.com/", "https://api.github.com o/r"},
+		{"o/r#1", "", "", "https://git.example.org/api/v3", "!two forges"},
+		{"o/r#1", "", "https://git.example.org", "https://api.github.com", "!two forges"},
+		{"o/r#1", "", "https://Git.example.org/", "https://git.example.org/api/v3/", "https://git.example.org/api/v3 o/r"},
+		{"o/r#1", "", "https://x.ghe.com", "https://api.x.ghe.com", "https://api.x.ghe.com o/r"},
+	} {
+		env := map[string]string{"GITHUB_SERVER_URL": c.server, "GITHUB_API_URL": c.api, "GITHUB_TOKEN": "hub"}
+		r, err := forge.Parse(c.text, c.remote, func(name string) string { return env[name] })
+		got := r.API + " " + r.Project
+		if err != nil {
+			got = "!" + err.Error()
+		}
+		if why, wrong := strings.CutPrefix(c.want, "!"); got != c.want && (!wrong || !strings.Contains(got, why)) {
+			t.Errorf("%s (%s): %s, want %s", c.text, c.remote, got, c.want)
+		}
+	}
+}
+
+// TestShortPages are not the last ones.
+func TestShortPages(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		s.Short = true
+		for range 250 {
+			s.Say(forgetest.Said{Author: "eve", Body: "+1"})
+		}
+		s.Say(forgetest.Said{Author: "cy", Body: "Last word", Writer: true})
+		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 125 || i.More {
+			t.Errorf("%+v, %v", i, err)
+		}
+		for range 2000 {
+			s.Say(forgetest.Said{Author: "x", Body: forge.Mark("r2"), Inside: true})
+		}
+		if i, err := c.Read(t.Context(), r); err != nil || !i.More {
+			t.Errorf("%v, %v", i.More, err)
+		}
+	})
+}
+
+// TestHidden is not read.
+func TestHidden(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		s.Body = "Be loud.<!-- secret one\n --> Be<!---->quick. <!-<!-- x -->- secret -->"
+		s.Say(forgetest.Said{Author: "bob", Body: "Only ASCII <!-- secret two", Writer: true})
+		s.Say(forgetest.Said{Author: "bob", Body: "among us", Writer: true, Inside: r.Kind == forge.GitLab})
+		i, err := c.Read(t.Context(), r)
+		goal := i.Goal(r)
+		if err != nil || i.Hidden != 4 || strings.Contains(goal, "<!--") || strings.Contains(goal, "secret two") || !strings.Contains(goal, "bob: Only ASCII\n") {
+			t.Errorf("%+v, %v, %s", i, err, goal)
+		}
+		if strings.Contains(goal, "among us") != (r.Kind == forge.GitHub) {
+			t.Error(goal)
+		}
+	})
+}
+
+// TestRights are asked for; where they cannot be, who belongs to the project is heard.
+func TestRights(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		s.Say(forgetest.Said{Author: "eve", Body: "no"}, forgetest.Said{Author: "mia", Body: "reads", Member: true}, forgetest.Said{Author: "bob", Body: "writes", Writer: true})
+		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 2 || i.Unproved {
+			t.Errorf("%+v, %v", i, err)
+		}
+		if r.Kind == forge.GitHub {
+			s.Mute = true
+			if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 2 || i.Left != 1 || !i.Unproved {
+				t.Errorf("%+v, %v", i, err)
+			}
+		} else {
+			s.Fail(0, 0, http.StatusForbidden)
+			if _, err := c.Read(t.Context(), r); err == nil {
+				t.Error("who cannot be asked about is left out without a word")
+			}
+		}
+		r.Token = ""
+		i, err := c.Read(t.Context(), r)
+		if err != nil || i.Unread != (r.Kind == forge.GitLab) || len(i.Comments) != map[forge.Kind]int{forge.GitHub: 2}[r.Kind] {
+			t.Errorf("%+v, %v", i, err)
+		}
+	})
+}
+
+// TestFindOwn finds no comment of another person.
+func TestFindOwn(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		s.Say(forgetest.Said{Author: "eve", Body: forge.Mark("r1")})
+		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != "" || err != nil {
+			t.Error(id, err)
+		}
+		own, err := c.Write(t.Context(), r, "", forge.Mark("r1")+"mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, app := range []bool{false, true} { // an app may not ask who it is
+			s.App = app
+			if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != own || err != nil {
+				t.Error(app, id, own, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// names returns the last of the parts with a file that a text names; -1 for none.
+func names(parts []nexus.Task, text string) int {
+	said := words(text)
+	for i := len(parts) - 1; i >= 0; i-- {
+		if said.name(parts[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// wording is what a text consists of.
+type wording struct {
+	text  string
+	paths map[string]bool // words with what joins them, such as db/store.go
+	words map[string]bool // in small letters, without those of file names
+}
+
+// words takes a text apart.
+func words(text string) wording {
+	w := wording{text, map[string]bool{}, map[string]bool{}}
+	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for p := range strings.FieldsFuncSeq(text, func(r rune) bool { return !inWord(r) && !strings.ContainsRune("./-", r) }) {
+		p = strings.TrimPrefix(strings.TrimRight(p, "./-"), "./")
+		if w.paths[p] = true; strings.Contains(p, ".") {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(strings.ToLower(p), func(r rune) bool { return !inWord(r) }) {
+			w.words[word] = true
+		}
+	}
+	return w
+}
+
+// name reports whether they name a file of a part: its path, the end of its path, or its stem if that is long enough
+// to mean something.
+func (w wording) name(p nexus.Task) bool {
+	return slices.ContainsFunc(p.Files, func(f string) bool {
+		base := path.Base(f)
+		stem := strings.TrimSuffix(base, path.Ext(base))
+		if len(stem) > 3 && w.words[strings.ToLower(stem)] || strings.ContainsAny(base, " ()[]{}@+$") && strings.Contains(w.text, base) {
+			return true
+		}
+		for end := f; ; {
+			if w.paths[end] {
+				return true
+			}
+			_, rest, found := strings.Cut(end, "/")
+			if end = rest; !found {
+				return false
+			}
+		}
+	})
+}
+
+// paragraphs splits a text at empty lines, but not in fenced code.
+func paragraphs(text string) []string {
+	var all, lines []string
+	fence := ""
+	end := func() {
+		if p := strings.TrimSpace(strings.Join(lines, "\n")); p != "" {
+			all = append(all, p)
+		}
+		lines = nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		bare := strings.TrimSpace(line)
+		mark := bare[:len(bare)-len(strings.TrimLeft(bare, "`"))]
+		if mark == "" {
+			mark = bare[:len(bare)-len(strings.TrimLeft(bare, "~"))]
+		}
+		switch {
+		case fence == "" && bare == "":
+			end()
+			continue
+		case fence == "" && len(mark) >= 3:
+			fence = mark
+		case fence != "" && bare == mark && strings.HasPrefix(mark, fence):
+			fence = ""
+		}
+		lines = append(lines, line)
+	}
+	end()
+	return all
+}
+
+// tell writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
+// files it names, to all if it names none. Where all parts have the same files, those that name one are shared out, and
+// of the others the longest where a part would become too large.
+func tell(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
+	all := paragraphs(t.Brief)
+	mine := make([][]bool, len(all)) // by paragraph, whose it is; nil: everybody's
+	for k := 1; k < len(all); k++ {
+		said := words(all[k])
+		owner := make([]bool, len(parts))
+		for i, p := range parts {
+			owner[i] = said.name(p)
+		}
+		if slices.Contains(owner, true) {
+			mine[k] = owner
+		}
+	}
+	if by == ByTime {
+		shareOut(parts, t, all, mine, most)
+	}
+	for i := range parts {
+		b := lead(t, parts, i)
+		for k, text := range all {
+			if mine[k] == nil || mine[k][i] {
+				b += "\n\n" + text
+			}
+		}
+		parts[i].Brief = b
+	}
+}
+
+// shareOut gives each paragraph that is not everybody's to one part. Of those that are, as many of the longest as it
+// takes are no longer.
+func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, most int) {
+	var common []int
+	for k := 1; k < len(all); k++ {
+		if mine[k] == nil {
+			common = append(common, k)
+		}
+	}
+	size := func(k int) int { return utf8.RuneCountInString(all[k]) + len("\n\n") }
+	slices.SortStableFunc(common, func(a, b int) int { return size(b) - size(a) })
+	own := make([]int, len(parts)) // what a part has anyway
+	for i, p := range parts {
+		own[i] = utf8.RuneCountInString(lead(t, parts, i))
+		if len(all) > 0 {
+			own[i] += size(0)
+		}
+		for _, c := range p.Criteria {
+			own[i] += utf8.RuneCountInString(c.Text)
+		}
+	}
+	for {
+		var shared []int
+		everybody := 0
+		for k := 1; k < len(all); k++ {
+			if mine[k] != nil {
+				shared = append(shared, k)
+			} else {
+				everybody += size(k)
+			}
+		}
+		have := slices.Clone(own)
+		for j, k := range shared {
+			i := j * len(parts) / len(shared)
+			mine[k] = make([]bool, len(parts))
+			mine[k][i] = true
+			have[i] += size(k)
+		}
+		if len(common) == 0 || slices.Max(have)+everybody <= most {
+			return
+		}
+		n := (len(common) + 3) / 4
+		for _, k := range common[:n] {
+			mine[k] = []bool{}
+		}
+		common = common[n:]
+	}
+}

@@ -1,0 +1,93 @@
+package prompt
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Item is the part as a prompt's manifest has it; in says where it was sent:
+// system, tools, conversation or message.
+func (p Part) Item(in string) nexus.PromptItem {
+	return nexus.PromptItem{In: in, Title: p.Title, Reason: p.Reason, Tokens: p.Tokens, Of: p.Of, Cut: p.Why}
+}
+
+// Items are parts as a prompt's manifest has them.
+func Items(in string, parts []Part) []nexus.PromptItem {
+	var all []nexus.PromptItem
+	for _, p := range parts {
+		all = append(all, p.Item(in))
+	}
+	return all
+}
+
+// reason says why a section is in a prompt.
+func (s Section) reason() string {
+	return cmp.Or(s.Because, because(s.Title))
+}
+
+// because says why sections with a title are in a prompt, where that is the
+// same for each of them.
+func because(title string) string {
+	switch title {
+	case "":
+		return "names the conversation and the task"
+	case "What to do", "Done when", "The task", "Goal":
+		return "the task"
+	case "Order of work":
+		return "the task's strategy, and what its tests show so far"
+	case "Your part":
+		return "several readers share the change"
+	case "Files":
+		return "the plan declares them"
+	case "Start", "Why":
+		return "where the work starts from"
+	case "Conflicts", "Landed meanwhile", "Landed side", "This task's side":
+		return "a merge has to keep both sides"
+	case "Gates":
+		return "the gates judged this tree"
+	case authorTitle:
+		return "the reader checks it against the change"
+	case "Change":
+		return "the work continues from it, or it is to be judged"
+	case "Rejected before", "Found before", "To be explained", "Shown by its own tests", "To be agreed":
+		return "a judge has to answer it"
+	case "Failed before":
+		return "criteria of earlier runs are red"
+	case testerTitle:
+		return "the tester wrote tests for this task"
+	case "Environment":
+		return "the same for all sessions of the role"
+	case "Worktree":
+		return "commands start there"
+	case "Existing tests":
+		return "tests of the task's files and of their callers"
+	case "Map":
+		return "the files nearest to the task's files and words"
+	default:
+		return ofBefore(title)
+	}
+}
+
+// ofBefore is [because] for what earlier attempts and earlier work left.
+func ofBefore(title string) string {
+	switch title {
+	case "To be fixed", "Tried before", "Dead ends", "Found last", "Findings that stood", "Closest so far", "The last attempt":
+		return "earlier attempts at the task"
+	case "Said by people":
+		return "people said it about this task"
+	case NotesTitle:
+		return "fits the task's files or words"
+	case "Rules of the user", "Rules of the repository", "Skills":
+		return "the same for all sessions"
+	case "Rules for this task":
+		return "the task's files or words"
+	case "Repair":
+		return "what was found in the last submission"
+	}
+	if strings.HasPrefix(title, pluginTitle) {
+		return "the plugin informs about tasks"
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package prompt_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// TestReasons: each section that a prompt may have says why it is there.
+func TestReasons(t *testing.T) {
+	said := []nexus.Finding{{Gate: "review", File: "a.go", Line: 1, Message: "wrong", Name: "TestA", Explained: "moved"}}
+	b := prompt.Brief{
+		Session: "T1.1/coder.1", Order: "Code first.", Part: "The first half.", Base: "abc", Tester: "Two tests.",
+		Task:  nexus.Task{ID: "T1", Title: "Do", Brief: "Do it.", Files: []string{"a.go"}, Criteria: []nexus.Criterion{{Text: "It works"}}},
+		Needs: []prompt.Need{{Task: nexus.Task{ID: "T0", Title: "Before"}, Commit: "def", Files: []prompt.NeedFile{{Path: "b.go", How: "added"}}}},
+		Kept:  prompt.Kept{Open: said}, Before: said, Suspect: said, Taken: said, Refused: []string{"no"}, Own: []string{"it"},
+		Tried:     tried.Account{Said: []state.Said{{Text: "Use b."}}},
+		Evidence:  []nexus.Evidence{{Gate: "build", State: nexus.Pass}},
+		Conflicts: []string{"a.go"}, Landed: "diff", Side: "diff", Diff: "diff", Said: "Did it.",
+		Meanwhile: []nexus.Task{{ID: "T3", Title: "Other"}}, Limit: math.MaxInt32,
+	}
+	here := prompt.Here{
+		Rules: []prompt.Section{{Title: "Rules for this task", Body: "Be kind."}}, Told: []prompt.Told{{By: "p", Text: "x", Bytes: 100}},
+		Notes: []prompt.Note{{ID: "n", Kind: "gotcha", Text: "x"}}, Dir: "/w", Map: "a.go", Tests: "a_test.go: TestA",
+	}
+	rules := []prompt.Section{{Title: "Rules of the user", Body: "x"}, {Title: "Rules of the repository", Body: "x"}, {Title: "Skills", Body: "x"}}
+	parts := append(prompt.SystemParts("You code.", rules, prompt.Environment{System: "linux"}), b.Parts()...)
+	parts = append(append(parts, here.Parts()...), prompt.Repair{Gate: "build", Findings: said}.Parts()...)
+	if len(parts) < 30 {
+		t.Errorf("%d sections: some that a prompt may have are missing here", len(parts))
+	}
+	for _, p := range parts {
+		if p.Reason == "" {
+			t.Errorf("section %q does not say why it is there", p.Title)
+		}
+	}
+}
