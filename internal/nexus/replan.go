@@ -43,6 +43,7 @@ type Replan struct {
 type Crossed struct {
 	Threshold Threshold `json:"threshold"`
 	Why       string    `json:"why"`
+	Times     int       `json:"times,omitzero"` // the multiple of it that is reached; missing: one more than the last
 }
 
 // What is recorded of plans that change while a task is worked on.

@@ -9,6 +9,7 @@
 package replan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,9 +72,14 @@ func Of(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen) []nexus.Crossed {
 	var all []nexus.Crossed
 	add := func(of nexus.Threshold, n, limit int64, format string, args ...any) {
-		if limit > 0 && n/limit > decided(t, a, of) {
-			all = append(all, nexus.Crossed{Threshold: of, Why: fmt.Sprintf(format, args...)})
+		if limit <= 0 || n/limit <= decided(t, a, of) {
+			return
 		}
+		c := nexus.Crossed{Threshold: of, Why: fmt.Sprintf(format, args...)}
+		if n/limit > 1 {
+			c.Times = int(n / limit)
+		}
+		all = append(all, c)
 	}
 	r := l.Replan
 	if likely := estimate(t); likely > 0 && r.Time > 0 {
@@ -104,14 +110,19 @@ func estimate(t *state.Task) time.Duration {
 	return time.Duration(t.Minutes) * time.Minute
 }
 
-// decided counts the decisions about a threshold: of the task, or, where it counts
-// in each attempt for itself, of the attempt.
+// decided returns the highest multiple of a threshold that was decided about: of the
+// task, or, where it counts in each attempt for itself, of the attempt.
 func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
 	own := of == nexus.OverFiles || of == nexus.OverFailures
 	n := int64(0)
 	for _, d := range t.Decided() {
-		if has(d.Crossed, of) && (!own || d.Attempt == a.ID) {
-			n++
+		if own && d.Attempt != a.ID {
+			continue
+		}
+		for _, c := range d.Crossed {
+			if c.Threshold == of {
+				n = max(n+1, int64(c.Times))
+			}
 		}
 	}
 	return n
@@ -237,14 +248,40 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Cou
 		}
 	}
 	best, kept := state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
-	further := kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
+	further := goesOn(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
 	switch {
 	case further && n < continuations && (s.Limits.Rounds <= 0 || t.Tried() < s.Limits.Rounds):
 		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
 	case s.Divisible(t):
-		return nexus.CourseRescope, noFurther(n), false
+		return nexus.CourseRescope, noFurther(a, n), false
 	}
-	return nexus.CourseStop, noFurther(n) + ", and it may not be split", false
+	return nexus.CourseStop, noFurther(a, n) + ", and it may not be split", false
+}
+
+// goesOn reports whether more time may help after an attempt that ended like this: it
+// ended for want of it, and not because its work must not or cannot go on.
+func goesOn(o nexus.Outcome) bool {
+	switch o {
+	case nexus.Conflicted, nexus.GaveUp, nexus.Unverified, nexus.Inapplicable:
+		return false
+	default:
+		return true
+	}
+}
+
+// Continues reports whether the next attempt at a task continues from what its last
+// one left, as was decided when its time was used up.
+func Continues(t *state.Task) bool {
+	a := t.Current()
+	if a == nil || a.Stage != state.Over || !goesOn(a.Outcome) {
+		return false
+	}
+	for _, d := range slices.Backward(t.Decided()) {
+		if d.Attempt == a.ID {
+			return d.Anew
+		}
+	}
+	return false
 }
 
 // startedFrom returns the tree of the round that an attempt began with, empty where
@@ -256,7 +293,10 @@ func startedFrom(s *state.State, a *state.Attempt) string {
 	return ""
 }
 
-func noFurther(n int) string {
+func noFurther(a *state.Attempt, n int) string {
+	if !goesOn(a.Outcome) {
+		return "its last attempt did not end for want of time: " + cmp.Or(a.Why, string(a.Outcome))
+	}
 	if n >= continuations {
 		return fmt.Sprintf("it was continued %d times", n)
 	}

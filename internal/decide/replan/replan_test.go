@@ -29,6 +29,39 @@ func attempt(red ...int) *state.Attempt {
 	return a
 }
 
+// TestJump holds that a threshold that is passed several times over at once is decided
+// about once, and again only at its next multiple.
+func TestJump(t *testing.T) {
+	l := nexus.DefaultLimits()
+	files := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+	for name, c := range map[string]struct {
+		first, same, next replan.Seen
+		times             int
+	}{
+		"time":  {replan.Seen{Worked: 11 * time.Minute}, replan.Seen{Worked: 14 * time.Minute}, replan.Seen{Worked: 15 * time.Minute}, 2},
+		"files": {replan.Seen{Beside: files[:7]}, replan.Seen{Beside: files[:9]}, replan.Seen{Beside: files}, 2},
+	} {
+		task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 3}, Tier: nexus.Fast}
+		write := repair.Step{Move: repair.Write}
+		d, step := replan.Next(task, attempt(9), l, c.first, write)
+		if d == nil || d.Course != nexus.CourseContinue || d.Crossed[0].Times != c.times || step.Move != repair.Write {
+			t.Fatalf("%s: %+v, %+v", name, d, step)
+		}
+		task.Replans = []nexus.ReplanDecided{*d}
+		if d, step := replan.Next(task, attempt(9, 7), l, c.same, write); d != nil || step.Move != repair.Write {
+			t.Errorf("%s: nothing new was reached, and %+v, %+v", name, d, step)
+		}
+		if d, _ := replan.Next(task, attempt(9, 7), l, c.next, write); d == nil || d.Crossed[0].Times != c.times+1 {
+			t.Errorf("%s: the next multiple: %+v", name, d)
+		}
+	}
+	old := nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: nexus.CourseContinue, Crossed: []nexus.Crossed{{Threshold: nexus.OverEstimate}}}
+	task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 3}, Replans: []nexus.ReplanDecided{old, old}}
+	if all := replan.Reached(task, attempt(9), l, replan.Seen{Worked: 14 * time.Minute}); len(all) > 0 {
+		t.Errorf("a journal that says no multiple counts them: %+v", all)
+	}
+}
+
 // TestNext holds at which thresholds what is decided before a round.
 func TestNext(t *testing.T) {
 	files := []string{"a", "b", "c", "d"}

@@ -51,7 +51,7 @@ func (h *Stats) Left(s *state.State, now time.Time) (run Remaining, tasks map[ne
 		if status.Ended() || status == nexus.Blocked {
 			continue
 		}
-		next := &pending{task: t, boards: status == nexus.Boarding, underway: t.Underway(), rank: s.Rank(t.ID)}
+		next := &pending{task: t, boards: status == nexus.Boarding, underway: t.Underway(), rank: s.Rank(t.ID), urgency: s.Urgency(t.ID)}
 		next.took = lasting(x, t, s.WorkedOn(t, now))
 		if r.tasks = append(r.tasks, next); next.took.gone > 0 && !next.boards {
 			tasks[t.ID] = Remaining{next.took.at(0.1), next.took.at(0.9)}

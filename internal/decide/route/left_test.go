@@ -29,17 +29,22 @@ func TestLeftOver(t *testing.T) {
 		past   *route.Stats
 		worked time.Duration // on the first of two tasks
 		needs  bool          // the second task needs it
+		wants  bool          // the second task wants it
 	}{
-		"nothing":      {nil, 0, false},
-		"too few":      {&few, 0, false},
-		"side by side": {&past, 0, false},
-		"in line":      {&past, 0, true},
-		"partly done":  {&past, 5 * time.Minute, true},
-		"late":         {&past, 40 * time.Minute, false},
+		"nothing":      {nil, 0, false, false},
+		"too few":      {&few, 0, false, false},
+		"side by side": {&past, 0, false, false},
+		"in line":      {&past, 0, true, false},
+		"wanted":       {&past, 0, false, true},
+		"partly done":  {&past, 5 * time.Minute, true, false},
+		"late":         {&past, 40 * time.Minute, false, false},
 	} {
 		second := nexus.Task{ID: "T2"}
 		if c.needs {
 			second.Needs = []nexus.TaskID{"T1"}
+		}
+		if c.wants {
+			second.Wants = []nexus.TaskID{"T1"}
 		}
 		s := state.New("r")
 		for i, f := range []nexus.Fact{
@@ -74,6 +79,40 @@ func TestLeftOver(t *testing.T) {
 	}
 	within("side by side", 8*time.Minute, 22*time.Minute)
 	within("in line", 15*time.Minute, 33*time.Minute)
+	if left["wanted"] != left["in line"] {
+		t.Errorf("wanted: %+v, needed: %+v", left["wanted"], left["in line"])
+	}
 	within("partly done", 11*time.Minute, 28*time.Minute)
 	within("late", 5*time.Minute, 60*time.Minute) // it is not over though it is late
+}
+
+// TestLeftUrgent begins tasks in the rehearsal as the scheduler does: the most urgent
+// first. So the long task comes last, and the run takes longer.
+func TestLeftUrgent(t *testing.T) {
+	var past route.Stats
+	past.Add(landedRun(8, 9, 10, 10, 11, 12))
+	left := func(p nexus.Priority) route.Remaining {
+		limits := nexus.DefaultLimits()
+		limits.Parallel = 2
+		s := state.New("r")
+		for i, f := range []nexus.Fact{
+			nexus.GoalAccepted{Base: "b0", Limits: limits},
+			nexus.RunStarted{},
+			nexus.PlanProposed{Plan: "p", Tasks: 4},
+			nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+			nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}}},
+			nexus.TaskPlanned{Task: nexus.Task{ID: "T3", Priority: p}},
+			nexus.TaskPlanned{Task: nexus.Task{ID: "T4", Priority: p}},
+			nexus.PlanApproved{},
+		} {
+			if err := s.Apply(nexus.Event{Seq: int64(i + 1), Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run, _ := past.Left(s, time.Time{})
+		return run
+	}
+	if usual, urgent := left(""), left(nexus.PriorityHigh); urgent.High <= usual.High+5*time.Minute {
+		t.Errorf("%+v where all are the same, %+v where what nothing waits for is urgent", usual, urgent)
+	}
 }

@@ -36,6 +36,7 @@ type pending struct {
 	boards   bool // it is accepted
 	underway bool
 	rank     int
+	urgency  int
 	left     time.Duration // in this play
 	at       time.Duration // when it lands in this play; -1: it has not begun
 }
@@ -51,7 +52,7 @@ func (r *rehearsal) play() Remaining {
 		return 1
 	}
 	slices.SortStableFunc(r.tasks, func(a, b *pending) int { // in the order in which they begin
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.rank, a.rank))
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.urgency, a.urgency), cmp.Compare(b.rank, a.rank))
 	})
 	ends := make([]time.Duration, plays)
 	for k := range ends {
@@ -80,38 +81,12 @@ func (r *rehearsal) once() time.Duration {
 	wait := slices.Clone(r.tasks)
 	var flying []*pending // that have begun, and have not landed
 	for len(wait) > 0 {
-		busy := 0
+		wait, flying = r.begin(wait, flying, at, now)
 		for _, p := range flying {
-			if p.at-r.lag > now {
-				busy++
-			}
+			last = max(last, p.at)
 		}
-		kept := wait[:0]
-		for i, p := range wait {
-			if busy >= r.parallel {
-				kept = append(kept, wait[i:]...)
-				break
-			}
-			if !ready(p, at, now) || r.clashes(p, flying) {
-				kept = append(kept, p)
-				continue
-			}
-			p.at = now + p.left + r.lag
-			flying, last = append(flying, p), max(last, p.at)
-			if p.left > 0 {
-				busy++
-			}
-		}
-		wait = kept
-		next := time.Duration(-1)
-		for _, p := range flying {
-			for _, t := range []time.Duration{p.at - r.lag, p.at} {
-				if t > now && (next < 0 || t < next) {
-					next = t
-				}
-			}
-		}
-		if next < 0 {
+		next, ok := r.next(flying, now)
+		if !ok {
 			return last // what is left never begins
 		}
 		now = next
@@ -120,13 +95,51 @@ func (r *rehearsal) once() time.Duration {
 	return last
 }
 
+// begin lets tasks begin while there is room, and returns which still wait and which
+// have begun.
+func (r *rehearsal) begin(wait, flying []*pending, at map[nexus.TaskID]*pending, now time.Duration) (kept, begun []*pending) {
+	busy := 0
+	for _, p := range flying {
+		if p.at-r.lag > now {
+			busy++
+		}
+	}
+	kept = wait[:0]
+	for i, p := range wait {
+		if busy >= r.parallel {
+			return append(kept, wait[i:]...), flying
+		}
+		if !ready(p, at, now) || r.clashes(p, flying) {
+			kept = append(kept, p)
+			continue
+		}
+		p.at = now + p.left + r.lag
+		if flying = append(flying, p); p.left > 0 {
+			busy++
+		}
+	}
+	return kept, flying
+}
+
+// next returns when something happens next: work ends or lands.
+func (r *rehearsal) next(flying []*pending, now time.Duration) (at time.Duration, ok bool) {
+	for _, p := range flying {
+		for _, t := range []time.Duration{p.at - r.lag, p.at} {
+			if t > now && (!ok || t < at) {
+				at, ok = t, true
+			}
+		}
+	}
+	return at, ok
+}
+
 func (r *rehearsal) clashes(p *pending, flying []*pending) bool {
 	return r.graph != nil && slices.ContainsFunc(flying, func(o *pending) bool { return r.graph.Conflicts(p.task.ID, o.task.ID) })
 }
 
-// ready reports whether what a task needs has landed by now.
+// ready reports whether what a task needs or wants has landed by now.
 func ready(p *pending, at map[nexus.TaskID]*pending, now time.Duration) bool {
-	for _, id := range p.task.Needs {
+	for _, id := range p.task.After() {
 		if n := at[id]; n != nil && (n.at < 0 || n.at > now) {
 			return false
 		}

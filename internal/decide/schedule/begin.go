@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -75,7 +76,11 @@ func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 		Task:    t.ID, Tier: t.Tier, Strategy: repair.NextStrategy(t), Base: s.Tip,
 	}
 	from, ok := back(s, t)
-	if f.Asked = ok; !ok {
+	switch f.Asked = ok; {
+	case replan.Continues(t):
+		f.Asked = false
+		from, ok = Best(t)
+	case !ok:
 		if f.Tree = tests(s, t); f.Tree != "" {
 			return f
 		}

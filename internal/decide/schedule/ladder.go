@@ -79,6 +79,9 @@ func reconsider(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fac
 	if d := replan.Ended(s, t, a, late(s, t)); d != nil {
 		return facts(*d), true
 	}
+	if replan.Continues(t) && exhausted(s, t) == "" {
+		return nil, true // begin starts it where it is
+	}
 	d := replan.Of(t, a)
 	if d == nil || a.Outcome != nexus.Exhausted || late(s, t) {
 		return nil, false

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -87,6 +88,8 @@ type Task struct {
 	Spent     nexus.Money      `json:"spent"`
 	Seconds   float64          `json:"seconds"`
 	Escalated bool             `json:"escalated,omitzero"`
+
+	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
 }
 
 // Of says how well a run went whose criteria stand as the table says.
@@ -198,7 +201,7 @@ func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
 func taskOf(t *state.Task) Task {
 	v := Task{
 		ID: t.ID, Title: t.Title, Status: t.Status, Why: t.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
-		Seconds: t.Worked.Round(time.Millisecond).Seconds(),
+		Seconds: t.Worked.Round(time.Millisecond).Seconds(), Decisions: t.Replans,
 	}
 	if t.Landed != nil {
 		v.Commit = t.Landed.Commit
@@ -315,6 +318,7 @@ func Markdown(q Quality) string {
 		}
 		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), t.Status, t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
 	}
+	decisions(&b, q)
 	if len(q.Flaky) > 0 {
 		b.WriteString("\n## Flaky tests\n\n")
 	}
@@ -329,6 +333,17 @@ func Markdown(q Quality) string {
 	before(&b, q)
 	remarks(&b, q)
 	return b.String()
+}
+
+// decisions lists how tasks were to continue that reached thresholds, a line each.
+func decisions(b *strings.Builder, q Quality) {
+	head := "\n## Thresholds\n\n"
+	for _, t := range q.Tasks {
+		for _, d := range t.Decisions {
+			fmt.Fprintf(b, "%s- %s: %s\n", head, cell(string(cmp.Or(nexus.TaskID(d.Attempt), t.ID))), cell(replan.Text(d)))
+			head = ""
+		}
+	}
 }
 
 // remarks lists what is left to look at.

@@ -86,3 +86,20 @@ func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestDecisions lists how a task was to continue that reached a threshold, in a line.
+func TestDecisions(t *testing.T) {
+	s := state.New("r")
+	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "T1"}, Replans: []nexus.ReplanDecided{{
+		Task: "T1", Attempt: "T1.2", Course: nexus.CourseRescope, Why: "nothing\nimproves",
+		Crossed: []nexus.Crossed{{Threshold: nexus.OverRounds, Why: "8 of its 20 rounds are used"}},
+	}}}}
+	q := quality.Of(s, accept.Table{})
+	want := "\n## Thresholds\n\n- T1.2: 8 of its 20 rounds are used: it is planned again, as nothing improves\n"
+	if text := quality.Markdown(q); !strings.Contains(text, want) {
+		t.Errorf("%q is not in it: %s", want, text)
+	}
+	if data, err := json.Marshal(q); err != nil || !strings.Contains(string(data), `"decisions":[{"task":"T1","attempt":"T1.2"`) {
+		t.Errorf("%s %v", data, err)
+	}
+}

@@ -105,16 +105,8 @@ func (b *Audit) Event(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		b.begin(f)
-	case nexus.RunRecovered:
-		if f.Limits != nil {
-			b.allow(*f.Limits)
-		}
-	case nexus.RunPaused:
-		b.paused = true
-	case nexus.RunResumed:
-		b.paused = false
-	case nexus.RunDrained:
-		b.draining = true
+	case nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunDrained:
+		b.state(f)
 	case nexus.RunEnded:
 		b.end(f)
 	case nexus.ResultGated:
@@ -144,6 +136,23 @@ func (b *Audit) Event(e nexus.Event) {
 		b.talk(f)
 	default:
 		b.attempt(f)
+	}
+}
+
+// state books what the run may do from now on.
+func (b *Audit) state(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.RunRecovered:
+		if f.Limits != nil {
+			b.allow(*f.Limits)
+		}
+	case nexus.RunPaused:
+		b.paused = true
+	case nexus.RunResumed:
+		b.paused = false
+	case nexus.RunDrained:
+		b.draining = true
+	default:
 	}
 }
 
@@ -219,6 +228,7 @@ func (b *Audit) published(f nexus.ResultPublished) {
 func (b *Audit) leave(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
+		b.instead(f.Task)
 		b.over(f.Task)
 		if f.Why == "" {
 			b.wrong("%s is parked without a reason", f.Task)
@@ -252,6 +262,7 @@ func (b *Audit) climb(f nexus.Fact) {
 		}
 		t.begins = f.Tier
 	case nexus.TaskEscalated:
+		b.instead(f.Task)
 		t := b.tasks[f.Task]
 		if t.begins = f.To; f.Strategy != "" {
 			b.lower(t, f)

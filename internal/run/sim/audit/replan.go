@@ -10,9 +10,11 @@ import (
 type replanning struct {
 	last   nexus.AttemptID
 	red    int                      // rounds in a row that were red, of the last attempt
-	rounds int                      // decisions about rounds, since a person gave it another chance
-	failed map[nexus.AttemptID]int  // decisions about failures in a row
+	rounds int                      // multiple of its rounds that was decided about, since a person gave it another chance
+	failed map[nexus.AttemptID]int  // the same of failures in a row
 	ended  map[nexus.AttemptID]bool // that are not to go on
+	anew   nexus.AttemptID          // the next attempt is to continue from it
+	tier   nexus.Tier               // of that
 }
 
 // decided books how a task is to continue.
@@ -30,15 +32,18 @@ func (b *Audit) decided(f nexus.ReplanDecided) {
 	for _, c := range f.Crossed {
 		switch c.Threshold {
 		case nexus.OverRounds:
-			t.replan.rounds++
+			t.replan.rounds = max(t.replan.rounds+1, c.Times)
 		case nexus.OverFailures:
-			t.replan.failed[f.Attempt]++
+			t.replan.failed[f.Attempt] = max(t.replan.failed[f.Attempt]+1, c.Times)
 		case nexus.NeedFailed:
 			if !slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool { return b.tasks[id].over }) {
 				b.wrong("%s is said to need what failed", f.Task)
 			}
 		default:
 		}
+	}
+	if b.instead(f.Task); f.Course == nexus.CourseContinue && f.Anew {
+		t.replan.anew = f.Attempt
 	}
 	if f.Attempt != "" && f.Course != nexus.CourseContinue {
 		t.replan.ended[f.Attempt] = true
@@ -68,5 +73,27 @@ func (b *Audit) goesOn(a nexus.AttemptID) {
 	}
 }
 
+// continued checks that an attempt continues from what is kept where that was decided,
+// and reports whether it does.
+func (b *Audit) continued(f nexus.AttemptStarted) bool {
+	r := &b.tasks[f.Task].replan
+	from, tier := r.anew, r.tier
+	if r.anew, r.tier = "", f.Tier; from == "" {
+		return false
+	}
+	if f.From != from || f.Tree == "" || f.Tier != tier {
+		b.wrong("%s is to continue from %s at %s, and starts from %q at %s", f.Attempt, from, tier, f.From, f.Tier)
+	}
+	return true
+}
+
+// instead checks that nothing else follows for a task of which it was decided that
+// its next attempt continues.
+func (b *Audit) instead(id nexus.TaskID) {
+	if t := b.tasks[id]; t != nil && t.replan.anew != "" {
+		b.wrong("%s was to continue from %s, and does not", id, t.replan.anew)
+	}
+}
+
 // forgive books that a person gave a task another chance.
-func (r *replanning) forgive() { r.rounds, r.failed, r.ended = 0, nil, nil }
+func (r *replanning) forgive() { r.rounds, r.failed, r.ended, r.anew = 0, nil, nil, "" }

@@ -26,6 +26,7 @@ func (b *Audit) split(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SplitSought:
 		s.most.Parts, s.most.Depth = max(s.most.Parts, b.limits.Parts), max(s.most.Depth, b.limits.Depth)
+		b.instead(f.Task)
 		t := b.tasks[f.Task]
 		if old, ok := s.sought[f.Task]; ok && (old != f || s.over[f.Attempt]) {
 			b.wrong("%s is to be split again", f.Task)

@@ -35,7 +35,7 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 	if b.starts++; b.limits.Dispatches > 0 && b.starts > b.limits.Dispatches {
 		b.wrong("%d attempts were started", b.starts)
 	}
-	if t.tries[f.Tier]++; t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
+	if t.tries[f.Tier]++; !b.continued(f) && t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
 		b.wrong("%s is try %d at tier %s", f.Attempt, t.tries[f.Tier], f.Tier)
 	}
 	b.work(f.Attempt)
