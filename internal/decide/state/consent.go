@@ -2,7 +2,6 @@ package state
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -15,6 +14,7 @@ type Consent struct {
 	Drafts   []Draft      // plans that people did not let start, oldest first
 	By       string       // who agreed to the plan; empty before
 	Agreed   []nexus.Task // the plan that was agreed to, where there are drafts
+	Aside    int64        // sequence number of what set the last draft aside; 0: nothing did
 }
 
 // Draft is a plan that people did not let start as it was.
@@ -81,9 +81,9 @@ func (s *State) plan() []nexus.Task {
 }
 
 // applyConsent folds what people are asked about the plan, and what they say.
-func (s *State) applyConsent(f nexus.Fact, at time.Time) {
+func (s *State) applyConsent(e nexus.Event) {
 	c := &s.Consent
-	switch f := f.(type) {
+	switch f := e.Fact.(type) {
 	case nexus.RunRecovered:
 		c.Anew = c.Question != ""
 	case nexus.RunReopened:
@@ -98,10 +98,10 @@ func (s *State) applyConsent(f nexus.Fact, at time.Time) {
 	case nexus.PlanProposed:
 		c.Question = ""
 	case nexus.PlanRefused:
-		s.setAside(Draft{By: f.By, Why: f.Why, At: at})
+		s.setAside(e.Seq, Draft{By: f.By, Why: f.Why, At: e.At})
 		s.Proposed = 0
 	case nexus.PlanRevised:
-		s.setAside(Draft{By: f.By, At: at})
+		s.setAside(e.Seq, Draft{By: f.By, At: e.At})
 		s.Proposed = f.Tasks
 		if f.Goal != "" {
 			s.Goal.Goal.Text = f.Goal
@@ -115,16 +115,13 @@ func (s *State) applyConsent(f nexus.Fact, at time.Time) {
 }
 
 // setAside keeps the plan as a draft. Its tasks are none of the run's any more,
-// and what people said about them is about nothing.
-func (s *State) setAside(d Draft) {
+// and what people said before is about nothing.
+func (s *State) setAside(seq int64, d Draft) {
 	d.Goal, d.Tasks = s.Goal.Goal.Text, s.plan()
 	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
-	s.Consent.Question = ""
-	s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return s.tasks[g.Task] != nil })
-	s.waived = slices.DeleteFunc(s.waived, func(id string) bool {
-		task, _, _ := strings.Cut(id, "/AC-")
-		return s.tasks[nexus.TaskID(task)] != nil
-	})
+	s.Consent.Question, s.Consent.Aside = "", seq
+	s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq < seq })
+	s.waived = nil
 	s.Tasks, s.tasks, s.Cover = nil, map[nexus.TaskID]*Task{}, nil
 }
 

@@ -18,7 +18,7 @@ func (s *State) before(e nexus.Event) {
 	s.tick(e.Fact, e.At)
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
-	s.applyConsent(e.Fact, e.At)
+	s.applyConsent(e)
 	s.Interview.Apply(e.Fact)
 }
 
@@ -187,6 +187,9 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 func (s *State) request(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
+	if seq < s.Consent.Aside {
+		return // it is about a plan that is gone: whoever heard of it before that forgot it then
+	}
 	s.waive(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: r.Text})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -73,7 +73,7 @@ func (f *follower) read(events iter.Seq2[nexus.Event, error]) {
 		if err != nil || f.state.Apply(e) != nil {
 			return // who conducts the run says so
 		}
-		if statusfile.Telling(e.Fact) {
+		if view.Telling(e.Fact) {
 			f.draw()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -50,7 +51,7 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 			if err := s.Apply(n.event); err != nil {
 				return err
 			}
-			tell = Telling(n.event.Fact)
+			tell = view.Telling(n.event.Fact)
 		case <-beat.C:
 		case <-ctx.Done():
 			return nil
@@ -77,20 +78,6 @@ func read(ctx context.Context, events iter.Seq2[nexus.Event, error], feed chan<-
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-// Telling reports whether a fact begins or ends a run, a task, a phase of one,
-// or a question.
-func Telling(f nexus.Fact) bool {
-	switch f.(type) {
-	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
-		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
-		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried,
-		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -397,7 +397,9 @@ func (c *conversation) say(text, why string, request int64) error {
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory, Manifest: manifest})
+	c.facts = append(c.facts, nexus.PromptSent{
+		Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory, Manifest: manifest,
+	})
 	c.Memory, c.Items = nil, nil // of the first message only
 	c.miss(text)
 	return nil

@@ -193,7 +193,8 @@ func (s *Server) gitHub(w http.ResponseWriter, r *http.Request, path string, wri
 			if c.Writer || c.Member {
 				association = "MEMBER"
 			}
-			return map[string]any{"id": c.ID, "body": c.Body, "user": map[string]any{"login": c.Author, "type": kind}, "author_association": association}
+			user := map[string]any{"login": c.Author, "type": kind}
+			return map[string]any{"id": c.ID, "body": c.Body, "user": user, "author_association": association}
 		}))
 	case !writes:
 		answer(w, http.StatusUnauthorized, map[string]any{"message": "Requires authentication"})
@@ -254,7 +255,8 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Said) an
 	}
 	if page*size < len(s.said) {
 		w.Header().Set("X-Next-Page", strconv.Itoa(page+1))
-		w.Header().Set("Link", fmt.Sprintf(`<https://evil.example.org/x?page=1>; rel="prev", <https://evil.example.org/x?per_page=100&page=%d>; rel="next"`, page+1))
+		w.Header().Set("Link", fmt.Sprintf(
+			`<https://evil.example.org/x?page=1>; rel="prev", <https://evil.example.org/x?per_page=100&page=%d>; rel="next"`, page+1))
 	}
 	return all
 }
