@@ -38,12 +38,12 @@ func (c Comment) Follow(ctx context.Context, s *state.State,
 ) (end func()) {
 	f := &follower{Comment: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx)) // a signal ends the run, and then its end is told
-	reading, stop := context.WithCancel(ctx)
+	reading, stop := context.WithCancelCause(ctx)
 	var reader, writer sync.WaitGroup
 	reader.Go(func() { f.read(live(reading, s.Seq)) })
 	writer.Go(func() { f.write(ctx) })
 	return func() {
-		stop()
+		stop(errors.New("the run is over"))
 		reader.Wait()
 		f.read(left(ctx, f.state.Seq))
 		f.draw()

@@ -43,6 +43,7 @@ func TestServers(t *testing.T) {
 // TestShortPages are not the last ones.
 func TestShortPages(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		s.Short = true
 		for range 250 {
 			s.Say(forgetest.Said{Author: "eve", Body: "+1"})
@@ -63,6 +64,7 @@ func TestShortPages(t *testing.T) {
 // TestHidden is not read.
 func TestHidden(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		s.Body = "Be loud.<!-- secret one\n --> Be<!---->quick. <!-<!-- x -->- secret -->"
 		s.Say(forgetest.Said{Author: "bob", Body: "Only ASCII <!-- secret two", Writer: true})
 		s.Say(forgetest.Said{Author: "bob", Body: "among us", Writer: true, Inside: r.Kind == forge.GitLab})
@@ -80,6 +82,7 @@ func TestHidden(t *testing.T) {
 // TestRights are asked for; where they cannot be, who belongs to the project is heard.
 func TestRights(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		s.Say(forgetest.Said{Author: "eve", Body: "no"}, forgetest.Said{Author: "mia", Body: "reads", Member: true}, forgetest.Said{Author: "bob", Body: "writes", Writer: true})
 		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 2 || i.Unproved {
 			t.Errorf("%+v, %v", i, err)
@@ -106,6 +109,7 @@ func TestRights(t *testing.T) {
 // TestFindOwn finds no comment of another person.
 func TestFindOwn(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
 		s.Say(forgetest.Said{Author: "eve", Body: forge.Mark("r1")})
 		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != "" || err != nil {
 			t.Error(id, err)

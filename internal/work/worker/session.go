@@ -112,6 +112,26 @@ func (s *Sessions) kept(ctx context.Context, t Talk) (*ignore.Set, error) {
 	return &set, err
 }
 
+// saidIn returns what was said in a session; nothing of one that has not begun.
+func (s *Sessions) saidIn(id nexus.SessionID, old *state.Session) ([]llm.Message, error) {
+	if old == nil {
+		return nil, nil
+	}
+	said, err := agent.Recall(s.Site.Blobs, old.Messages)
+	if err != nil {
+		return nil, fmt.Errorf("read the transcript of %s: %w", id, err)
+	}
+	return said, nil
+}
+
+// hearing returns what hears a session as it speaks; nil where nobody listens.
+func (s *Sessions) hearing(id nexus.SessionID) func(llm.Delta) {
+	if s.Heard == nil {
+		return nil
+	}
+	return func(delta llm.Delta) { s.Heard(id, delta) }
+}
+
 // runOwn has a stretch of a conversation in our own loop: it adds the system prompt
 // and the map, and asks the model.
 func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) (o agent.Outcome, err error) {
@@ -120,11 +140,9 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		return agent.Outcome{}, err
 	}
 	old := t.Attempt.Session(t.Session)
-	var said []llm.Message
-	if old != nil {
-		if said, err = agent.Recall(s.Site.Blobs, old.Messages); err != nil {
-			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
-		}
+	said, err := s.saidIn(t.Session, old)
+	if err != nil {
+		return agent.Outcome{}, err
 	}
 	t.given = tool.Given(said)
 	var begun opened
@@ -179,10 +197,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	if t.scouts != nil {
 		b.News = t.scouts.News
 	}
-	var heard func(llm.Delta)
-	if s.Heard != nil {
-		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
-	}
+	heard := s.hearing(t.Session)
 	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs, heard)
 	if closed(); err != nil || len(undone.Files()) == 0 {
 		return o, err

@@ -42,15 +42,10 @@ func manifests(ctx context.Context, a *console.Console, run string, id nexus.Ses
 			if err != nil {
 				return err
 			}
-			switch f := e.Fact.(type) {
-			case nexus.SessionStarted:
-				if f.Session == id {
-					m.Role, m.Model = f.Role, f.Model
-				}
-			case nexus.PromptSent:
-				if f.Session != id {
-					continue
-				}
+			if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Session == id {
+				m.Role, m.Model = f.Role, f.Model
+			}
+			if f, ok := e.Fact.(nexus.PromptSent); ok && f.Session == id {
 				one := message{Seq: e.Seq, Why: f.Why}
 				if err := one.read(f.Manifest, store.Get); err != nil {
 					return fmt.Errorf("read what event %d was made of: %w", e.Seq, err)

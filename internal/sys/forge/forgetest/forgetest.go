@@ -249,7 +249,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Said) an
 	size, page = max(1, size), max(1, page)
 	all := []any{}
 	for i, c := range s.said {
-		if i/size == page-1 && !(s.Short && i%2 == 1) {
+		if i/size == page-1 && (!s.Short || i%2 == 0) {
 			all = append(all, tell(c))
 		}
 	}
