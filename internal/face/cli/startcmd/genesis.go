@@ -34,12 +34,8 @@ type genesis struct {
 // begin takes an idea from an empty directory to a run: interview, stack, a
 // first commit whose gates are green, plan and work.
 func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *progress.Order) error {
-	dir, err := ground(ctx, a, dir)
-	if err != nil {
-		return err
-	}
 	if err := g.known(o.Goal.Text); err != nil {
-		return err // before anybody is asked
+		return err // before anybody is asked, or anything is made
 	}
 	settings, _, err := a.Settings()
 	if err == nil {
@@ -47,6 +43,9 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 	}
 	if err != nil {
 		return err // nothing is made where nobody could do the work
+	}
+	if dir, err = ground(ctx, a, dir); err != nil {
+		return err
 	}
 	by := git.Identity{}
 	by.Name, by.Email = git.Author(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
