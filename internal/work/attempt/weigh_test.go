@@ -342,7 +342,7 @@ func way() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
 	for {
 		f, more := frames.Next()
-		if _, name, ok := strings.Cut(f.Function, "/work/attempt."); ok {
+		if _, name, ok := strings.Cut(f.Function, "/attempt."); ok {
 			text += fmt.Sprintf("%s:%d ", name, f.Line)
 		}
 		if !more {
