@@ -274,6 +274,9 @@ func conversation(body []byte) (name string, step int) {
 		if m.Get("role").String() == "assistant" {
 			step++
 		}
+		if strings.Contains(m.Raw, `"Next task: `) { // it goes on with another one's
+			name, step = "", 0
+		}
 		if _, after, ok := strings.Cut(m.Raw, "Conversation: "); ok && name == "" {
 			name = after[:strings.IndexAny(after, "\\\" ")]
 		}

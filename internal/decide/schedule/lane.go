@@ -40,6 +40,39 @@ func lanes(s *state.State) []nexus.Fact {
 	return nil
 }
 
+// Shared returns the lanes that tasks would be put into, if each landed as it was
+// first done, and all that are ready did before the next begin.
+func Shared(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFormed {
+	if l.Batch < 2 {
+		return nil
+	}
+	s := state.New("")
+	fold := func(all ...nexus.Fact) bool {
+		for _, f := range all {
+			if s.Apply(nexus.Event{Seq: s.Seq + 1, Fact: f}) != nil {
+				return false
+			}
+		}
+		return true
+	}
+	ok := fold(nexus.GoalAccepted{Limits: l, Routing: r}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: len(tasks)})
+	for _, t := range tasks {
+		ok = ok && fold(nexus.TaskPlanned{Task: t})
+	}
+	if !ok || !fold(nexus.PlanApproved{}) {
+		return nil // it is no plan that could be carried out
+	}
+	fold(routes(s)...)
+	for range tasks {
+		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { //nolint:revive // each takes tasks away from the next
+		}
+		for _, t := range slices.Clone(candidates(s)) {
+			t.Status = nexus.Landed
+		}
+	}
+	return s.Lanes
+}
+
 // company returns the tasks that one session does, t first: those that are like
 // it, wait for nothing but each other, and change nothing that others work on.
 func company(s *state.State, t *state.Task, of class, flying []nexus.TaskID) []nexus.TaskID {

@@ -422,6 +422,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "plan.ready,run.end", `["plan.ready", "run.end"]`
 		case k.Name == "precheck.skip":
 			value, want = "disk,key", `["disk", "key"]`
+		case k.Name == "run.batch":
+			value, want = "3", "3"
 		case k.Name == "channels.telegram.chat":
 			value, want = "7", `"7"`
 		case k.Name == "channels.auto.answers":
