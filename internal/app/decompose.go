@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -109,6 +110,10 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 		Price: price,
 	})
 	o.Plan.Estimate = &e
+	if settings.Limits.Batch, err = a.batch(settings, o.tap); err != nil {
+		return err
+	}
+	o.Lanes = schedule.Shared(o.Plan.Tasks, settings.Limits, routing)
 	return nil
 }
 
