@@ -114,7 +114,8 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 		return err
 	}
 	o.Lanes = schedule.Shared(o.Plan.Tasks, settings.Limits, routing)
-	return nil
+	o.Steps, err = plannedSteps(settings, o.Plan.Tasks)
+	return err
 }
 
 // prices returns what tokens of the configured models cost.

@@ -22,6 +22,7 @@ type Order struct {
 	Goal     nexus.Goal
 	Plan     *nexus.Plan        // nil lets the planner make one
 	Lanes    []nexus.LaneFormed // tasks of the plan that would share a session, once it is estimated
+	Steps    []PlannedStep      // of the pipeline, for tasks of the plan, once it is estimated
 	Spent    nexus.Money        // on the plan already; it counts against the budget
 	Headless bool               // answer every question by its fallback
 	Person   bool               // somebody sits here who can be asked

@@ -191,6 +191,9 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		if lanes := view.Lanes(a.Style(a.Err), o.Lanes); lanes != "" {
 			a.Say("%s", strings.TrimSuffix(lanes, "\n"))
 		}
+		if steps := drawSteps(a.Style(a.Err), o.Steps); steps != "" {
+			a.Say("%s", strings.TrimSuffix(steps, "\n"))
+		}
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
@@ -200,12 +203,13 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 
 		Risks  []plan.Risk        `json:"risks,omitempty"`
 		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
+		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
-	}{*o.Plan, plan.Risks(*o.Plan), o.Lanes, out.read}
+	}{*o.Plan, plan.Risks(*o.Plan), o.Lanes, o.Steps, out.read}
 	return a.Answer(answer, func(s view.Style) string {
 		text := drawPlan(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
-			text += view.Lanes(s, o.Lanes)
+			text += view.Lanes(s, o.Lanes) + drawSteps(s, o.Steps)
 		}
 		return text
 	})
