@@ -33,7 +33,8 @@ func baseRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s is red on the commit that the work starts from", s.what),
 			Why:     what,
-			Fix:     "what was red before does not count against the work, but hides new failures; nexus quick 'Make " + s.what + " pass' mends it first",
+			Fix: "what was red before does not count against the work, but hides new failures; " +
+				"nexus quick 'Make " + s.what + " pass' mends it first",
 		}
 	})
 }
@@ -88,19 +89,21 @@ func gateUnreadable(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s ran, and what it printed says neither yes nor no", s.what),
 			Why:     given(s.last().Evidence.Why, "its output is of no known format"),
-			Fix:     "set gates." + s.what + " to a command that exits 0 when all is well; nexus check shows what it makes of it",
+			Fix: "set gates." + s.what + " to a command that exits 0 when all is well; " +
+				"nexus check shows what it makes of it",
 		}
 	})
 }
 
 func noGate(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
-		return only(f.Outcome == nexus.Unverified, r.attempt(f.Attempt), "")
+		return only(f.Outcome == nexus.Unverified && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s seen[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "the work was left because nothing shows whether it is right",
 			Why:     given(s.last().Why, "no gate ran a test that bears on it"),
-			Fix:     "give the criterion a check, nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND; or set gates.test",
+			Fix: "give the criterion a check, nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND; " +
+				"or set gates.test",
 		}
 	})
 }
@@ -137,7 +140,8 @@ func slowGates(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("gates took %s of the %s spent on it", took.Round(time.Second), worked.Round(time.Second)),
 			Why:     fmt.Sprintf("the gate %s alone took %s", slowest, by[slowest].Round(time.Second)),
-			Fix:     "gates.related = \"task\" runs only tests that the change concerns; or split the slow tests off into a gate of their own",
+			Fix: "gates.related = \"task\" runs only tests that the change concerns; " +
+				"or split the slow tests off into a gate of their own",
 		}
 	})
 	return told(all)
@@ -178,7 +182,8 @@ func tamper(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the work changed its own tests or gates, %s", times(len(s.at))),
 			Why:     given(f.File, "a test") + ": " + firstLine(f.Message),
-			Fix:     "if the tests are wrong, say so: nexus tell " + name(s.task) + " TEXT; else nexus retry " + name(s.task) + " --fresh",
+			Fix: "if the tests are wrong, say so: nexus tell " + name(s.task) + " TEXT; " +
+				"else nexus retry " + name(s.task) + " --fresh",
 		}
 	})
 }

@@ -22,7 +22,8 @@ func conflictLoop(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("it could not be merged, %s", times(len(s.at))),
 			Why:     given(s.last().Why, "another task changed the same lines"),
-			Fix:     "let one of the two tasks need the other, or name the file in both, so that they do not run at once; then nexus retry " + name(s.task),
+			Fix: "let one of the two tasks need the other, or name the file in both, " +
+				"so that they do not run at once; then nexus retry " + name(s.task),
 		}
 	})
 }

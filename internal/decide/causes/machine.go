@@ -41,7 +41,8 @@ func missingDependencies(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s lacks what the project depends on", s.what),
 			Why:     given(s.last().Evidence.Why, "the dependencies cannot be had without a network"),
-			Fix:     "nexus doctor; set environment.install, or network.mode = \"list\" with network.presets and network.gates",
+			Fix: "nexus doctor; set environment.install, " +
+				"or network.mode = \"list\" with network.presets and network.gates",
 		}
 	})
 }
@@ -78,7 +79,8 @@ func hostRefused(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("commands asked for %s and did not reach it, %s", s.what, times(len(s.at))),
 			Why:     why,
-			Fix:     fmt.Sprintf("if they need it, add it to network.allow in your own config.toml: allow = [%q]; docs/network.md", s.what),
+			Fix: fmt.Sprintf("if they need it, add it to network.allow in your own config.toml: allow = [%q]; "+
+				"docs/network.md", s.what),
 		}
 	})
 }
@@ -93,7 +95,8 @@ func permission(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("calls were refused %s by the rule %s", times(len(s.at)), s.what),
 			Why:     given(s.last().Judged.Why, "the policy does not allow it") + ", and the agent does not find another way",
-			Fix:     "nexus policy check -- COMMAND explains the rule; policy.allow in your own config.toml lifts it, or nexus tell " + name(s.task) + " says how else",
+			Fix: "nexus policy check -- COMMAND explains the rule; policy.allow in your own config.toml lifts it, " +
+				"or nexus tell " + name(s.task) + " says how else",
 		}
 	})
 }
@@ -110,7 +113,12 @@ func diskFull(r *record) []Cause {
 	return append(found, causes(r, 1, func(f nexus.RunDrained) []mark {
 		return only(f.Code == nexus.CodeDiskFull || full(f.Why), "", "")
 	}, func(s seen[nexus.RunDrained]) Cause {
-		return Cause{Blocks: true, Symptom: "the run ended because nothing could be written", Why: given(s.last().Why, "the disk is full"), Fix: freeRoom}
+		return Cause{
+			Blocks:  true,
+			Symptom: "the run ended because nothing could be written",
+			Why:     given(s.last().Why, "the disk is full"),
+			Fix:     freeRoom,
+		}
 	})...)
 }
 
@@ -122,8 +130,9 @@ func processLost(r *record) []Cause {
 	}, func(s seen[nexus.AttemptLost]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the process of %s died %s", s.last().Attempt, times(len(s.at))),
-			Why:     given(s.last().Why, "it was killed from outside") + "; often the machine has too little memory for so many at once",
-			Fix:     "lower limits.parallel; dmesg tells whether the kernel killed it for its memory",
+			Why: given(s.last().Why, "it was killed from outside") + "; " +
+				"often the machine has too little memory for so many at once",
+			Fix: "lower limits.parallel; dmesg tells whether the kernel killed it for its memory",
 		}
 	})
 }

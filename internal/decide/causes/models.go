@@ -26,10 +26,12 @@ func ofModels() []Pattern {
 
 func quota(r *record) []Cause {
 	return causes(r, 1, func(f nexus.QuotaHit) []mark { return only(true, "", f.Account) }, func(s seen[nexus.QuotaHit]) Cause {
+		again := s.last().Until.UTC().Format(time.RFC3339)
 		return Cause{
 			Symptom: fmt.Sprintf("%s had no quota left, %s", s.what, times(len(s.at))),
-			Why:     fmt.Sprintf("%s; it takes calls again at %s", given(s.last().Why, "its window is used up"), s.last().Until.UTC().Format(time.RFC3339)),
-			Fix:     "the run waits by itself; a second model for the tier goes on meanwhile: models.balanced = [\"" + s.what + "/MODEL\", \"OTHER/MODEL\"]",
+			Why:     fmt.Sprintf("%s; it takes calls again at %s", given(s.last().Why, "its window is used up"), again),
+			Fix: "the run waits by itself; a second model for the tier goes on meanwhile: " +
+				fmt.Sprintf("models.balanced = [%q, \"OTHER/MODEL\"]", s.what+"/MODEL"),
 		}
 	})
 }
@@ -38,8 +40,9 @@ func quotaHeld(r *record) []Cause {
 	return causes(r, 1, func(f nexus.QuotaHeld) []mark { return only(true, "", f.Account) }, func(s seen[nexus.QuotaHeld]) Cause {
 		return Cause{
 			Symptom: "no new session began with " + s.what,
-			Why:     fmt.Sprintf("its window %s is used by %d %%, until %s", s.last().Window, s.last().Used, s.last().Until.UTC().Format(time.RFC3339)),
-			Fix:     "raise limits.quota, or name another model or agent for the tier",
+			Why: fmt.Sprintf("its window %s is used by %d %%, "+
+				"until %s", s.last().Window, s.last().Used, s.last().Until.UTC().Format(time.RFC3339)),
+			Fix: "raise limits.quota, or name another model or agent for the tier",
 		}
 	})
 }
@@ -80,7 +83,8 @@ func login(r *record) []Cause {
 		return Cause{
 			Symptom: s.what + " was not logged in",
 			Why:     given(s.last().Why, "its login is gone or expired"),
-			Fix:     "log in with the program itself, then nexus trust agent " + s.what + " and nexus resume; nexus agents shows what it lacks",
+			Fix: "log in with the program itself, then nexus trust agent " + s.what + " and nexus resume; " +
+				"nexus agents shows what it lacks",
 		}
 	})...)
 }
@@ -105,7 +109,8 @@ func agentBroken(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("%s did not finish, %s", s.what, times(len(s.at))),
 			Why:     string(s.last().Fault) + ": " + given(s.last().Why, "it did not say why"),
-			Fix:     "nexus logs --follow shows what it printed; an older or newer version of it may do (docs/agents.md), or name another agent for the role",
+			Fix: "nexus logs --follow shows what it printed; " +
+				"an older or newer version of it may do (docs/agents.md), or name another agent for the role",
 		}
 	})
 }
@@ -147,7 +152,8 @@ func contextFull(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the conversation %s had to be shortened %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Why, "it does not fit into the model's context"),
-			Fix:     "plan smaller tasks, or use a model with a larger context; nexus prompt " + s.what + " shows what fills it",
+			Fix: "plan smaller tasks, or use a model with a larger context; " +
+				"nexus prompt " + s.what + " shows what fills it",
 		}
 	})
 }

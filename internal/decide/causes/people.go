@@ -18,7 +18,7 @@ func ofPeople() []Pattern {
 
 func personNeeded(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
-		return only(f.Category == nexus.PersonNeeded, r.attempt(f.Attempt), "")
+		return only(f.Category == nexus.PersonNeeded && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s seen[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "its agent cannot continue without a person",

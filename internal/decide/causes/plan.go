@@ -28,7 +28,8 @@ func noPlan(r *record) []Cause {
 			Blocks:  !r.state.Planned,
 			Symptom: fmt.Sprintf("the planner made no plan that passes its checks, %s", times(len(s.at))),
 			Why:     given(s.last().Why, "the reason is in the session plan.1/planner.1"),
-			Fix:     "say more about the goal (nexus interview, nexus spec), or write the plan: nexus plan GOAL --markdown >plan.md, then nexus run --plan plan.md",
+			Fix: "say more about the goal (nexus interview, nexus spec), " +
+				"or write the plan: nexus plan GOAL --markdown >plan.md, then nexus run --plan plan.md",
 		}
 	})
 }
@@ -51,7 +52,8 @@ func tooLarge(r *record) []Cause {
 		return Cause{
 			Symptom: "it could not be done as one task, and was to be split",
 			Why:     given(s.last().Why, "it does too much at once"),
-			Fix:     "plan smaller tasks: lower plan.minutes or plan.files; nexus retry " + name(s.task) + " after editing what it asks for",
+			Fix: "plan smaller tasks: lower plan.minutes or plan.files; " +
+				"nexus retry " + name(s.task) + " after editing what it asks for",
 		}
 	})
 	return append(found, causes(r, 1, func(f nexus.ReplanDecided) []mark {
@@ -77,14 +79,15 @@ func undeclaredFiles(r *record) []Cause {
 		return Cause{
 			Symptom: "it grew beyond the files that it declares",
 			Why:     s.last().Crossed[i].Why,
-			Fix:     "name the files in the plan, or cut the task by files; nexus diff " + name(s.task) + " --stat shows what it changed",
+			Fix: "name the files in the plan, or cut the task by files; " +
+				"nexus diff " + name(s.task) + " --stat shows what it changed",
 		}
 	})
 }
 
 func needFailed(r *record) []Cause {
 	return causes(r, 1, func(f nexus.ReplanDecided) []mark {
-		return only(crossed(f, nexus.NeedFailed), f.Task, "")
+		return only(crossed(f, nexus.NeedFailed) && r.left(f.Task), f.Task, "")
 	}, func(s seen[nexus.ReplanDecided]) Cause {
 		fix := "see what it needs: nexus show " + name(s.task)
 		if t := r.state.Task(s.task); t != nil {
@@ -98,12 +101,13 @@ func needFailed(r *record) []Cause {
 
 func contradiction(r *record) []Cause {
 	found := causes(r, 1, func(f nexus.AttemptEnded) []mark {
-		return only(f.Category == nexus.Disputed, r.attempt(f.Attempt), "")
+		return only(f.Category == nexus.Disputed && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s seen[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "its author and its judge disagree, and neither gives in",
 			Why:     given(s.last().Why, "the task can be read in two ways"),
-			Fix:     "decide it: nexus tell " + name(s.task) + " TEXT, or nexus revise " + name(s.task) + "/AC-1 TEXT; then nexus retry " + name(s.task),
+			Fix: "decide it: nexus tell " + name(s.task) + " TEXT, or nexus revise " + name(s.task) + "/AC-1 TEXT; " +
+				"then nexus retry " + name(s.task),
 		}
 	})
 	return append(found, causes(r, 2, func(f nexus.WorkVerified) []mark {
@@ -158,7 +162,8 @@ func greenBefore(r *record) []Cause {
 		return Cause{
 			Symptom: "what the task names as failing passes without the work",
 			Why:     strings.Join(s.last().Green, ", ") + ": it cannot show that the work is done, or was mended already",
-			Fix:     "nexus skip " + name(s.task) + " if it is mended; else name a test that fails: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
+			Fix: "nexus skip " + name(s.task) + " if it is mended; " +
+				"else name a test that fails: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
 		}
 	})
 }

@@ -31,7 +31,8 @@ func reviewerLoop(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("reviewers rejected the work %s", times(len(s.at))),
 			Why:     given(s.last().Summary, "the reviewer wants something else than the task asks for"),
-			Fix:     "nexus show " + name(s.task) + " lists the findings; nexus tell " + name(s.task) + " TEXT decides, or limits.majors_block asks for more before it blocks",
+			Fix: "nexus show " + name(s.task) + " lists the findings; nexus tell " + name(s.task) + " TEXT decides, " +
+				"or limits.majors_block asks for more before it blocks",
 		}
 	})
 }
@@ -67,7 +68,8 @@ func noProgress(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("attempts at it ended %s without getting there", times(len(s.at))),
 			Why:     given(s.last().Why, "the same failure came again"),
-			Fix:     "nexus show " + name(s.task) + " shows what was tried; nexus retry " + name(s.task) + " --tell TEXT with what it does not know, or a smaller task",
+			Fix: "nexus show " + name(s.task) + " shows what was tried; " +
+				"nexus retry " + name(s.task) + " --tell TEXT with what it does not know, or a smaller task",
 		}
 	})
 }
@@ -79,7 +81,8 @@ func isolation(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the %s changed what it may not, and that was undone, %s", s.what, times(len(s.at))),
 			Why:     strings.Join(s.last().Files, ", "),
-			Fix:     "if it has to, choose another strategy for the task: strategy = \"test-after\" in the plan, or routing.strategy",
+			Fix: "if it has to, choose another strategy for the task: strategy = \"test-after\" in the plan, " +
+				"or routing.strategy",
 		}
 	})
 }
@@ -95,14 +98,15 @@ func testsNotRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("new tests were %s without the work, %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Why, why),
-			Fix:     "say what is wrong today: nexus tell " + name(s.task) + " TEXT; or nexus skip " + name(s.task) + " if nothing is",
+			Fix: "say what is wrong today: nexus tell " + name(s.task) + " TEXT; " +
+				"or nexus skip " + name(s.task) + " if nothing is",
 		}
 	})
 }
 
 func unfit(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
-		return only(f.Outcome == nexus.Inapplicable, r.attempt(f.Attempt), "")
+		return only(f.Outcome == nexus.Inapplicable && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s seen[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "the work cannot be done in this environment",
