@@ -28,6 +28,7 @@ func newRecord(s *state.State, events []nexus.Event) *record {
 			r.attempts[f.Session] = f.Attempt
 		case nexus.AttemptStarted:
 			r.tasks[f.Attempt] = f.Task
+		default: // it does not say whose others are
 		}
 	}
 	return r
