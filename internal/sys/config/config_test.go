@@ -436,6 +436,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
+		case k.Name == "pipeline.*.types":
+			value, want = "code,docs", `["code", "docs"]`
 		case k.Name == "plugins.*.kinds":
 			value, want = "router,context", `["router", "context"]`
 		case k.Name == "review.personas":
