@@ -84,6 +84,18 @@ GEMINI_API_KEY = "${SCRIPTED_KEY}"
 `,
 		},
 		{
+			name: "goose", shipped: "@aaif/goose-binary-linux-x64", shell: "shell", command: "command", uncounted: true,
+			config: `
+speaks = "goose"
+budget = 0.1
+[agents.goose.env]
+GOOSE_PROVIDER = "anthropic"
+GOOSE_MODEL = "claude-sonnet-5-5"
+ANTHROPIC_HOST = "http://` + provider + `"
+ANTHROPIC_API_KEY = "${SCRIPTED_KEY}"
+`,
+		},
+		{
 			name: "opencode", shipped: "opencode-ai", shell: "bash", command: "command", refused: "npm",
 			config: `
 model = "scripted/scripted"
@@ -112,6 +124,8 @@ CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {
 `
 		case "gemini": // refused: it does not find its conversation again
 			continue
+		case "goose":
+			m.config = strings.Replace(m.config, "speaks = \"goose\"\n", "", 1)
 		case "copilot":
 			m.config, m.uncounted = strings.Replace(m.config, `speaks = "copilot"`, "budget = 0.1", 1), false // it does not say which model it uses
 		}
