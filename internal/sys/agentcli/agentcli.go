@@ -32,6 +32,7 @@ type Program struct {
 	Env     []string // "NAME=value"
 	Hosts   []string // that it may reach
 	Login   []string // files below the user's home that hold its login
+	Install string   // command that installs it; empty: unknown
 	Signin  string   // command that logs a person in
 	Metered bool     // paid by use; else a subscription, which costs nothing more
 }
