@@ -122,9 +122,11 @@ func (p Program) settings() map[string][]byte {
 	is := func(name string) bool { return p.Speaks == name || p.Name == name }
 	switch {
 	case p.Speaks == "amp":
-		return map[string][]byte{".config/amp/settings.json": message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"})} // ours confines it
+		text := message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // ours confines it
+		return map[string][]byte{".config/amp/settings.json": text}
 	case is("codex"): // what reaches hosts of others
-		return map[string][]byte{".codex/config.toml": []byte("check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n")}
+		text := "check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n"
+		return map[string][]byte{".codex/config.toml": []byte(text)}
 	case is("gemini"): // which does not know how it is logged in without them
 		how := "oauth-personal"
 		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
@@ -136,10 +138,12 @@ func (p Program) settings() map[string][]byte {
 			"privacy":  map[string]any{"usageStatisticsEnabled": false},
 			"advanced": map[string]any{"ignoreLocalEnv": true}, // a .env of the repository
 		})}
-	case is("opencode"): // in each home it installs what plugins import, unless that is there: without a registry, that takes it half a minute
-		const plugin = "@opencode-ai/plugin"
-		lock := map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": map[string]any{"dependencies": map[string]any{plugin: "*"}}}}
-		return map[string][]byte{".config/opencode/package-lock.json": message(lock), ".config/opencode/node_modules/README": []byte("No plugin is used here.\n")}
+	case is("opencode"): // in each home it asks a registry for what plugins import, unless that seems to be there
+		root := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": "*"}}
+		lock := message(map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": root}})
+		return map[string][]byte{
+			".config/opencode/package-lock.json": lock, ".config/opencode/node_modules/README": []byte("No plugin is used here.\n"),
+		}
 	}
 	return nil
 }

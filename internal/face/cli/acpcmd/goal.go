@@ -320,7 +320,8 @@ func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most ne
 		name := "Start, and move " + view.Clean(target) + " to the result at the end"
 		answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
 	}
-	answers = append(answers, acpserver.Answer{ID: other, Name: fmt.Sprintf("Make another plan, for at most $%.2f; I say what should be different", most.Float()), Kind: "reject_once"})
+	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I say what should be different", most.Float())
+	answers = append(answers, acpserver.Answer{ID: other, Name: anew, Kind: "reject_once"})
 	title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
 	answer, err := s.consent(ctx, title, what, answers...)
 	switch {

@@ -170,7 +170,9 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 			Hint: "Name it with --run; nexus runs lists the runs.",
 		}
 	case len(args) > 0:
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them; the run has a goal."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them; the run has a goal.",
+		}
 	}
 	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
 		p := app.PlanOf(s)
