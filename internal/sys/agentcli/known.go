@@ -53,8 +53,8 @@ func Known() []Program {
 		{
 			Name: "goose", Command: "goose", Args: []string{"acp"}, Speaks: "acp", Signin: "goose configure", Metered: true,
 			Install: "brew install block-goose-cli",
-			Login: []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"},
-			Env:   []string{"GOOSE_DISABLE_KEYRING=1", "GOOSE_TELEMETRY_ENABLED=false"},
+			Login:   []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"},
+			Env:     []string{"GOOSE_DISABLE_KEYRING=1", "GOOSE_TELEMETRY_ENABLED=false"},
 		},
 		{
 			Name: "opencode", Command: "opencode", Speaks: "opencode", Signin: "opencode auth login", Metered: true,
