@@ -106,6 +106,9 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}
+	for _, r := range o.Added {
+		facts = append(facts, nexus.RequestMade{Request: r})
+	}
 	if o.Plan == nil {
 		return facts, nil
 	}
