@@ -25,9 +25,9 @@ var sharedNames = map[string]string{}
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
 	"cmd/nexus/stage_test.go":     782,
-	"decide/state/fold.go":        607,
+	"decide/state/fold.go":        616,
 	"decide/state/state_test.go":  576,
-	"face/view/line.go":           521,
+	"face/view/line.go":           528,
 	"nexus/fact.go":               749,
 	"sys/config/config_test.go":   558,
 	"sys/git/clone_test.go":       532,

@@ -141,7 +141,9 @@ func askAddition(s *state.State, a *state.Addition, id string, now time.Time) ne
 		words[i] = string(t.ID) + " " + t.Title
 	}
 	text := fmt.Sprintf("may these tasks be added to the run? %s: %s", count(len(words)), legible.Cut(strings.Join(words, "; "), mostPlan))
-	return nexus.QuestionAsked{ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.AddTrigger, Mark: string(a.Attempt), Deadline: lapse(s, now)}
+	return nexus.QuestionAsked{
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.AddTrigger, Mark: string(a.Attempt), Deadline: lapse(s, now),
+	}
 }
 
 // joined gives the run tasks, or says why they cannot be its.

@@ -44,7 +44,10 @@ func Parse(file string, data []byte) (Item, error) {
 	i, f := parse(data)
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
 	if f == nil && !name.MatchString(i.ID) {
-		f = &fault{1, fmt.Sprintf("%q is no name of an item", short(i.ID)), "Name the file with small letters, digits, - and _, such as faster-start.md."}
+		f = &fault{
+			1, fmt.Sprintf("%q is no name of an item", short(i.ID)),
+			"Name the file with small letters, digits, - and _, such as faster-start.md.",
+		}
 	}
 	if f != nil {
 		return Item{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", file, f.line, f.what), Hint: f.hint}
@@ -91,13 +94,19 @@ func (i *Item) head(lines []string) (end int, _ *fault) {
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		switch {
 		case !ok:
-			return 0, &fault{n, fmt.Sprintf("%q is no field", short(line)), "Write a field as name: value; the title comes after the second " + fence + "."}
+			return 0, &fault{
+				n, fmt.Sprintf("%q is no field", short(line)),
+				"Write a field as name: value; the title comes after the second " + fence + ".",
+			}
 		case !slices.Contains(fields(), key):
 			return 0, &fault{n, fmt.Sprintf("unknown field %q", short(key)), "The fields are " + strings.Join(fields(), ", ") + "."}
 		case value == "":
 			return 0, &fault{n, key + " has no value", "Give it one, or remove the line."}
 		case len(value) > maxLine:
-			return 0, &fault{n, fmt.Sprintf("%s has more than %d bytes", key, maxLine), "Shorten it; what does not fit goes below the title."}
+			return 0, &fault{
+				n, fmt.Sprintf("%s has more than %d bytes", key, maxLine),
+				"Shorten it; what does not fit goes below the title.",
+			}
 		case seen[key] > 0 && key != "file":
 			return 0, &fault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, seen[key]), "Remove one of the lines."}
 		}
@@ -114,7 +123,8 @@ func (i *Item) set(key, value string) (what, hint string) {
 	switch key {
 	case "state":
 		if i.State = State(value); !slices.Contains(States(), i.State) {
-			return fmt.Sprintf("unknown state %q", short(value)), "Write one of waiting, queued, active, done, rejected; without the line it is waiting."
+			return fmt.Sprintf("unknown state %q", short(value)),
+				"Write one of waiting, queued, active, done, rejected; without the line it is waiting."
 		}
 	case "priority":
 		p, ok := nexus.ParsePriority(value)
@@ -132,7 +142,8 @@ func (i *Item) set(key, value string) (what, hint string) {
 		}
 	case "file":
 		clean := path.Clean(value)
-		if clean != value || path.IsAbs(value) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains(value, `\`) {
+		outside := path.IsAbs(value) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../")
+		if clean != value || outside || strings.Contains(value, `\`) {
 			return fmt.Sprintf("%q is not a path within the repository", short(value)), "Write it from the root of the repository, with slashes."
 		}
 		if i.Files = append(i.Files, value); len(i.Files) > maxFiles {

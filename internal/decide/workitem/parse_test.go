@@ -35,8 +35,10 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Item{
-		ID: "describe", Title: "Describe the parser", Text: "Say what it takes.\n\n- and what not", State: Waiting, Reason: "run r1 ended as partial; T4 is parked",
-		Priority: "high", Order: 2, Kind: "docs", Files: []string{"a/b.go", "c.md"}, Check: "make docs", Added: "2026-11-26", By: "ada", Run: "r1",
+		ID: "describe", Title: "Describe the parser", Text: "Say what it takes.\n\n- and what not", State: Waiting,
+		Reason:   "run r1 ended as partial; T4 is parked",
+		Priority: "high", Order: 2, Kind: "docs", Files: []string{"a/b.go", "c.md"}, Check: "make docs",
+		Added: "2026-11-26", By: "ada", Run: "r1",
 	}
 	if diff := cmp.Diff(want, i); diff != "" {
 		t.Error(diff)
@@ -110,7 +112,10 @@ func FuzzParse(f *testing.F) {
 func TestMove(t *testing.T) {
 	all := []Item{
 		{ID: "h", State: Waiting, Priority: "high"},
-		{ID: "a", State: Waiting, Order: 1}, {ID: "b", State: Waiting, Order: 2}, {ID: "c", State: Waiting}, {ID: "old", State: Done},
+		{ID: "a", State: Waiting, Order: 1},
+		{ID: "b", State: Waiting, Order: 2},
+		{ID: "c", State: Waiting},
+		{ID: "old", State: Done},
 	}
 	show := func(all []Item) string {
 		var b strings.Builder
@@ -124,7 +129,13 @@ func TestMove(t *testing.T) {
 		after     bool
 		want      string
 	}{
-		{"c", "a", false, "c1 a2 b3 "}, {"c", "a", true, "c2 b3 "}, {"a", "c", true, "b1 c2 a3 "}, {"c", "h", false, "chigh1 hhigh2 "}, {"h", "b", true, "h3 c4 "}, {"a", "a", true, ""}, {"x", "a", true, ""},
+		{"c", "a", false, "c1 a2 b3 "},
+		{"c", "a", true, "c2 b3 "},
+		{"a", "c", true, "b1 c2 a3 "},
+		{"c", "h", false, "chigh1 hhigh2 "},
+		{"h", "b", true, "h3 c4 "},
+		{"a", "a", true, ""},
+		{"x", "a", true, ""},
 	} {
 		if got := show(Move(all, c.id, c.other, c.after)); got != c.want {
 			t.Errorf("%s to %s (after %v): %q, want %q", c.id, c.other, c.after, got, c.want)

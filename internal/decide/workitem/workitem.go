@@ -128,7 +128,8 @@ func Move(all []Item, id, other string, after bool) []Item {
 // its name.
 func Name(title string, taken func(string) bool) string {
 	var words []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	apart := func(r rune) bool { return r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for _, w := range strings.FieldsFunc(strings.ToLower(title), apart) {
 		if words = append(words, w); len(strings.Join(words, "-")) > 40 {
 			words = words[:max(1, len(words)-1)]
 			break

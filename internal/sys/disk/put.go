@@ -22,7 +22,8 @@ func Put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error 
 	if err := root.MkdirAll(filepath.FromSlash(dir), dirs); err != nil {
 		return err
 	}
-	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text())) // nobody has laid a link there; its name says that it is none, if it stays behind
+	// Nobody has laid a link there; its name says what it is, if it stays behind.
+	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text()))
 	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -78,7 +78,8 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 			continue
 		}
 		if len(all) == maxItems {
-			wrong = append(wrong, Problem{workitem.Dir, fmt.Sprintf("there are more than %d files; the rest are not read", maxItems), "Delete what is done."})
+			why := fmt.Sprintf("there are more than %d files; the rest are not read", maxItems)
+			wrong = append(wrong, Problem{workitem.Dir, why, "Delete what is done."})
 			break
 		}
 		item, err := read(root, file)
@@ -129,14 +130,18 @@ func Find(all []workitem.Item, name string) (workitem.Item, error) {
 			found = append(found, i)
 		}
 	}
-	e := &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item %q in the backlog", name), Hint: "nexus backlog lists them."}
+	e := &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item %q in the backlog", name),
+		Hint: "nexus backlog lists them.",
+	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
 		return workitem.Item{}, e
 	}
-	e.Code, e.Message, e.Hint = nexus.CodeInvalidInput, fmt.Sprintf("%d items have %q in their names", len(found), name), "Give more of the name; nexus backlog lists them."
+	e.Code, e.Message = nexus.CodeInvalidInput, fmt.Sprintf("%d items have %q in their names", len(found), name)
+	e.Hint = "Give more of the name; nexus backlog lists them."
 	return workitem.Item{}, e
 }
 
@@ -144,7 +149,10 @@ func Find(all []workitem.Item, name string) (workitem.Item, error) {
 // and writes those that it returns.
 func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]workitem.Item, error)) error {
 	if s.Repo == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep the backlog in", Hint: "Work in a checkout of the repository."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep the backlog in",
+			Hint: "Work in a checkout of the repository.",
+		}
 	}
 	return disk.Lock(ctx, filepath.Join(s.State, "backlog.lock"), func(context.Context) error {
 		all, _, err := s.Load()

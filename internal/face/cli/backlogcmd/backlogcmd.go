@@ -174,8 +174,11 @@ func (s *shelf) unreadable(name string, err error) error {
 	return err
 }
 
+// changing changes an item, and returns it as it is then.
+type changing func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error)
+
 // change returns a command that changes one item.
-func change(a *console.Console, use, short string, do func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error)) *cobra.Command {
+func change(a *console.Console, use, short string, do changing) *cobra.Command {
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		s, err := open(ctx, a, app.Changes)
 		if err != nil {
@@ -203,12 +206,14 @@ func editCommand(a *console.Console) *cobra.Command {
 	var title string
 	var again bool
 	var c *cobra.Command
-	c = change(a, "edit ID [--title TEXT] [--text TEXT] [flags]", "change an item, or let a rejected one wait again", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
+	c = change(a, use, "change an item, or let a rejected one wait again", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
 		changed := c.Flags().Changed
 		if item.State == workitem.Active || item.State == workitem.Queued {
 			return item, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
-				Hint: "Tell its agent with nexus tell, or edit it when the run has ended.",
+				Code:    nexus.CodeInvalidInput,
+				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
+				Hint:    "Tell its agent with nexus tell, or edit it when the run has ended.",
 			}
 		}
 		next := item
@@ -250,9 +255,13 @@ func editCommand(a *console.Console) *cobra.Command {
 
 func moveCommand(a *console.Console) *cobra.Command {
 	var before, after string
-	c := change(a, "move ID --before ID | --after ID [--json]", "change the order of the items that wait", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+	const use = "move ID --before ID | --after ID [--json]"
+	c := change(a, use, "change the order of the items that wait", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
 		if before == "" && after == "" {
-			return item, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing says where to", Hint: "Name another item with --before or --after."}
+			return item, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "nothing says where to",
+				Hint: "Name another item with --before or --after.",
+			}
 		}
 		err := s.store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 			to, err := backlog.Find(all, before+after)
@@ -260,7 +269,11 @@ func moveCommand(a *console.Console) *cobra.Command {
 				return nil, err
 			}
 			if item.State != workitem.Waiting || to.State != workitem.Waiting {
-				return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is %s and %s is %s: only what waits has a place", item.ID, item.State, to.ID, to.State), Hint: "nexus backlog shows what waits."}
+				return nil, &nexus.Error{
+					Code:    nexus.CodeInvalidInput,
+					Message: fmt.Sprintf("%s is %s and %s is %s: only what waits has a place", item.ID, item.State, to.ID, to.State),
+					Hint:    "nexus backlog shows what waits.",
+				}
 			}
 			changed := workitem.Move(all, item.ID, to.ID, after != "")
 			if at := slices.IndexFunc(changed, func(i workitem.Item) bool { return i.ID == item.ID }); at >= 0 {
@@ -278,14 +291,19 @@ func moveCommand(a *console.Console) *cobra.Command {
 
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
-	c := change(a, "reject ID --why TEXT [--json]", "say that an item will not be done, and why", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+	const use = "reject ID --why TEXT [--json]"
+	c := change(a, use, "say that an item will not be done, and why", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
 		reason := strings.Join(strings.Fields(why), " ")
 		switch {
 		case reason == "":
-			return item, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing says why", Hint: "Give the reason with --why: it keeps others from adding the same again."}
+			return item, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "nothing says why",
+				Hint: "Give the reason with --why: it keeps others from adding the same again.",
+			}
 		case item.State == workitem.Active:
 			return item, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID), Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID),
+				Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
 			}
 		case item.State == workitem.Queued && s.place.Journal != nil:
 			wish := nexus.Request{Verb: nexus.VerbSkip, Item: item.ID, By: a.User()}

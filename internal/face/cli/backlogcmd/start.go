@@ -22,7 +22,12 @@ import (
 func startCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var queue bool
-	c := a.Command("start ID... [--queue] [flags]", "work on items now: in the run that is in progress, or in a new one", func(ctx context.Context, args []string) error {
+	codes := []int{
+		console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld,
+		console.CodeInterrupted,
+	}
+	const short = "work on items now: in the run that is in progress, or in a new one"
+	c := a.Command("start ID... [--queue] [flags]", short, func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
@@ -48,10 +53,11 @@ func startCommand(a *console.Console) *cobra.Command {
 			return s.join(ctx, a, r, items)
 		}
 		return startcmd.Work(ctx, a, s.place, &o, items)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	}, codes...)
 	c.Args = console.Takes(1, -1)
 	c.Flags().BoolVar(&queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
-	a.SettingFlags(c, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	a.SettingFlags(c, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox",
+		"target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c
@@ -82,7 +88,10 @@ func (s *shelf) named(names []string) ([]workitem.Item, error) {
 			hint = "nexus status " + string(i.Run) + " shows how it stands."
 		case workitem.Done, workitem.Rejected:
 		}
-		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait: it is %s", i.ID, i.State), Hint: hint}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait: it is %s", i.ID, i.State),
+			Hint: hint,
+		}
 	}
 	return items, nil
 }
@@ -104,7 +113,10 @@ func (s *shelf) join(ctx context.Context, a *console.Console, r journal.Run, ite
 			if err := startcmd.Release(ctx, s.store, one); err != nil {
 				return err
 			}
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s did not take %s: %s", r.ID, i.ID, got.Why), Hint: "It waits again; start it when the run has ended."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s did not take %s: %s", r.ID, i.ID, got.Why),
+				Hint: "It waits again; start it when the run has ended.",
+			}
 		}
 		all = append(all, got)
 	}

@@ -67,7 +67,7 @@ func addCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
 	w.Flags(f)
-	f.StringSliceVar(&w.Needs, "needs", nil, "`TASKS` of the run that must have landed before, such as T1,T3")
+	f.StringSliceVar(&w.Needs, "needs", nil, "`TASKS` of the run that must land before, such as T1,T3")
 	f.StringVar(&run, "run", "", "the `RUN`; the latest in progress if not given")
 	a.JSONFlag(c)
 	return c

@@ -38,7 +38,10 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	}
 	waits := slices.DeleteFunc(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
 	if len(waits) == 0 {
-		return &nexus.Error{Code: nexus.CodeNotFound, Message: "no item of the backlog waits", Hint: `Add one with nexus backlog add "...".`}
+		return &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "no item of the backlog waits",
+			Hint: `Add one with nexus backlog add "...".`,
+		}
 	}
 	return Work(ctx, a, p, o, waits)
 }
@@ -59,8 +62,9 @@ func Room(a *console.Console, all []workitem.Item) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d items are active, and backlog.active allows no more: %s", len(active), strings.Join(active, ", ")),
-		Hint: "Wait until one has ended, let it wait in the run that is in progress with nexus backlog start --queue, or raise backlog.active.",
+		Code:    nexus.CodeInvalidInput,
+		Message: fmt.Sprintf("%d items are active, and backlog.active allows no more: %s", len(active), strings.Join(active, ", ")),
+		Hint:    "Wait until one has ended, let it wait in the run that is in progress with nexus backlog start --queue, or raise backlog.active.",
 	}
 }
 
@@ -119,7 +123,10 @@ func Take(ctx context.Context, store backlog.Store, items []workitem.Item, run n
 	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		return pick(all, items, func(i *workitem.Item) error {
 			if i.State != workitem.Waiting {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait any more: it is %s", i.ID, i.State), Hint: "nexus backlog shows how it stands."}
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait any more: it is %s", i.ID, i.State),
+					Hint: "nexus backlog shows how it stands.",
+				}
 			}
 			i.State, i.Run, i.Reason = workitem.Queued, run, ""
 			return nil

@@ -27,7 +27,7 @@ type Wish struct {
 func (w *Wish) Flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&w.Files, "files", nil, "`PATHS` that it is about, from the root of the repository")
 	f.StringVar(&w.Kind, "type", "", "`KIND` of work: code, test or docs; the default is code")
-	f.StringVar(&w.Priority, "priority", "", "how much it matters, as `WORD`: "+nexus.Join(nexus.Priorities()))
+	f.StringVar(&w.Priority, "priority", "", "how much it matters, a `WORD`: critical, high, medium, low or trivial")
 	f.StringVar(&w.Check, "check", "", "gate or `COMMAND` that passes when it is done")
 }
 
@@ -45,7 +45,10 @@ func (w *Wish) Read(_ context.Context, a *console.Console, file string, args []s
 		text = strings.TrimSpace(string(data))
 	}
 	if text == "" && w.Text == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was said that is to be done", Hint: `Say it in words, such as nexus add "describe the flags in README.md".`}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "nothing was said that is to be done",
+			Hint: `Say it in words, such as nexus add "describe the flags in README.md".`,
+		}
 	}
 	if text != "" {
 		w.Text = text
@@ -60,7 +63,10 @@ func (w *Wish) check(a *console.Console) error {
 	if w.Priority != "" {
 		p, ok := nexus.ParsePriority(w.Priority)
 		if !ok {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown priority " + view.Quote(w.Priority), Hint: "Use one of " + nexus.Join(nexus.Priorities()) + "."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "unknown priority " + view.Quote(w.Priority),
+				Hint: "Use one of " + nexus.Join(nexus.Priorities()) + ".",
+			}
 		}
 		w.Priority = string(p)
 	}
@@ -70,7 +76,10 @@ func (w *Wish) check(a *console.Console) error {
 	for i, f := range w.Files {
 		clean := path.Clean(strings.TrimPrefix(f, "./"))
 		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) || strings.Contains(clean, `\`) {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(f) + " is not a path within the repository", Hint: "Give paths from the root of the repository, with slashes."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: view.Quote(f) + " is not a path within the repository",
+				Hint: "Give paths from the root of the repository, with slashes.",
+			}
 		}
 		w.Files[i] = clean
 	}
@@ -92,7 +101,8 @@ func (w *Wish) task() nexus.Task {
 
 // Request returns what asks a run to do it; item is that of the backlog, if it is one.
 func (w *Wish) Request(item string) nexus.Request {
-	return nexus.Request{Verb: nexus.VerbAdd, Item: item, Plan: &nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{w.task()}}}
+	p := nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{w.task()}}
+	return nexus.Request{Verb: nexus.VerbAdd, Item: item, Plan: &p}
 }
 
 // Item returns it as an item of the backlog that waits.
