@@ -117,6 +117,9 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 		}
 		facts = append(append(facts, offer...), nexus.PlanRefused{Why: d.Why, By: d.By})
 	}
+	for _, r := range o.Added {
+		facts = append(facts, nexus.RequestMade{Request: r})
+	}
 	if o.Plan == nil {
 		return facts, nil
 	}

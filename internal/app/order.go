@@ -33,6 +33,8 @@ type Order struct {
 
 	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
 
+	Added []nexus.Request // what there is to do in the mode of the backlog
+
 	Checked *nexus.RunChecked // what was found before; nil where nobody looked
 	Refuse  func() error      // says what else keeps the run from starting; nil: nothing
 

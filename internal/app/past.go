@@ -124,6 +124,8 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 			l.RunTime = c.Limits.RunTime
 		case "limits.parallel":
 			l.Parallel = c.Limits.Parallel
+		case "step":
+			l.Step = c.Limits.Step
 		case "approval":
 			l.Approval = c.Limits.Approval
 		}

@@ -24,11 +24,11 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"cmd/nexus/stage_test.go":     810,
-	"decide/state/fold.go":        607,
+	"cmd/nexus/stage_test.go":     820,
+	"decide/state/fold.go":        626,
 	"decide/state/state_test.go":  576,
-	"face/view/line.go":           521,
-	"nexus/fact.go":               756,
+	"face/view/line.go":           538,
+	"nexus/fact.go":               766,
 	"sys/config/config_test.go":   558,
 	"sys/git/clone_test.go":       532,
 	"sys/git/git_test.go":         534,

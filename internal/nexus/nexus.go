@@ -47,6 +47,7 @@ const (
 	Quick     Mode = "quick"     // one task, same gates
 	Draft     Mode = "draft"     // a plan and no work
 	Interview Mode = "interview" // questions until the goal is clear, and no work
+	Backlog   Mode = "backlog"   // no plan: all tasks come of items that are added
 )
 
 // Tier is how strong, and how expensive, a model is.
@@ -164,6 +165,8 @@ type Limits struct {
 	Approval      Approval         `json:"approval,omitzero"`        // what waits for a person
 	Alerts        Alerts           `json:"alerts,omitzero"`          // when people are told that something is odd
 	Replan        Replan           `json:"replan,omitzero"`          // when it is decided anew how a task continues
+	Items         int              `json:"items,omitzero"`           // of the backlog that are worked on at once; 0: any
+	Step          bool             `json:"step,omitzero"`            // one task at a time, and a person is asked before each
 }
 
 // Size is how large a task may be that is planned.
@@ -193,6 +196,7 @@ func DefaultLimits() Limits {
 		DayMoney:    20 * Dollar,
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
+		Items:       3,
 		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell},
 		Replan:      Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
 	}

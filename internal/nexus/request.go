@@ -17,6 +17,7 @@ const (
 	VerbLand    Verb = "land"   // what landed is to be on a branch
 	VerbReject  Verb = "reject" // a person looked, and a criterion is not met
 	VerbAmend   Verb = "amend"  // the plan that waits for consent is replaced by another one
+	VerbAdd     Verb = "add"    // the run gets more to do
 )
 
 // Request is a person's or a program's wish. Any process may append one; the
@@ -34,5 +35,6 @@ type Request struct {
 	Attempt AttemptID `json:"attempt,omitzero"` // for retry: whose Round to go back to
 	Round   int       `json:"round,omitzero"`   // for retry, from 1
 	Fresh   bool      `json:"fresh,omitzero"`   // for retry: start from the tip
-	Plan    *Plan     `json:"plan,omitempty"`   // for amend; for answer: what the yes is to, in place of the plan that was asked about
+	Plan    *Plan     `json:"plan,omitempty"`   // for amend; for answer: what the yes is to, in place of the plan that was asked about; for add: one task without an ID
+	Item    string    `json:"item,omitzero"`    // for add: the item of the backlog that it is; for skip: the item that is no longer wanted
 }

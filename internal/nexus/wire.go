@@ -22,6 +22,7 @@ func zeros() []Fact {
 		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentRenewed{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
+		AdditionSought{}, AdditionProposed{}, AdditionFailed{}, TasksAdded{},
 	)
 }
 
@@ -182,3 +183,7 @@ func (RequirementCaptured) fact() string  { return "requirement.captured" }
 func (RequirementWithdrawn) fact() string { return "requirement.withdrawn" }
 func (AssumptionStated) fact() string     { return "assumption.stated" }
 func (AssumptionLocked) fact() string     { return "assumption.locked" }
+func (AdditionSought) fact() string       { return "addition.sought" }
+func (AdditionProposed) fact() string     { return "addition.proposed" }
+func (AdditionFailed) fact() string       { return "addition.failed" }
+func (TasksAdded) fact() string           { return "tasks.added" }

@@ -110,6 +110,11 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if w := s.Homing.Work; w != nil && w.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
 	}
+	for _, a := range s.Additions {
+		if at := s.Attempt(a.Attempt); at != nil && at.Stage == state.Working {
+			facts = append(facts, nexus.AttemptLost{Attempt: at.ID, Why: "its process died", Counted: true})
+		}
+	}
 	for _, e := range s.Splits.All {
 		if s.Splitting(e.Task) {
 			facts = append(facts, nexus.AttemptLost{Attempt: e.Attempt, Why: "its process died", Counted: true})
@@ -220,6 +225,11 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	case nexus.LandingSought:
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Merge = c.State.Homing.Work.Clone()
+		return start
+	case nexus.AdditionSought:
+		start = add(Key(f.Attempt), "")
+		v := &start[len(start)-1].View
+		v.Attempt, v.Added = c.State.Attempt(f.Attempt).Clone(), c.State.Addition(f.Request).Task
 		return start
 	case nexus.SplitSought:
 		start = add(Key(f.Attempt), f.Task)

@@ -126,7 +126,7 @@ func (c *Core) parked(w Work, why string) []nexus.Fact {
 
 // failure says that the machinery failed a piece of work.
 func (c *Core) failure(w Work, why string) nexus.Fact {
-	switch w.Intent.(type) {
+	switch f := w.Intent.(type) {
 	case nexus.StartSought:
 		return nexus.StartJudged{Why: why} // who was not heard did not agree
 	case nexus.ResultReviewed:
@@ -135,6 +135,8 @@ func (c *Core) failure(w Work, why string) nexus.Fact {
 		return nexus.ResultPublished{Why: why}
 	case nexus.PlanSought:
 		return nexus.PlanFailed{Why: why}
+	case nexus.AdditionSought:
+		return nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: why}
 	case nexus.InterviewSought:
 		return nexus.InterviewFailed{Attempt: nexus.AttemptID(w.Key), Why: why}
 	case nexus.RoutesSought:

@@ -63,6 +63,11 @@ func Triggers() []Trigger {
 			PlanTrigger, Red, FallAbort, agree, "the run asks for consent to its plan; nothing of the plan starts, and the question stays open; " +
 				"no with a reason (no: two tasks are enough) makes another plan",
 		},
+		{nexus.AddTrigger, Red, FallAbort, agree, "a planner made tasks of what was added to a run; they are not worked on, and the question stays open"},
+		{
+			nexus.StepTrigger, Red, FallAbort, nil, "a run that works task by task asks whether the next task may begin: yes, skip, stop, or what its agent " +
+				"is to know; the task does not begin, and the question stays open",
+		},
 		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; the command does not run, the task is parked, and the question stays open"},
 		{PublishTrigger, Red, FallAbort, agree, "the run asks for permission to publish what landed; what landed is kept but not published, and the question stays open"},
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
@@ -42,7 +43,7 @@ func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
 
 // begin starts ready tasks while there is room: the most urgent first, then the one with the longest
 // path behind it, and never two that declare the same file.
-func begin(s *state.State) []nexus.Fact {
+func begin(s *state.State, now time.Time) []nexus.Fact {
 	room := parallel(s) - len(s.Active())
 	if room <= 0 {
 		return nil
@@ -52,6 +53,9 @@ func begin(s *state.State) []nexus.Fact {
 			return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
 		}
 		room = min(room, n-s.Starts)
+	}
+	if s.Limits.Step {
+		return step(s, now)
 	}
 	var fs []nexus.Fact
 	flying := inFlight(s)

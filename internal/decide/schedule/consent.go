@@ -75,20 +75,25 @@ const (
 // planQuestion says what is asked, on any way to people: what the plan is, what it
 // may cost at the worst, and what differs from the plan before.
 func planQuestion(s *state.State) string {
-	tasks, size := make([]nexus.Task, len(s.Tasks)), fmt.Sprintf("%d tasks", len(s.Tasks))
+	tasks := make([]nexus.Task, len(s.Tasks))
 	words := make([]string, len(s.Tasks))
 	for i, t := range s.Tasks {
 		tasks[i], words[i] = t.Task, string(t.ID)+" "+t.Title
 	}
-	if len(tasks) == 1 {
-		size = "1 task"
-	}
 	named := legible.Cut(strings.Join(words, "; "), mostPlan)
-	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", size, s.Limits.RunMoney, named)
+	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", count(len(tasks)), s.Limits.RunMoney, named)
 	if n := len(s.Consent.Drafts); n > 0 {
 		text += ". Compared with the plan before: " + legible.Cut(plandiff.Brief(plandiff.Between(s.Proposal(n-1), tasks)), mostChange)
 	}
 	return text + fmt.Sprintf(" (nexus plan --run %s shows all of it)", s.Run)
+}
+
+// count says how many tasks.
+func count(n int) string {
+	if n == 1 {
+		return "1 task"
+	}
+	return fmt.Sprintf("%d tasks", n)
 }
 
 // amend replaces the plan that waits for consent by what a person made of it, and

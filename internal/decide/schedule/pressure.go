@@ -20,7 +20,7 @@ const (
 func parallel(s *state.State) int {
 	n := s.Limits.Parallel
 	switch p := s.Ledger.Pressure(); {
-	case p >= last:
+	case p >= last, s.Limits.Step:
 		n = 1
 	case p >= narrow:
 		n /= 2

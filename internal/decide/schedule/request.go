@@ -55,7 +55,12 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return yes(nexus.CriterionRevised{Task: task, Number: n, Criterion: nexus.Criterion{Text: r.Text, Check: r.Check}, By: by})
 	case nexus.VerbLand:
 		return yes(nexus.LandingAsked{Target: r.ID, By: by})
+	case nexus.VerbAdd:
+		return add(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
+		if r.Verb == nexus.VerbSkip && r.Item != "" {
+			return withdraw(s, r, no, yes)
+		}
 		t := s.Task(r.Task)
 		if t == nil {
 			return no("there is no task %q", r.Task)
@@ -77,6 +82,7 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	}
 	by := cmp.Or(r.By, "a person")
 	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
+	fs = append(fs, stepped(s, q, r)...)
 	if t := s.Asker(q); q.Left && t != nil && slices.Contains(s.Asks(), q) {
 		fs = append(fs, nexus.TaskRetried{Task: t.ID, By: by})
 	}

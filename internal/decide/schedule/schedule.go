@@ -9,6 +9,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Next returns the next decisions, to be recorded together and folded before
@@ -57,7 +59,7 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 		}
 		return plan(s, now)
 	case nexus.StatusExecuting:
-		return execute(s)
+		return execute(s, now)
 	default:
 		return deliver(s)
 	}
@@ -145,6 +147,8 @@ func plan(s *state.State, now time.Time) []nexus.Fact {
 			to = nexus.StatusLimit
 		}
 		return facts(nexus.RunEnded{Status: to, Why: "no plan: " + s.PlanError})
+	case s.Goal.Goal.Mode == nexus.Backlog:
+		return approve(s, "policy")
 	case p == nil:
 		return facts(planSought(s.Refusals() + 1)) // a run may begin with plans that were refused
 	case p.Stage == state.Waiting && tooOften(s, p):
@@ -166,7 +170,7 @@ func tooOften(s *state.State, a *state.Attempt) bool {
 }
 
 // execute works on the tasks until each has ended.
-func execute(s *state.State) []nexus.Fact {
+func execute(s *state.State, now time.Time) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if fs := consequence(s, t); fs != nil {
 			return fs
@@ -178,6 +182,9 @@ func execute(s *state.State) []nexus.Fact {
 	if fs := train(s); fs != nil {
 		return fs
 	}
+	if fs := additions(s, now); fs != nil {
+		return fs
+	}
 	if fs := routes(s); fs != nil {
 		return fs
 	}
@@ -187,7 +194,7 @@ func execute(s *state.State) []nexus.Fact {
 	if fs := lanes(s); fs != nil {
 		return fs
 	}
-	if fs := begin(s); fs != nil {
+	if fs := begin(s, now); fs != nil {
 		return fs
 	}
 	if busy(s) {
@@ -238,7 +245,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if s.Start.Stage == state.StartAsked || works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || dividing(s) {
+	if s.Start.Stage == state.StartAsked || works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || dividing(s) || s.Adding() {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -274,7 +281,7 @@ func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working 
 
 // busy reports whether anything still works or waits for its turn.
 func busy(s *state.State) bool {
-	if s.Aboard != nil || len(s.Queue) > 0 || works(s.Judging) || dividing(s) {
+	if s.Aboard != nil || len(s.Queue) > 0 || works(s.Judging) || dividing(s) || s.Adding() || awaits(s) {
 		return true
 	}
 	for _, t := range s.Tasks {
@@ -283,6 +290,14 @@ func busy(s *state.State) bool {
 		}
 	}
 	return false
+}
+
+// awaits reports whether somebody is to say what else is done in the run, and may do so yet.
+func awaits(s *state.State) bool {
+	open := func(q *state.Question) bool { return q != nil && q.By == "" && !q.Left }
+	return open(s.Stepping()) || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
+		return !a.Over() && a.Question != "" && open(s.Question(a.Question))
+	})
 }
 
 // end says how the run ended.
@@ -301,6 +316,10 @@ func end(s *state.State) []nexus.Fact {
 	c := s.Counts()
 	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]
 	switch {
+	case len(s.Tasks) == 0:
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "no task came of what was added" + turnedDown(s)})
+	case open == 0 && turnedDown(s) != "" && s.Result != nil && s.Result.Verdict.Passed:
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
 	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
 	case open == 0 && (s.Published == nil || s.Published.Branch == ""):
@@ -364,6 +383,17 @@ func summary(s *state.State, but map[nexus.TaskID]bool) string {
 		case nexus.Parked, nexus.Failed:
 			text += fmt.Sprintf("; %s is %s: %s", t.ID, status, t.Why)
 		default:
+		}
+	}
+	return text + turnedDown(s)
+}
+
+// turnedDown says what was added and came to nothing; empty for nothing.
+func turnedDown(s *state.State) string {
+	text := ""
+	for _, a := range s.Additions {
+		if a.Why != "" && !a.Back {
+			text += fmt.Sprintf("; nothing came of %q: %s", legible.Cut(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
 		}
 	}
 	return text

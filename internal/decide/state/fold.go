@@ -19,6 +19,7 @@ func (s *State) before(e nexus.Event) {
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
 	s.applyConsent(e)
+	s.asksAddition(e.Fact)
 	s.Interview.Apply(e.Fact)
 }
 
@@ -49,6 +50,8 @@ func (s *State) apply(e nexus.Event) {
 		s.applyRoutes(f, e.At)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
 		s.applyMend(f, e.At)
+	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+		s.applyAddition(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
@@ -104,7 +107,7 @@ func (s *State) tick(f nexus.Fact, at time.Time) {
 	case nexus.RunRecovered:
 		s.hold(s.heard)
 	case nexus.RunResumed:
-		if !s.consulting() {
+		if !s.consulting() && s.Stepping() == nil {
 			s.unhold(at)
 		}
 	default:
@@ -116,18 +119,27 @@ func (s *State) tick(f nexus.Fact, at time.Time) {
 func (s *State) think(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
-		if f.Trigger == nexus.PlanTrigger {
+		if f.Trigger == nexus.PlanTrigger || f.Trigger == nexus.StepTrigger {
 			s.hold(at)
 		}
 	case nexus.QuestionAnswered:
-		if f.ID == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
-			s.unhold(at)
-		}
+		s.thought(f.ID, at)
 	case nexus.QuestionLeft:
-		if f.ID == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
-			s.unhold(at)
+		s.thought(f.ID, at)
+	case nexus.TaskSkipped:
+		if q := s.Step(f.Task); q != nil && q == s.Stepping() {
+			s.thought(q.ID, at)
 		}
 	default:
+	}
+}
+
+// thought lets the clock continue once nobody thinks about a question any more that the
+// whole run waits for.
+func (s *State) thought(id string, at time.Time) {
+	plan, step := id == s.Consent.Question && s.consulting(), s.Stepping()
+	if (plan || step != nil && step.ID == id) && s.Status != nexus.StatusPaused {
+		s.unhold(at)
 	}
 }
 
@@ -189,6 +201,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 func (s *State) request(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
+	s.add(seq, r)
 	if seq < s.Consent.Aside {
 		return // it is about a plan that is gone: whoever heard of it before that forgot it then
 	}
@@ -207,6 +220,7 @@ func (s *State) settle(f nexus.RequestSettled) {
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
 		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
+		s.Additions = slices.DeleteFunc(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
 	}
 }
 

@@ -15,10 +15,18 @@ type Question struct {
 	Answer string
 	By     string // empty while open
 	Left   bool   // nobody answered in time, and it is open still
+	Anew   bool   // the run was taken up since it was asked
 }
 
 // Publishes reports whether it asks whether what landed may be published.
-func (q *Question) Publishes() bool { return q.Attempt == "" && q.Trigger != nexus.PlanTrigger }
+func (q *Question) Publishes() bool {
+	switch q.Trigger {
+	case nexus.PlanTrigger, nexus.AddTrigger, nexus.StepTrigger:
+		return false
+	default:
+		return q.Attempt == ""
+	}
+}
 
 // applyQuestion folds what is asked of people. A question that is asked again
 // is the same one, with another deadline.
@@ -29,7 +37,7 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 			a.Ask(f.ID, at)
 		}
 		if q := s.Question(f.ID); q != nil && q.By == "" {
-			q.QuestionAsked, q.Left = f, false
+			q.QuestionAsked, q.Left, q.Anew = f, false, false
 			return
 		}
 		s.Questions = append(s.Questions, &Question{QuestionAsked: f, At: at})
@@ -43,6 +51,9 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 			if q.ID == f.ID && q.By == "" {
 				q.Answer, q.By = f.Text, f.By
 				s.answered(q, at)
+				if t, tell := s.Stepper(q), nexus.ReadStep(f.Text).Tell; t != nil && tell != "" {
+					t.Said = append(slices.Clip(t.Said), Said{Text: tell})
+				}
 				if t := s.Asker(q); t != nil && f.By != "fallback" && f.By != "auto" {
 					t.Said = append(slices.Clip(t.Said), Said{About: q.Text, Text: f.Text})
 				}
@@ -91,6 +102,14 @@ func (s *State) wants(q *Question) bool {
 	}
 	if q.Trigger == nexus.PlanTrigger {
 		return q.ID == s.Consent.Question && !s.Planned
+	}
+	if q.Trigger == nexus.AddTrigger {
+		a := s.addedBy(nexus.AttemptID(q.Mark))
+		return a != nil && a.Question == q.ID && !a.Over()
+	}
+	if q.Trigger == nexus.StepTrigger {
+		t := s.Stepper(q)
+		return s.Limits.Step && t != nil && t.Status == nexus.Pending
 	}
 	if q.Publishes() {
 		return s.Published == nil || s.Published.Branch == ""

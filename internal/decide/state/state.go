@@ -72,6 +72,8 @@ type State struct {
 	Alerts    Alerts               // what people were told is odd, and what may be
 	Splits    Splits               // which tasks were to be split, and what came of it
 	Fixes     Fixes                // what was done about criteria that were not met on what landed
+	Additions []*Addition          // what people added after the plan, in order; those that were turned down are gone
+	AddTries  int                  // sessions that made tasks of them
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 	Windows   []Window             // what agent programs said of the limits of their accounts, in the order in which they first did
 

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -94,6 +95,8 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.TaskSplit:
 		return s.admitSplit(f)
+	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+		return s.admitAddition(f)
 	case nexus.PlanRefused, nexus.PlanRevised:
 		if s.Proposed == 0 || s.Planned {
 			return errors.New("no plan waits for consent")
@@ -120,8 +123,8 @@ func (s *State) Admits(facts ...nexus.Fact) error {
 			if planned[f.Task.ID] {
 				return fmt.Errorf("task %q is planned twice", f.Task.ID)
 			}
-			if planned[f.Task.ID] = true; anew {
-				then.Tasks = append(then.Tasks, &Task{Task: f.Task})
+			if planned[f.Task.ID] = true; anew || s.Planned {
+				then.Tasks = append(slices.Clip(then.Tasks), &Task{Task: f.Task})
 			}
 		case nexus.PlanRefused, nexus.PlanRevised:
 			then.Tasks, then.tasks, anew = nil, nil, true
@@ -159,6 +162,34 @@ func (s *State) admitSplit(f nexus.TaskSplit) error {
 		return fmt.Errorf("%s is %s and cannot be split", f.Task, t.Status)
 	case len(f.Parts) == 0:
 		return fmt.Errorf("%s is split into nothing", f.Task)
+	}
+	return nil
+}
+
+// admitAddition refuses what is about no addition, or one of which something came before.
+func (s *State) admitAddition(f nexus.Fact) error {
+	var a *Addition
+	switch f := f.(type) {
+	case nexus.AdditionSought:
+		if a = s.Addition(f.Request); a != nil && a.Attempt != "" && a.Attempt != f.Attempt {
+			return fmt.Errorf("%s makes tasks of request %d", a.Attempt, f.Request)
+		}
+	case nexus.AdditionProposed:
+		a = s.addedBy(f.Attempt)
+	case nexus.AdditionFailed:
+		a = s.Addition(f.Request)
+	case nexus.TasksAdded:
+		a = s.Addition(f.Request)
+		if _, err := s.graph(); err != nil {
+			return err
+		}
+	default:
+	}
+	switch {
+	case a == nil:
+		return errors.New("nothing was added")
+	case a.Over():
+		return fmt.Errorf("something came of request %d before", a.Seq)
 	}
 	return nil
 }
@@ -211,6 +242,8 @@ func plannerOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.TaskSplit:
 		return f.Attempt, true
 	case nexus.SplitFailed:
+		return f.Attempt, true
+	case nexus.AdditionProposed:
 		return f.Attempt, true
 	default:
 		return "", false

@@ -39,6 +39,7 @@ type View struct {
 	Past      []*Attempt         // earlier attempts at the task, all of them over, oldest first
 	Said      []Said             // what people said about the task and its agents heard, oldest first
 	Kept      Kept               // what the attempt starts from
+	Added     nexus.Task         // what somebody added, for whoever makes tasks of it
 	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
 }

@@ -262,6 +262,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "routing", Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", describeFix(f)
+	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+		return "plan", describeAddition(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reviews the work of %s: %s", f.Model, f.Author, f.Why)
 	case nexus.LaneFormed, nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded, nexus.StartForgone,
@@ -477,6 +479,9 @@ func describeRequest(f nexus.Fact) string {
 func replies(q nexus.QuestionAsked) string {
 	if q.Trigger == people.PlanTrigger {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s --why TEXT for another plan", q.ID, q.ID)
+	}
+	if q.Trigger == nexus.StepTrigger {
+		return fmt.Sprintf("nexus answer %s yes, skip, stop, or TEXT for its agent", q.ID)
 	}
 	if people.StaysOpen(q.Trigger) {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)

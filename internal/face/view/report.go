@@ -213,7 +213,9 @@ func onto(r Run) string {
 }
 
 // continues reports whether the run has to be resumed for what follows from an answer.
-func continues(q Ask) bool { return q.Task != "" || q.Trigger == people.PlanTrigger }
+func continues(q Ask) bool {
+	return q.Task != "" || q.Trigger == people.PlanTrigger || q.Trigger == nexus.AddTrigger || q.Trigger == nexus.StepTrigger
+}
 
 // refusal is the command that refuses what is asked.
 func refusal(q Ask) string {
@@ -229,6 +231,8 @@ func next(s Style, r Run) string {
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, q := range r.Asks {
 		switch goOn := ""; {
+		case q.Trigger == nexus.StepTrigger && r.Status.Ended():
+			add(fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it begin; or answer skip, stop, or what its agent is to know")
 		case len(q.Choices) == 0:
 			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
 		default:

@@ -58,6 +58,8 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 		return diagnose.Find(ctx, m.Worker, v, f.Faults, d)
 	case nexus.SplitSought:
 		return m.split(ctx, f, v, d)
+	case nexus.AdditionSought:
+		return m.add(ctx, f, v, d)
 	case nexus.AttemptStarted:
 		if _, err := m.earlier(ctx, v, d); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package sim
 import (
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -78,7 +79,7 @@ func (s *sim) inspect() {
 // finish checks what must hold of a run that is over.
 func (s *sim) finish() {
 	st := s.core.State
-	if n := len(s.scenario.Tasks) + s.audit.Drafts() + s.audit.Fixes() + s.audit.Parts(); len(st.Tasks) != n && st.Planned {
+	if n := len(s.scenario.Tasks) + s.audit.Drafts() + s.audit.Fixes() + s.audit.Parts() + s.audit.Added(); len(st.Tasks) != n && st.Planned {
 		s.wrong("%d tasks were planned and %d are there", n, len(st.Tasks))
 	}
 	if len(st.Requests) > 0 {
@@ -93,7 +94,7 @@ func (s *sim) finish() {
 	}
 	c := st.Counts()
 	if c[nexus.Landed]+c[nexus.Split] == len(st.Tasks) && st.Status == nexus.StatusPartial && st.Drain == nil && st.Result != nil && st.Result.Verdict.Passed &&
-		st.Published != nil && st.Published.Branch != "" {
+		st.Published != nil && st.Published.Branch != "" && !slices.ContainsFunc(st.Additions, func(a *state.Addition) bool { return a.Why != "" }) {
 		s.wrong("all is there and published, and the run is partial: %s", st.Why)
 	}
 	for _, t := range st.Tasks {

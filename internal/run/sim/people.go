@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -30,14 +31,31 @@ func (s *sim) request() {
 		r.Verb, r.Now = nexus.VerbStop, s.dice.IntN(2) == 0
 	case n < 9:
 		r.Verb = nexus.VerbSkip
-	case n < 12:
+	case n < 12 && n != 9:
 		r.Verb = nexus.VerbRetry
+	case n < 10:
+		r.Verb, r.Task, r.Plan = nexus.VerbAdd, "", &nexus.Plan{Tasks: []nexus.Task{s.more(r.Task)}}
 	case n < 15:
 		r.Verb, r.Text = nexus.VerbTell, "mind the gap"
 	default:
 		r.Verb, r.ID = nexus.VerbAnswer, fmt.Sprintf("Q%d", s.dice.IntN(400))
 	}
 	s.ask(r)
+}
+
+// more returns what somebody adds: a task like another one, or more than one task.
+func (s *sim) more(like nexus.TaskID) nexus.Task {
+	i := max(0, slices.IndexFunc(s.scenario.Tasks, func(t nexus.Task) bool { return t.ID == like }))
+	t := s.scenario.Tasks[i]
+	t.ID, t.Needs, t.Wants, t.Ties, t.Brief = "", nil, nil, nil, "Fix what main.go prints."
+	switch s.dice.IntN(4) {
+	case 0:
+		t.Needs = []nexus.TaskID{like}
+	case 1:
+		t.Brief += " Write its tests. Describe it in README.md."
+	default:
+	}
+	return t
 }
 
 // ask appends a request, and lets the process hear of it a little later.
@@ -126,7 +144,11 @@ func (s *sim) poke() bool {
 			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
 			return true
 		}
-		if q.Trigger == nexus.PlanTrigger {
+		if q.By == "" && q.Trigger == nexus.AddTrigger && st.Status != nexus.StatusPaused {
+			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: []string{"yes", "no", "no: later"}[s.dice.IntN(3)], By: "ann"})
+			return true
+		}
+		if q.Trigger == nexus.PlanTrigger || q.Trigger == nexus.AddTrigger {
 			continue
 		}
 		if q.By == "" && q.Deadline.IsZero() && st.Status != nexus.StatusPaused && st.Attempt(q.Attempt).Stage == state.Working {

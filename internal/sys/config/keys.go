@@ -196,6 +196,7 @@ func planKeys() []Key {
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
 		one("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
 			func(c *Config) *int { return &c.Limits.Refusals }),
+		one("backlog.active", kind.Whole(1, 100), "items of the backlog that are worked on at once", func(c *Config) *int { return &c.Limits.Items }),
 		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan ask the person at the terminal about a goal first. vague: where its text leaves open what is to be built; nobody there: the planner states what it assumes", func(c *Config) *string { return &c.Interview }),
 		one("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which it is decided how it continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
 		one("replan.least", kind.Span(), "time that a task may take at least before replan.time counts", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
@@ -243,6 +244,7 @@ func runKeys() []Key {
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
 		one("questions.timeout", kind.Span(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long a run waits for you"),
+		one("step", kind.Boolean(), "work task by task: one at a time, and a person is asked before each begins", func(c *Config) *bool { return &c.Limits.Step }),
 		one("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
 		one("precheck.skip", kind.List(checks()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),

@@ -26,7 +26,7 @@ type Server struct {
 // Consents returns what a person agrees to beforehand for clients of nexus mcp:
 // what spends, lands, or answers in a person's place.
 func Consents() []string {
-	return []string{"plan", "run", "quick", "resume", "answer", "approve", "land"}
+	return []string{"plan", "run", "quick", "add", "resume", "answer", "approve", "land"}
 }
 
 // EditorConsents returns what a person agrees to beforehand for clients of nexus

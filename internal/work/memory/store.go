@@ -9,7 +9,6 @@ package memory
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -110,7 +109,7 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 		return nil, nil, disk.Fail("read the memory", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	if err := plain(root, dir+"/"); err != nil {
+	if err := disk.Plain(root, dir+"/"); err != nil {
 		return nil, []Problem{problem(dir, err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
@@ -156,7 +155,7 @@ func one(root *os.Root, name, at string) (episode.Episode, error) {
 // load reads a plain file, and of one that is too long for an episode only as
 // much as shows that it is.
 func load(root *os.Root, name string) (data []byte, err error) {
-	if err := plain(root, name); err != nil {
+	if err := disk.Plain(root, name); err != nil {
 		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(name))
@@ -355,7 +354,7 @@ func remove(top, name string) error {
 	if err != nil {
 		return disk.Fail("remove "+name, err)
 	}
-	if err = plain(root, name); err == nil {
+	if err = disk.Plain(root, name); err == nil {
 		err = root.Remove(filepath.FromSlash(name))
 	}
 	if closed := root.Close(); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -399,60 +398,7 @@ func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) erro
 	}
 	if err == nil {
 		defer func() { _ = root.Close() }() // the file was closed for itself
-		err = put(root, name, data, dirs, mode)
+		err = disk.Put(root, name, data, dirs, mode)
 	}
 	return disk.Fail("write "+name, err)
-}
-
-func put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
-	if err := plain(root, name); err != nil {
-		return err
-	}
-	dir := path.Dir(name)
-	if err := root.MkdirAll(filepath.FromSlash(dir), dirs); err != nil {
-		return err
-	}
-	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text())) // nobody has laid a link there; no episode, if it stays behind
-	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(next, filepath.FromSlash(name))
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(next))
-	}
-	return nil
-}
-
-// plain makes sure that what is there of a path are directories and, at its end,
-// a file, unless it ends with a slash: a link leads to what somebody else chose,
-// within the checkout, too.
-func plain(root *os.Root, name string) error {
-	for i := range len(name) + 1 {
-		if i < len(name) && name[i] != '/' || strings.HasSuffix(name[:i], "/") {
-			continue
-		}
-		info, err := root.Lstat(filepath.FromSlash(name[:i]))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		what := "directory"
-		ok := info.IsDir()
-		if i == len(name) {
-			what, ok = "file", info.Mode().IsRegular()
-		}
-		if !ok {
-			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: it is not a plain %s", name[:i], what),
-				Hint: "Replace it with the " + what + " itself.",
-			}
-		}
-	}
-	return nil
 }

@@ -241,6 +241,8 @@ type Goal struct {
 	Red     []string // criteria of earlier runs that are met no more
 	Refused []string // why people refused the plans before, oldest first
 	Before  string   // the plan that they refused last
+	Planned []string // tasks of the run that the goal is added to
+	Files   []string // that the goal is about, as a person said
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
@@ -251,6 +253,11 @@ func (g Goal) Message() string {
 		{Title: "Goal", Body: g.Text},
 		{Title: "What it says", Body: statements(g.Text)},
 		{Title: "Left open", Body: leftOpen(g.Open)},
+		{Title: "Files", Body: list(g.Files), Lead: "A person said that the goal is about these files."},
+		{
+			Title: "Planned already", Body: list(g.Planned), Rank: 2,
+			Lead: "A run with these tasks is under way, and the goal is added to it. Do not plan them again, and do not name them in needs.",
+		},
 		{
 			Title: "Why the plan was refused", Body: refusals(g.Refused),
 			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. " +

@@ -66,6 +66,8 @@ func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 			k.name, usage, k.keys = "NAME", "defaults for what you did not set: conservative, balanced or aggressive", []string{"preset"}
 		case "approval":
 			k.name, usage, k.keys = "LEVEL", "what needs approval: none, destructive, commits or all", []string{"approval"}
+		case "step":
+			k.name, usage, k.keys = "bool", "one task at a time, and ask before each begins", []string{"step"}
 		case "strict":
 			k.name, usage, k.keys = "bool", "treat notices as blockers", []string{"precheck.strict"}
 		case "skip":

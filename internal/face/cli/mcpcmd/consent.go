@@ -164,6 +164,13 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	switch t.name {
 	case "plan":
 		what = "plan: " + in("goal")
+	case "add":
+		what = "add to the run that is in progress: " + in("text")
+		check, err := s.check(c.Input)
+		if err != nil {
+			return "", err
+		}
+		return what + check + "\nIt is paid from the budget of that run.", nil
 	case "resume":
 		cost.Land, cost.Target, cost.All = again.price.Land, again.price.Target, true
 		if _, given := c.Input["budget"]; !given {
@@ -171,15 +178,11 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 		}
 		what = "continue run " + in("run") + ": " + host.Shown(again.goal)
 	case "quick":
-		what = "do this task: " + in("task")
-		word, _ := c.Input["check"].(string)
-		check, err := host.Whole("the check", word)
+		check, err := s.check(c.Input)
 		if err != nil {
 			return "", err
 		}
-		if check != "" {
-			what += "\nIt is done when this passes: " + check
-		}
+		what = "do this task: " + in("task") + check
 	default:
 		what = "work on this goal: " + in("goal")
 		if p, given := c.Input["plan"].(map[string]any); given {
@@ -191,6 +194,16 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 		}
 	}
 	return what + "\n" + cost.String(), nil
+}
+
+// check says which command shows that something is done; empty for none.
+func (s *server) check(in map[string]any) (string, error) {
+	word, _ := in["check"].(string)
+	check, err := host.Whole("the check", word)
+	if err != nil || check == "" {
+		return "", err
+	}
+	return "\nIt is done when this passes: " + check, nil
 }
 
 // about fills in which run and which question a call is about, empty where it

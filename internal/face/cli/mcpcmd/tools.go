@@ -164,6 +164,18 @@ func steering() []tool {
 				runFlag(),
 			},
 		},
+		{
+			name: "add", about: "Add something to do to the run that is in progress: one small task, or more, of which its planner makes tasks. Without a run it goes to the backlog of the repository.",
+			command: []string{"add", "--json"}, consent: "add", long: true,
+			params: []param{
+				{name: "text", about: "what to do, in words", place: word, needed: true},
+				{name: "files", about: "files that it is about", sort: texts},
+				{name: "needs", about: "tasks that must have landed before, such as T1", sort: texts},
+				{name: "type", about: "kind of work", values: []string{"code", "test", "docs"}},
+				{name: "check", about: "gate or shell command that passes when it is done"},
+				runFlag(),
+			},
+		},
 		{name: "pause", about: "Pause every agent of a run at its next turn. resume continues it.", command: []string{"pause", "--json"}, params: []param{runFlag()}},
 		{
 			name: "stop", about: "End a run for good. What landed stays.", command: []string{"stop", "--json"}, ends: true,

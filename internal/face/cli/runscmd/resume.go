@@ -37,7 +37,7 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
-	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
+	a.SettingFlags(c, "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
 	return c
 }

@@ -2,16 +2,14 @@ package startcmd
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 func quickCommand(a *console.Console) *cobra.Command {
@@ -27,7 +25,8 @@ func quickCommand(a *console.Console) *cobra.Command {
 		}
 		o.Goal.Mode = nexus.Quick
 		if o.Plan == nil {
-			o.Plan = single(o.Goal.Text, check)
+			single := plan.Single(o.Goal.Text, check)
+			o.Plan = &single
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
@@ -57,36 +56,4 @@ func quickCommand(a *console.Console) *cobra.Command {
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c
-}
-
-// single returns the plan with one task.
-func single(text, check string) *nexus.Plan {
-	title, _, _ := strings.Cut(text, "\n")
-	if len(title) > 72 {
-		title = legible.Cut(title, 69)
-	}
-	return &nexus.Plan{Version: 1, Goal: text, Tasks: []nexus.Task{{
-		ID: "T1", Title: title, Brief: text, Criteria: shows(text, check),
-	}}}
-}
-
-// longest is how much of a task's text is in its criterion.
-const longest = 500
-
-// shows returns what has to be true when the task is done: what it says, shown
-// by the check, by the commands that it says fail, or by tests that bear on it.
-func shows(text, check string) []nexus.Criterion {
-	said := strings.Join(strings.Fields(text), " ")
-	said = legible.Cut(said, longest)
-	if check != "" {
-		return []nexus.Criterion{{Text: said, Check: check}}
-	}
-	var all []nexus.Criterion
-	for _, command := range accept.Read(text).Commands {
-		all = append(all, nexus.Criterion{Text: said, Check: command, Red: true})
-	}
-	if len(all) == 0 {
-		all = []nexus.Criterion{{Text: said, Check: "test"}}
-	}
-	return all
 }

@@ -27,12 +27,15 @@ import (
 func runCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
-	var dry bool
+	var dry, waiting bool
 	var g genesis
-	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME [flags]"
+	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME | --backlog [flags]"
 	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
+		}
+		if waiting {
+			return emptyBacklog(ctx, a, &o, args)
 		}
 		if err := read(ctx, a, &o, &src, args); err != nil {
 			return err
@@ -71,12 +74,15 @@ func runCommand(a *console.Console) *cobra.Command {
 	sourceFlags(c, &src)
 	findingFlag(c, &src)
 	c.Flags().BoolVar(&src.comment, "comment", false, "keep one comment on the issue that the goal comes from, which says how the run stands")
-	c.MarkFlagsMutuallyExclusive("file", "plan", "finding")
 	f := c.Flags()
+	f.BoolVar(&waiting, "backlog", false, "work on the items that wait in the backlog, in their order")
+	c.MarkFlagsMutuallyExclusive("file", "plan", "finding", "backlog")
+	c.MarkFlagsMutuallyExclusive("comment", "backlog")
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
+	c.MarkFlagsMutuallyExclusive("dry-run", "backlog")
 	genesisFlags(c, &g)
 	preferFlags(f, &o.Goal)
-	a.SettingFlags(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict",
+	a.SettingFlags(c, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict",
 		"skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)

@@ -45,6 +45,7 @@ type Audit struct {
 	mends    mending
 	splits   splitting
 	lanes    []nexus.LaneFormed
+	adds     additions
 	consents consents
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
@@ -91,9 +92,10 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
 	b.meet(e)
-	switch e.Fact.(type) {
+	switch f := e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
+		b.wish(e.Seq, f.Request)
 		return
 	case nexus.RunReopened:
 		b.ended, b.draining, b.result, b.offered = "", false, nil, false
@@ -118,6 +120,8 @@ func (b *Audit) Event(e nexus.Event) {
 		b.settle(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		b.mend(f)
+	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+		b.added(f)
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
@@ -170,6 +174,9 @@ func (b *Audit) settle(f nexus.RequestSettled) {
 		b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
 	}
 	b.requests[f.Seq] = true
+	if !f.Granted {
+		delete(b.adds.wanted, f.Seq)
+	}
 }
 
 func (b *Audit) begin(f nexus.GoalAccepted) {

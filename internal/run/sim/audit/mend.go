@@ -92,7 +92,7 @@ func (b *Audit) planned(t nexus.Task) {
 	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 {
 		return
 	}
-	if b.part(t) {
+	if b.part(t) || len(b.adds.wanted) > 0 && !slices.ContainsFunc(m.sought, func(x nexus.CriterionFault) bool { return x.Task == string(t.ID) }) {
 		return
 	}
 	if !slices.ContainsFunc(m.sought, func(x nexus.CriterionFault) bool { return x.Task == string(t.ID) }) || m.fixes[string(t.ID)] {

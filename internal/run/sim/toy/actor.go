@@ -46,6 +46,9 @@ func (x *Actor) Act(ctx context.Context, intent nexus.Fact) ([]nexus.Fact, error
 	case nexus.SplitSought:
 		x.a = x.View.Attempt
 		return x.split(ctx, f)
+	case nexus.AdditionSought:
+		x.a = x.View.Attempt
+		return x.add(ctx, f)
 	case nexus.ResultOffered:
 		return x.publish(f.Commit)
 	case nexus.TrainDeparted:

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
+)
+
+// Backlog returns where the items of a repository's backlog are.
+func (a *App) Backlog(p *Place) backlog.Store {
+	return backlog.Store{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
+}
+
+// past is a place whose runs the backlog is told of.
+type past struct{ *Place }
+
+// Record returns what the backlog is told of runs.
+func (p *Place) Record() backlog.Record { return past{p} }
+
+// Runs implements [backlog.Record].
+func (p past) Runs(ctx context.Context) ([]nexus.RunID, error) {
+	all, err := p.Place.Runs(ctx)
+	ids := make([]nexus.RunID, len(all))
+	for i, r := range all {
+		ids[i] = r.ID
+	}
+	return ids, err
+}
+
+// Replay implements [backlog.Record].
+func (p past) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
+	all, err := p.Place.Runs(ctx)
+	if err != nil || !slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == run }) {
+		return nil, err
+	}
+	return p.Place.Replay(ctx, run)
+}
+
+// Held returns the latest run that somebody conducts and that works on tasks; false where
+// there is none.
+func (p *Place) Held(ctx context.Context) (r journal.Run, ok bool, err error) {
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return r, false, err
+	}
+	for _, r := range slices.Backward(all) {
+		if r.Holder == nil {
+			continue
+		}
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return r, false, err
+		}
+		if m := s.Goal.Goal.Mode; m != nexus.Draft && m != nexus.Interview && !s.Status.Ended() {
+			return r, true, nil
+		}
+	}
+	return r, false, nil
+}

@@ -1,0 +1,91 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// step starts the next task of a run that works task by task, once a person let it begin.
+// A task that has begun continues without a question.
+func step(s *state.State, now time.Time) []nexus.Fact {
+	if busy(s) && s.Stepping() == nil || len(s.Active()) > 0 {
+		return nil
+	}
+	ready := candidates(s)
+	slices.SortStableFunc(ready, func(a, b *state.Task) int { return turn(s, a) - turn(s, b) })
+	if len(ready) == 0 {
+		return nil
+	}
+	t := ready[0]
+	q := s.Step(t.ID)
+	switch {
+	case !t.Began.IsZero():
+		return facts(next(s, t))
+	case q == nil:
+		return facts(askStep(s, t, fmt.Sprintf("q%d", len(s.Questions)+1), now))
+	case q.By != "":
+		return facts(next(s, t))
+	case s.Alone && !q.Left:
+		return facts(nexus.QuestionLeft{ID: q.ID})
+	case q.Left && q.Anew && !s.Alone:
+		return facts(askStep(s, t, q.ID, now))
+	case q.Left:
+		why := fmt.Sprintf("%s waits for a person to let it begin, see %s; %s", t.ID, q.ID, summary(s, nil))
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: why})
+	}
+	return nil
+}
+
+// turn orders tasks that can start: those that have begun, the one that people are asked
+// about, and the others.
+func turn(s *state.State, t *state.Task) int {
+	switch {
+	case !t.Began.IsZero():
+		return 0
+	case s.Step(t.ID) != nil:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// askStep asks whether a task may begin.
+func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.QuestionAsked {
+	c := s.Counts()
+	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or what its agent is to know",
+		t.ID, legible.Cut(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
+	return nexus.QuestionAsked{
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepMark(t.ID), Deadline: lapse(s, now),
+	}
+}
+
+// lapse returns when nobody waits any more for an answer to a question of the run itself.
+func lapse(s *state.State, now time.Time) time.Time {
+	switch {
+	case s.Alone:
+		return now
+	case s.Patience > 0:
+		return now.Add(s.Patience)
+	default:
+		return time.Time{}
+	}
+}
+
+// stepped returns what follows from the answer to whether a task may begin, beside that.
+func stepped(s *state.State, q *state.Question, r state.Request) []nexus.Fact {
+	t, said := s.Stepper(q), nexus.ReadStep(r.Text)
+	switch {
+	case t == nil || t.Status.Ended():
+		return nil
+	case said.Skip:
+		return facts(nexus.TaskSkipped{Task: t.ID, By: person(r)})
+	case said.Stop && s.Drain == nil:
+		return facts(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + person(r)})
+	}
+	return nil
+}

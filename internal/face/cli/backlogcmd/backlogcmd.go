@@ -1,0 +1,321 @@
+// Package backlogcmd holds the commands of the backlog: work that waits until somebody
+// starts it. See docs/backlog.md.
+package backlogcmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	c := listCommand(a)
+	c.AddCommand(addCommand(a), showCommand(a), editCommand(a), moveCommand(a), rejectCommand(a), startCommand(a))
+	return []*cobra.Command{c}
+}
+
+// listing is the object of nexus backlog --json.
+type listing struct {
+	Active   int               `json:"active"` // items that are worked on
+	Most     int               `json:"most"`   // that may be
+	Items    []workitem.Item   `json:"items"`
+	Problems []backlog.Problem `json:"problems"` // files that are no items
+}
+
+// shelf is the backlog of a repository as a command finds it. The caller closes the place.
+type shelf struct {
+	place *app.Place
+	store backlog.Store
+	items []workitem.Item
+	wrong []backlog.Problem
+}
+
+func open(ctx context.Context, a *console.Console, want app.Access) (*shelf, error) {
+	p, err := a.Open(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	s := &shelf{place: p, store: a.Backlog(p)}
+	if s.items, s.wrong, err = s.store.Sync(ctx, p.Record()); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func listCommand(a *console.Console) *cobra.Command {
+	var all bool
+	c := a.Command("backlog [--all] [--json]", "list the work that waits, and work on it", func(ctx context.Context, _ []string) error {
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		s, err := open(ctx, a, app.Reads)
+		if err != nil {
+			return err
+		}
+		defer s.place.Close()
+		l := listing{Most: settings.Limits.Items, Items: []workitem.Item{}, Problems: append([]backlog.Problem{}, s.wrong...)}
+		for _, i := range s.items {
+			if i.State == workitem.Active {
+				l.Active++
+			}
+			if over := i.State == workitem.Done || i.State == workitem.Rejected; !over || all {
+				l.Items = append(l.Items, i)
+			}
+		}
+		if err := a.Answer(l, func(st view.Style) string { return draw(st, l) }); err != nil || len(l.Problems) == 0 {
+			return err
+		}
+		return console.ExitError(console.CodeFailed)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Flags().BoolVar(&all, "all", false, "also list what is done or rejected")
+	a.JSONFlag(c)
+	return c
+}
+
+func draw(s view.Style, l listing) string {
+	var b strings.Builder
+	if len(l.Items) == 0 {
+		b.WriteString("nothing waits\n")
+	} else {
+		rows := make([][]string, len(l.Items))
+		for n, i := range l.Items {
+			rows[n] = []string{string(i.State), view.Clean(i.ID), string(i.Priority), view.Clean(i.Title), view.Clean(about(i))}
+		}
+		b.WriteString(view.Table(s, []string{"state", "id", "priority", "title", ""}, rows))
+		fmt.Fprintf(&b, "%d of at most %d active\n", l.Active, l.Most)
+	}
+	for _, p := range l.Problems {
+		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.Clean(p.File), view.Clean(p.Why))
+		if p.Hint != "" {
+			fmt.Fprintf(&b, "  %s\n", view.Clean(p.Hint))
+		}
+	}
+	return b.String()
+}
+
+// about says what else is known of an item.
+func about(i workitem.Item) string {
+	switch {
+	case i.State == workitem.Done && i.Commit != "":
+		return "landed as " + view.Short(i.Commit)
+	case i.Reason != "":
+		return i.Reason
+	case i.State != workitem.Waiting && i.Run != "":
+		return "run " + string(i.Run)
+	default:
+		return ""
+	}
+}
+
+func addCommand(a *console.Console) *cobra.Command {
+	var w startcmd.Wish
+	var file string
+	c := a.Command("add TEXT | -f FILE [flags]", "put something into the backlog", func(ctx context.Context, args []string) error {
+		if err := w.Read(ctx, a, file, args); err != nil {
+			return err
+		}
+		p, err := a.Open(ctx, app.Reads)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		item, err := a.Backlog(p).Add(ctx, w.Item(a.User(), a.Now()))
+		if err != nil {
+			return err
+		}
+		return a.Answer(item, func(view.Style) string { return fmt.Sprintf("%s waits: %s\n", item.ID, workitem.Path(item.ID)) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, -1)
+	c.Flags().StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
+	w.Flags(c.Flags())
+	a.JSONFlag(c)
+	return c
+}
+
+func showCommand(a *console.Console) *cobra.Command {
+	c := a.Command("show ID [--json]", "print an item", func(ctx context.Context, args []string) error {
+		s, err := open(ctx, a, app.Reads)
+		if err != nil {
+			return err
+		}
+		defer s.place.Close()
+		item, err := backlog.Find(s.items, args[0])
+		if err != nil {
+			return s.unreadable(args[0], err)
+		}
+		return a.Answer(item, func(view.Style) string { return view.CleanText(item.String()) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+// unreadable says instead of an error that the file of that name is no item.
+func (s *shelf) unreadable(name string, err error) error {
+	for _, p := range s.wrong {
+		if strings.Contains(p.File, name) {
+			return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: p.File + ": " + p.Why, Hint: p.Hint}
+		}
+	}
+	return err
+}
+
+// changing changes an item, and returns it as it is then.
+type changing func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error)
+
+// change returns a command that changes one item.
+func change(a *console.Console, use, short string, do changing) *cobra.Command {
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		s, err := open(ctx, a, app.Changes)
+		if err != nil {
+			return err
+		}
+		defer s.place.Close()
+		item, err := backlog.Find(s.items, args[0])
+		if err != nil {
+			return s.unreadable(args[0], err)
+		}
+		if item, err = do(ctx, s, item); err != nil {
+			return err
+		}
+		return a.Answer(item, func(view.Style) string {
+			return fmt.Sprintf("%s is %s: %s\n", item.ID, item.State, workitem.Path(item.ID))
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+func editCommand(a *console.Console) *cobra.Command {
+	var w startcmd.Wish
+	var title string
+	var again bool
+	var c *cobra.Command
+	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
+	c = change(a, use, "change an item, or let a rejected one wait again", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+		changed := c.Flags().Changed
+		if item.State == workitem.Active || item.State == workitem.Queued {
+			return item, &nexus.Error{
+				Code:    nexus.CodeInvalidInput,
+				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
+				Hint:    "Tell its agent with nexus tell, or edit it when the run has ended.",
+			}
+		}
+		next := item
+		if changed("title") {
+			next.Title = strings.Join(strings.Fields(title), " ")
+		}
+		if changed("text") {
+			next.Text = strings.TrimSpace(w.Text)
+		}
+		whole := startcmd.Wanted(next)
+		if changed("priority") {
+			whole.Priority = w.Priority
+		}
+		if changed("type") {
+			whole.Kind = w.Kind
+		}
+		if changed("check") {
+			whole.Check = w.Check
+		}
+		if changed("files") {
+			whole.Files = w.Files
+		}
+		if err := whole.Read(ctx, a, "", nil); err != nil {
+			return item, err
+		}
+		next.Priority, next.Kind, next.Check, next.Files = nexus.Priority(whole.Priority), nexus.TaskKind(whole.Kind), whole.Check, whole.Files
+		if again {
+			next.State, next.Reason, next.Run, next.Commit = workitem.Waiting, "", "", ""
+		}
+		return s.store.Edit(ctx, item.ID, func(i *workitem.Item) error { *i = next; return nil })
+	})
+	f := c.Flags()
+	f.StringVar(&title, "title", "", "new title, as `TEXT`")
+	f.StringVar(&w.Text, "text", "", "new `TEXT` below the title")
+	f.BoolVar(&again, "again", false, "let it wait again, whatever it is")
+	w.Flags(f)
+	return c
+}
+
+func moveCommand(a *console.Console) *cobra.Command {
+	var before, after string
+	const use = "move ID --before ID | --after ID [--json]"
+	c := change(a, use, "change the order of the items that wait", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+		if before == "" && after == "" {
+			return item, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "nothing says where to",
+				Hint: "Name another item with --before or --after.",
+			}
+		}
+		err := s.store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+			to, err := backlog.Find(all, before+after)
+			if err != nil {
+				return nil, err
+			}
+			if item.State != workitem.Waiting || to.State != workitem.Waiting {
+				return nil, &nexus.Error{
+					Code:    nexus.CodeInvalidInput,
+					Message: fmt.Sprintf("%s is %s and %s is %s: only what waits has a place", item.ID, item.State, to.ID, to.State),
+					Hint:    "nexus backlog shows what waits.",
+				}
+			}
+			changed := workitem.Move(all, item.ID, to.ID, after != "")
+			if at := slices.IndexFunc(changed, func(i workitem.Item) bool { return i.ID == item.ID }); at >= 0 {
+				item = changed[at]
+			}
+			return changed, nil
+		})
+		return item, err
+	})
+	c.Flags().StringVar(&before, "before", "", "put it before the item `ID`, with its priority")
+	c.Flags().StringVar(&after, "after", "", "put it after the item `ID`, with its priority")
+	c.MarkFlagsMutuallyExclusive("before", "after")
+	return c
+}
+
+func rejectCommand(a *console.Console) *cobra.Command {
+	var why string
+	const use = "reject ID --why TEXT [--json]"
+	c := change(a, use, "say that an item will not be done, and why", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+		reason := strings.Join(strings.Fields(why), " ")
+		switch {
+		case reason == "":
+			return item, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "nothing says why",
+				Hint: "Give the reason with --why: it keeps others from adding the same again.",
+			}
+		case item.State == workitem.Active:
+			return item, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID),
+				Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
+			}
+		case item.State == workitem.Queued && s.place.Journal != nil:
+			wish := nexus.Request{Verb: nexus.VerbSkip, Item: item.ID, By: a.User()}
+			if _, err := s.place.Journal.Ask(ctx, item.Run, wish); err != nil {
+				return item, err
+			}
+		}
+		return s.store.Edit(ctx, item.ID, func(i *workitem.Item) error {
+			i.State, i.Reason, i.Commit = workitem.Rejected, reason, ""
+			return nil
+		})
+	})
+	c.Flags().StringVar(&why, "why", "", "the reason, as `TEXT`")
+	return c
+}

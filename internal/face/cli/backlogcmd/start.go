@@ -1,0 +1,133 @@
+package backlogcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
+)
+
+func startCommand(a *console.Console) *cobra.Command {
+	var o progress.Order
+	var queue bool
+	codes := []int{
+		console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld,
+		console.CodeInterrupted,
+	}
+	const short = "work on items now: in the run that is in progress, or in a new one"
+	c := a.Command("start ID... [--queue] [flags]", short, func(ctx context.Context, args []string) error {
+		if err := o.Check(); err != nil {
+			return err
+		}
+		s, err := open(ctx, a, app.Makes)
+		if err != nil {
+			return err
+		}
+		defer s.place.Close()
+		items, err := s.named(args)
+		if err != nil {
+			return err
+		}
+		r, running, err := s.place.Held(ctx)
+		if err != nil {
+			return err
+		}
+		if !running || !queue {
+			if err := room(a, s.items, len(items)); err != nil {
+				return err
+			}
+		}
+		if running {
+			return s.join(ctx, a, r, items)
+		}
+		return startcmd.Work(ctx, a, s.place, &o, items)
+	}, codes...)
+	c.Args = console.Takes(1, -1)
+	c.Flags().BoolVar(&queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
+	a.SettingFlags(c, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox",
+		"target", "land", "strict", "skip", "status-file")
+	progress.StartFlags(c, &o)
+	progress.OrderFlags(a, c, &o)
+	return c
+}
+
+// room sees that so many more items may be active.
+func room(a *console.Console, all []workitem.Item, more int) error {
+	for range more - 1 {
+		all = append(all[:len(all):len(all)], workitem.Item{ID: "one of those to be started", State: workitem.Active})
+	}
+	return startcmd.Room(a, all)
+}
+
+// named returns the items that are to be started: they wait.
+func (s *shelf) named(names []string) ([]workitem.Item, error) {
+	var items []workitem.Item
+	for _, name := range names {
+		i, err := backlog.Find(s.items, name)
+		if err != nil {
+			return nil, s.unreadable(name, err)
+		}
+		hint := "nexus backlog edit " + i.ID + " --again lets it wait again."
+		switch i.State {
+		case workitem.Waiting:
+			items = append(items, i)
+			continue
+		case workitem.Active, workitem.Queued:
+			hint = "nexus status " + string(i.Run) + " shows how it stands."
+		case workitem.Done, workitem.Rejected:
+		}
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait: it is %s", i.ID, i.State),
+			Hint: hint,
+		}
+	}
+	return items, nil
+}
+
+// join adds items to a run that is in progress.
+func (s *shelf) join(ctx context.Context, a *console.Console, r journal.Run, items []workitem.Item) error {
+	var all []runscmd.Added
+	for _, i := range items {
+		one := []workitem.Item{i}
+		if err := startcmd.Take(ctx, s.store, one, r.ID); err != nil {
+			return err
+		}
+		w := startcmd.Wanted(i)
+		got, err := runscmd.Add(ctx, a, s.place, r, w.Request(i.ID))
+		if err != nil {
+			return err
+		}
+		if got.Refused() {
+			if err := startcmd.Release(ctx, s.store, one); err != nil {
+				return err
+			}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s did not take %s: %s", r.ID, i.ID, got.Why),
+				Hint: "It waits again; start it when the run has ended.",
+			}
+		}
+		all = append(all, got)
+	}
+	if _, _, err := s.store.Sync(ctx, s.place.Record()); err != nil {
+		return err
+	}
+	return a.Answer(all, func(view.Style) string {
+		var b strings.Builder
+		for _, got := range all {
+			b.WriteString(got.Item + " is " + got.String())
+		}
+		return b.String()
+	})
+}

@@ -1,0 +1,203 @@
+package runscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// planning is how long a command waits until a planner made tasks of what was added.
+const planning = 5 * time.Minute
+
+// Added is what became of something that was added: the object of nexus add --json.
+type Added struct {
+	Run     nexus.RunID    `json:"run,omitzero"` // empty where no run has it
+	Seq     int64          `json:"seq,omitzero"` // of the request in the journal
+	Held    bool           `json:"held"`         // somebody conducts the run
+	Granted bool           `json:"granted"`
+	Tasks   []nexus.TaskID `json:"tasks,omitempty"`   // that came of it, as far as is known
+	Asks    string         `json:"question,omitzero"` // that waits for a person, about those tasks
+	Item    string         `json:"item,omitzero"`     // of the backlog
+	Why     string         `json:"why,omitzero"`      // why nothing came of it, or not yet
+	refused bool
+}
+
+func addCommand(a *console.Console) *cobra.Command {
+	var run, file string
+	var w startcmd.Wish
+	const use = "add TEXT | -f FILE [--needs TASKS] [--run RUN] [flags]"
+	c := a.Command(use, "add a task to the run that is in progress", func(ctx context.Context, args []string) error {
+		if err := w.Read(ctx, a, file, args); err != nil {
+			return err
+		}
+		p, err := a.Open(ctx, app.Changes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		r, ok, err := target(ctx, p, run)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return keepForLater(ctx, a, p, w, "no run is in progress")
+		}
+		got, err := Add(ctx, a, p, r, w.Request(""))
+		if err != nil {
+			return err
+		}
+		if got.refused && run == "" && len(w.Needs) == 0 {
+			return keepForLater(ctx, a, p, w, fmt.Sprintf("run %s did not take it: %s", r.ID, got.Why))
+		}
+		return tellAdded(a, got)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, -1)
+	f := c.Flags()
+	f.StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
+	w.Flags(f)
+	f.StringSliceVar(&w.Needs, "needs", nil, "`TASKS` of the run that must land before, such as T1,T3")
+	f.StringVar(&run, "run", "", "the `RUN`; the latest in progress if not given")
+	a.JSONFlag(c)
+	return c
+}
+
+// target returns the run that something is added to; false where none is in progress.
+func target(ctx context.Context, p *app.Place, name string) (journal.Run, bool, error) {
+	if name == "" {
+		return p.Held(ctx)
+	}
+	r, err := p.Run(ctx, name)
+	return r, err == nil, err
+}
+
+// Add asks a run to take something more, and waits a while for what becomes of it.
+func Add(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, wish nexus.Request) (Added, error) {
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return Added{}, err
+	}
+	if why, hint := over(s, wish); why != "" && r.Holder == nil {
+		return Added{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
+	}
+	wish.By = a.User()
+	e, err := p.Journal.Ask(ctx, r.ID, wish)
+	if err != nil {
+		return Added{}, err
+	}
+	got := Added{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil, Item: wish.Item}
+	if !got.Held {
+		got.Why = "it is taken when the run continues: nexus resume"
+		return got, nil
+	}
+	told, err := settled(ctx, p, asked{Run: r.ID, Seq: e.Seq, Held: true})
+	switch {
+	case err != nil:
+		return got, err
+	case !told.Settled:
+		got.Why = "the run has not answered yet"
+		return got, nil
+	case !told.Granted:
+		got.refused, got.Why = true, told.Why
+		return got, nil
+	}
+	got.Granted = true
+	return got, become(ctx, p, &got)
+}
+
+// become follows a run until it is known which tasks come of an addition, or why none do yet.
+func become(ctx context.Context, p *app.Place, got *Added) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, planning, errPatience)
+	defer cancel()
+	known := func() (bool, error) {
+		s, err := p.Replay(ctx, got.Run)
+		if err != nil {
+			return false, err
+		}
+		x := s.Addition(got.Seq)
+		switch {
+		case x == nil:
+			got.Why = "the run does not have it any more"
+		case len(x.Tasks) > 0:
+			got.Tasks, got.Why = x.Tasks, ""
+		case x.Why != "":
+			got.Granted, got.refused, got.Why = false, false, x.Why
+		case x.Question != "":
+			got.Asks, got.Why = x.Question, "its tasks wait for consent"
+		case s.Status == nexus.StatusPaused:
+			got.Why = "the run is paused"
+		case s.Status.Ended():
+			got.Why = "the run ended before: it is taken when it continues"
+		case !s.Planned:
+			got.Why = "it is taken once the plan of the run is approved"
+		case x.Item != "" && x.Attempt == "":
+			got.Why = "other items come first"
+		default:
+			got.Why = "a planner makes tasks of it"
+			return false, nil
+		}
+		return true, nil
+	}
+	for _, err := range p.Journal.Follow(ctx, got.Run, got.Seq) {
+		if err == nil {
+			var done bool
+			if done, err = known(); done {
+				return err
+			}
+		}
+		if err != nil && errors.Is(context.Cause(ctx), errPatience) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepForLater puts what no run takes into the backlog.
+func keepForLater(ctx context.Context, a *console.Console, p *app.Place, w startcmd.Wish, why string) error {
+	item, err := a.Backlog(p).Add(ctx, w.Item(a.User(), a.Now()))
+	if err != nil {
+		return err
+	}
+	got := Added{Item: item.ID, Why: why}
+	return a.Answer(got, func(view.Style) string {
+		return fmt.Sprintf("%s, so it is in the backlog: %s\nstart it with: nexus backlog start %s\n", why, workitem.Path(item.ID), item.ID)
+	})
+}
+
+// tellAdded says what became of what was added.
+func tellAdded(a *console.Console, got Added) error {
+	if got.refused {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was added: " + got.Why, Hint: "See nexus status."}
+	}
+	return a.Answer(got, func(view.Style) string { return got.String() })
+}
+
+// Refused reports whether the run does not have it.
+func (g Added) Refused() bool { return g.refused }
+
+// String says what became of it, for people.
+func (g Added) String() string {
+	what := "added to run " + string(g.Run)
+	switch {
+	case len(g.Tasks) > 0:
+		return fmt.Sprintf("%s: %s\n", what, nexus.Join(g.Tasks))
+	case g.Asks != "":
+		return fmt.Sprintf("%s; %s: nexus approve %s, or nexus reject %s --why TEXT\n", what, g.Why, g.Asks, g.Asks)
+	default:
+		return strings.TrimSuffix(what+"; "+g.Why, "; ") + "\n"
+	}
+}

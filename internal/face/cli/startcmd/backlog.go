@@ -1,0 +1,164 @@
+package startcmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
+)
+
+// emptyBacklog works on all items that wait, in their order.
+func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, args []string) error {
+	if len(args) > 0 || o.Plan != nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --backlog were given", Hint: "Give one of them."}
+	}
+	p, err := a.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, wrong, err := a.Backlog(p).Sync(ctx, p.Record())
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: wrong[0].File + ": " + wrong[0].Why, Hint: wrong[0].Hint}
+	}
+	if err := Room(a, all); err != nil {
+		return err
+	}
+	waits := slices.DeleteFunc(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
+	if len(waits) == 0 {
+		return &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "no item of the backlog waits",
+			Hint: `Add one with nexus backlog add "...".`,
+		}
+	}
+	return Work(ctx, a, p, o, waits)
+}
+
+// Room returns an error that says what is active, where no other item may be.
+func Room(a *console.Console, all []workitem.Item) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	var active []string
+	for _, i := range all {
+		if i.State == workitem.Active {
+			active = append(active, fmt.Sprintf("%s (run %s)", i.ID, i.Run))
+		}
+	}
+	if most := settings.Limits.Items; most == 0 || len(active) < most {
+		return nil
+	}
+	return &nexus.Error{
+		Code:    nexus.CodeInvalidInput,
+		Message: fmt.Sprintf("%d items are active, and backlog.active allows no more: %s", len(active), strings.Join(active, ", ")),
+		Hint:    "Wait until one has ended, let it wait in the run that is in progress with nexus backlog start --queue, or raise backlog.active.",
+	}
+}
+
+// Work begins a run that works on items of the backlog, in their order, and writes down what
+// came of them.
+func Work(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order, items []workitem.Item) error {
+	titles := make([]string, len(items))
+	for n, i := range items {
+		w := Wanted(i)
+		if err := w.check(a); err != nil {
+			return fmt.Errorf("item %s: %w", i.ID, err)
+		}
+		r := w.Request(i.ID)
+		r.By = a.User()
+		r.Plan.Tasks[0].Prefer(o.Goal.Tier, o.Goal.Strategy, false)
+		o.Added, titles[n] = append(o.Added, r), i.Title
+	}
+	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+legible.Cut(strings.Join(titles, "; "), 400)
+	if !o.Headless {
+		if err := inspect.AskTrust(ctx, a); err != nil {
+			return err
+		}
+	}
+	if err := precheck(ctx, a, p, o); err != nil {
+		return err
+	}
+	if err := consent(a, p, o, a.Person()); err != nil {
+		return err
+	}
+	store, begun := a.Backlog(p), nexus.RunID("")
+	if err := Take(ctx, store, items, ""); err != nil {
+		return err
+	}
+	told := a.Host.Began
+	a.Host.Began = func(id nexus.RunID) {
+		if begun = id; told != nil {
+			told(id)
+		}
+		if err := own(ctx, store, items, id); err != nil {
+			a.Complain(err) // the journal knows, and the next command writes it down
+		}
+	}
+	err := progress.Carry(ctx, a, p, *o)
+	done := context.WithoutCancel(ctx)
+	if begun == "" {
+		a.Complain(Release(done, store, items))
+	} else if _, _, lost := store.Sync(done, p.Record()); lost != nil {
+		a.Complain(lost)
+	}
+	return err
+}
+
+// Take marks items as those that a run is about to have; empty for one that has no name yet.
+// One that does not wait any more is refused.
+func Take(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
+	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+		return pick(all, items, func(i *workitem.Item) error {
+			if i.State != workitem.Waiting {
+				return &nexus.Error{
+					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait any more: it is %s", i.ID, i.State),
+					Hint: "nexus backlog shows how it stands.",
+				}
+			}
+			i.State, i.Run, i.Reason = workitem.Queued, run, ""
+			return nil
+		})
+	})
+}
+
+// own writes down which run has items.
+func own(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
+	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+		return pick(all, items, func(i *workitem.Item) error { i.Run = run; return nil })
+	})
+}
+
+// Release lets items wait again that no run was begun for.
+func Release(ctx context.Context, store backlog.Store, items []workitem.Item) error {
+	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+		return pick(all, items, func(i *workitem.Item) error { i.State, i.Run = workitem.Waiting, ""; return nil })
+	})
+}
+
+// pick changes those of all that are among items.
+func pick(all, items []workitem.Item, change func(*workitem.Item) error) ([]workitem.Item, error) {
+	var changed []workitem.Item
+	for _, i := range all {
+		if !slices.ContainsFunc(items, func(o workitem.Item) bool { return o.ID == i.ID }) {
+			continue
+		}
+		if err := change(&i); err != nil {
+			return nil, err
+		}
+		changed = append(changed, i)
+	}
+	return changed, nil
+}

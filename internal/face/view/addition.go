@@ -1,0 +1,28 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// describeAddition says what became of something that was added to the run. It is empty
+// for other facts.
+func describeAddition(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.AdditionSought:
+		return fmt.Sprintf("%s: a planner makes tasks of what was added", f.Attempt)
+	case nexus.AdditionProposed:
+		text := fmt.Sprintf("%s: %s proposed", f.Attempt, Count(len(f.Tasks), "task"))
+		if f.Cover != nil {
+			text += "; " + coverLine(f.Cover)
+		}
+		return text
+	case nexus.AdditionFailed:
+		return Because("nothing came of what was added", f.Why)
+	case nexus.TasksAdded:
+		return fmt.Sprintf("added%s: %s", by(f.By), nexus.Join(f.Tasks))
+	default:
+		return ""
+	}
+}

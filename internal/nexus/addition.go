@@ -1,0 +1,71 @@
+package nexus
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What is added to a run after its plan, and asked before a task of it begins.
+type (
+	// AdditionSought intends to make tasks of what somebody added to the run.
+	AdditionSought struct {
+		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make them
+		Request int64     `json:"request"` // the RequestMade that added it
+	}
+	// AdditionProposed offers tasks for an addition. They are none of the run's
+	// before TasksAdded, and their names are those of their planner.
+	AdditionProposed struct {
+		Attempt AttemptID  `json:"attempt"`
+		Tasks   []Task     `json:"tasks"`
+		Cover   *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
+	}
+	// AdditionFailed says why nothing comes of an addition.
+	AdditionFailed struct {
+		Request int64     `json:"request"`
+		Attempt AttemptID `json:"attempt,omitzero"` // that could not make tasks of it; empty where none was to
+		Why     string    `json:"why"`
+		By      string    `json:"by,omitzero"` // who took it back; empty: nothing could be made of it
+	}
+	// TasksAdded gives the run more tasks, which are planned before it.
+	TasksAdded struct {
+		Request int64    `json:"request"`
+		Tasks   []TaskID `json:"tasks"`
+		By      string   `json:"by"` // who agreed to them
+	}
+)
+
+// The triggers of questions about tasks.
+const (
+	AddTrigger  = "add"  // may tasks that were made of an addition be the run's
+	StepTrigger = "step" // may the next task begin, in a run that works task by task
+)
+
+// StepAnswer is what a person wants of the task that is to begin next.
+type StepAnswer struct {
+	Skip, Stop bool   // it is left out; the run ends
+	Tell       string // what its agent is to know; empty for nothing
+}
+
+// ReadStep reads the answer to whether a task may begin. A yes and words for its agent
+// let it begin, "skip" and a no leave it out, "stop" ends the run.
+func ReadStep(answer string) StepAnswer {
+	answer = strings.TrimSpace(answer)
+	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end < 0 {
+		end = len(answer)
+	}
+	word, rest := strings.ToLower(answer[:end]), strings.TrimLeft(answer[end:], " \t\r\n:;,.!-")
+	apart := rest == "" || strings.ContainsRune(":;,.!-", rune(answer[end]))
+	switch {
+	case apart && slices.Contains([]string{"", "n", "no", "skip", "reject", "rejected"}, word):
+		return StepAnswer{Skip: true}
+	case apart && slices.Contains([]string{"stop", "abort", "quit", "q"}, word):
+		return StepAnswer{Stop: true}
+	case apart && (Agrees(word) || word == "continue" || word == "go"):
+		return StepAnswer{Tell: rest}
+	case word == "tell" && rest != "":
+		return StepAnswer{Tell: rest}
+	}
+	return StepAnswer{Tell: answer}
+}

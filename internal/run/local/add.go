@@ -1,0 +1,44 @@
+package local
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// add lets the planner make tasks of what somebody added to the run, with the checks that a
+// plan gets, on what has landed so far.
+func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	if err := Begin(ctx, m.Worker.Trees, v); err != nil {
+		return nil, err
+	}
+	v.Goal.Goal.Text = v.Added.Brief
+	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
+	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Planner))
+	var err error
+	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
+		return nil, fmt.Errorf("make a worktree to plan an addition in: %w", err)
+	}
+	g := prompt.Goal{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files}
+	g.Open, _ = inquiry.Vague(g.Text)
+	for _, t := range v.Tasks {
+		g.Planned = append(g.Planned, string(t.ID)+": "+t.Title)
+	}
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	var facts []nexus.Fact
+	switch {
+	case err == nil:
+		facts = []nexus.Fact{nexus.AdditionProposed{Attempt: f.Attempt, Tasks: made.Tasks, Cover: made.Cover}}
+	case unplanned(err):
+		facts = []nexus.Fact{nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: err.Error()}}
+	default:
+		return nil, err
+	}
+	return facts, p.tree.Remove(ctx)
+}

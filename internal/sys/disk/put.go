@@ -1,0 +1,69 @@
+package disk
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Put puts a file below root in its place as a whole, and through no link.
+func Put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
+	if err := Plain(root, name); err != nil {
+		return err
+	}
+	dir := path.Dir(name)
+	if err := root.MkdirAll(filepath.FromSlash(dir), dirs); err != nil {
+		return err
+	}
+	// Nobody has laid a link there; its name says what it is, if it stays behind.
+	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text()))
+	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(next, filepath.FromSlash(name))
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(next))
+	}
+	return nil
+}
+
+// Plain makes sure that what is there of a path are directories and, at its end,
+// a file, unless it ends with a slash: a link leads to what somebody else chose,
+// within the checkout, too.
+func Plain(root *os.Root, name string) error {
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' || strings.HasSuffix(name[:i], "/") {
+			continue
+		}
+		info, err := root.Lstat(filepath.FromSlash(name[:i]))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		what := "directory"
+		ok := info.IsDir()
+		if i == len(name) {
+			what, ok = "file", info.Mode().IsRegular()
+		}
+		if !ok {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: it is not a plain %s", name[:i], what),
+				Hint: "Replace it with the " + what + " itself.",
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+// Package backlog keeps the work of a repository that waits: a file for each item
+// ([workitem.Dir]), which people read, edit and commit. What came of an item is read from
+// the journal; its file says so for those who have no journal.
+//
+// Only commands of people write here, never a run.
+package backlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// maxItems is how many files are read.
+const maxItems = 10_000
+
+// Store is where the items of a repository are.
+type Store struct {
+	Repo  string              // the user's checkout; empty: there is none
+	State string              // directory of the repository's state, where the lock is
+	Mask  func([]byte) []byte // takes keys out of what is written; may be nil
+	Now   func() time.Time    // nil: nothing is about to be started
+}
+
+// grace is how long an item may be about to be started: after that, whoever was to start it
+// is dead.
+const grace = time.Minute
+
+// starting reports whether somebody is about to start an item: its file was written just now.
+func (s Store) starting(id string) bool {
+	info, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id))))
+	return err == nil && s.Now != nil && s.Now().Sub(info.ModTime()).Abs() < grace
+}
+
+// Problem is a file that is no item, and why.
+type Problem struct {
+	File string `json:"file"` // with the line
+	Why  string `json:"why"`
+	Hint string `json:"hint,omitzero"`
+}
+
+// Load reads all items in their order, and says which files are none.
+func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
+	if s.Repo == "" {
+		return nil, nil, nil
+	}
+	root, err := os.OpenRoot(s.Repo)
+	if err != nil {
+		return nil, nil, disk.Fail("read the backlog", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	if err := disk.Plain(root, workitem.Dir+"/"); err != nil {
+		return nil, []Problem{problem(err)}, nil
+	}
+	entries, err := fs.ReadDir(root.FS(), workitem.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, disk.Fail("read the backlog", err)
+	}
+	for _, e := range entries {
+		file := path.Join(workitem.Dir, e.Name())
+		if !strings.HasSuffix(file, ".md") || strings.EqualFold(e.Name(), "README.md") || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if len(all) == maxItems {
+			why := fmt.Sprintf("there are more than %d files; the rest are not read", maxItems)
+			wrong = append(wrong, Problem{workitem.Dir, why, "Delete what is done."})
+			break
+		}
+		item, err := read(root, file)
+		if err != nil {
+			wrong = append(wrong, problem(err))
+			continue
+		}
+		all = append(all, item)
+	}
+	workitem.Sort(all)
+	return all, wrong, nil
+}
+
+func read(root *os.Root, file string) (workitem.Item, error) {
+	if err := disk.Plain(root, file); err != nil {
+		return workitem.Item{}, err
+	}
+	f, err := root.Open(filepath.FromSlash(file))
+	if err != nil {
+		return workitem.Item{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, workitem.MaxFile+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return workitem.Item{}, err
+	}
+	return workitem.Parse(file, data)
+}
+
+func problem(err error) Problem {
+	p := Problem{Why: err.Error()}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		p.Hint = e.Hint
+	}
+	if file, why, ok := strings.Cut(p.Why, ": "); ok {
+		p.File, p.Why = file, why
+	}
+	return p
+}
+
+// Find returns the item that a name means: its ID, or a part of it that no other has.
+func Find(all []workitem.Item, name string) (workitem.Item, error) {
+	var found []workitem.Item
+	for _, i := range all {
+		if i.ID == name {
+			return i, nil
+		}
+		if name != "" && strings.Contains(i.ID, name) {
+			found = append(found, i)
+		}
+	}
+	e := &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item %q in the backlog", name),
+		Hint: "nexus backlog lists them.",
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return workitem.Item{}, e
+	}
+	e.Code, e.Message = nexus.CodeInvalidInput, fmt.Sprintf("%d items have %q in their names", len(found), name)
+	e.Hint = "Give more of the name; nexus backlog lists them."
+	return workitem.Item{}, e
+}
+
+// Change lets change decide about the items as they are, while no other process changes them,
+// and writes those that it returns.
+func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]workitem.Item, error)) error {
+	if s.Repo == "" {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep the backlog in",
+			Hint: "Work in a checkout of the repository.",
+		}
+	}
+	return disk.Lock(ctx, filepath.Join(s.State, "backlog.lock"), func(context.Context) error {
+		all, _, err := s.Load()
+		if err != nil {
+			return err
+		}
+		changed, err := change(all)
+		if err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(s.Repo)
+		if err != nil {
+			return disk.Fail("write the backlog", err)
+		}
+		defer func() { _ = root.Close() }() // each file was closed for itself
+		for _, i := range changed {
+			data := []byte(i.String())
+			if s.Mask != nil {
+				data = s.Mask(data)
+			}
+			if _, err := workitem.Parse(workitem.Path(i.ID), data); err != nil {
+				return err
+			}
+			if err := disk.Put(root, workitem.Path(i.ID), data, 0o755, 0o644); err != nil {
+				return disk.Fail("write "+workitem.Path(i.ID), err)
+			}
+		}
+		return nil
+	})
+}
+
+// Add gives a new item its name, and writes it.
+func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, error) {
+	err := s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+		item.ID = workitem.Name(item.Title, func(id string) bool {
+			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id)))) // also one that cannot be read
+			return err == nil || slices.ContainsFunc(all, func(i workitem.Item) bool { return i.ID == id })
+		})
+		return []workitem.Item{item}, nil
+	})
+	return item, err
+}
+
+// Edit changes one item.
+func (s Store) Edit(ctx context.Context, id string, edit func(*workitem.Item) error) (item workitem.Item, err error) {
+	err = s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+		if item, err = Find(all, id); err != nil {
+			return nil, err
+		}
+		if err := edit(&item); err != nil {
+			return nil, err
+		}
+		return []workitem.Item{item}, nil
+	})
+	return item, err
+}
+
+// Record is what is known of runs.
+type Record interface {
+	// Runs lists those of the repository, the latest last.
+	Runs(ctx context.Context) ([]nexus.RunID, error)
+	// Replay returns how a run stands, nil for one that is not here.
+	Replay(ctx context.Context, run nexus.RunID) (*state.State, error)
+}
+
+// Sync writes down what came of the items that runs work on, or worked on last, and returns
+// all items as they are now. One that was about to be started when a process died is found in
+// the run that has it, or waits again. An item of a run that is not here stays as it is.
+func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong []Problem, err error) {
+	known := map[nexus.RunID]*state.State{}
+	stand := func(i workitem.Item) (workitem.Item, error) {
+		if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
+			return i, nil
+		}
+		if i.Run == "" {
+			return s.orphan(ctx, r, i)
+		}
+		st, ok := known[i.Run]
+		if !ok {
+			if st, err = r.Replay(ctx, i.Run); err != nil {
+				return i, err
+			}
+			known[i.Run] = st
+		}
+		if st == nil {
+			return i, nil
+		}
+		now := i.Stand(st)
+		if i.State != workitem.Waiting && st.Item(i.ID) == nil && s.starting(i.ID) {
+			return i, nil
+		}
+		if i.State == workitem.Waiting && now.State == workitem.Waiting {
+			return i, nil // what people wrote into it since stays
+		}
+		return now, nil
+	}
+	stale := func(all []workitem.Item) (changed []workitem.Item, err error) {
+		for n, i := range all {
+			now, err := stand(i)
+			if err != nil {
+				return nil, err
+			}
+			if now.State != i.State || now.Reason != i.Reason || now.Commit != i.Commit || now.Run != i.Run {
+				all[n] = now
+				changed = append(changed, now)
+			}
+		}
+		return changed, nil
+	}
+	if all, wrong, err = s.Load(); err != nil {
+		return nil, nil, err
+	}
+	if changed, err := stale(all); err != nil || len(changed) == 0 {
+		return all, wrong, err
+	}
+	err = s.Change(ctx, func(fresh []workitem.Item) ([]workitem.Item, error) {
+		changed, err := stale(fresh)
+		all = fresh
+		return changed, err
+	})
+	workitem.Sort(all)
+	return all, wrong, err
+}
+
+// orphan finds the run of an item that was about to be started.
+func (s Store) orphan(ctx context.Context, r Record, i workitem.Item) (workitem.Item, error) {
+	runs, err := r.Runs(ctx)
+	if err != nil {
+		return i, err
+	}
+	for _, id := range slices.Backward(runs) {
+		st, err := r.Replay(ctx, id)
+		if err != nil {
+			return i, err
+		}
+		if st != nil && st.Item(i.ID) != nil {
+			i.Run = id
+			return i.Stand(st), nil
+		}
+	}
+	if !s.starting(i.ID) {
+		i.State = workitem.Waiting
+	}
+	return i, nil
+}
