@@ -398,7 +398,7 @@ func Because(text, why string) string {
 func describeRun(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
-		return "goal: " + f.Goal.Text
+		return "goal: " + Goal(f.Goal.Text)
 	case nexus.RunStarted:
 		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
 	case nexus.RunRecovered:
