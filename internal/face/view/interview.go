@@ -47,3 +47,17 @@ func describeInterview(f nexus.Fact) string {
 		return ""
 	}
 }
+
+// describeSpec says what writing a spec came to.
+func describeSpec(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.SpecSought:
+		return "writing"
+	case nexus.SpecWritten:
+		return Because("written", f.Warning)
+	case nexus.SpecFailed:
+		return "failed: " + f.Why
+	default:
+		return ""
+	}
+}
