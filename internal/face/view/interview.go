@@ -7,10 +7,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// aboutInterview says who assumes something: the planner also does.
+// aboutInterview says what a fact from before a plan is about: the planner also
+// assumes something.
 func aboutInterview(f nexus.Fact) string {
-	if f, ok := f.(nexus.AssumptionStated); ok && strings.HasPrefix(string(f.Attempt), "plan.") {
-		return "plan"
+	switch f := f.(type) {
+	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
+		return "spec"
+	case nexus.AssumptionStated:
+		if strings.HasPrefix(string(f.Attempt), "plan.") {
+			return "plan"
+		}
+	default:
 	}
 	return "interview"
 }
@@ -44,7 +51,7 @@ func describeInterview(f nexus.Fact) string {
 	case nexus.AssumptionLocked:
 		return fmt.Sprintf("%s holds: %s agreed", f.ID, f.By)
 	default:
-		return ""
+		return describeSpec(f)
 	}
 }
 

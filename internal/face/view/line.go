@@ -249,10 +249,9 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeRequest(f)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised:
 		return "plan", describePlan(f)
-	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
+		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
 		return aboutInterview(f), describeInterview(f)
-	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
-		return "spec", describeSpec(f)
 	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		return describeTask(f)
