@@ -72,7 +72,8 @@ func specCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(w, func(s view.Style) string { return drawWritten(s, w) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld,
+		console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the goal from `FILE`")
@@ -215,7 +216,10 @@ func unwrittenSpec(s *state.State, err error) error {
 		}
 	}
 	if err == nil {
-		err = &nexus.Error{Code: nexus.CodeNothingProposed, Message: "no spec: " + s.Why, Hint: "nexus logs " + string(s.Run) + " shows what happened."}
+		err = &nexus.Error{
+			Code: nexus.CodeNothingProposed, Message: "no spec: " + s.Why,
+			Hint: "nexus logs " + string(s.Run) + " shows what happened.",
+		}
 	}
 	return err
 }
