@@ -29,10 +29,12 @@ RACED = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|i
 # packages with tests that do less under the race detector, or that make race leaves out
 FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
 
-.PHONY: agents demo build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
+.PHONY: agents demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
-	go run ./cmd/nexus demo
+	go run ./cmd/nexus demo $(filter genesis,$(MAKECMDGOALS))
+
+genesis: demo ## show how a project begins from a sentence, offline: make demo -- genesis
 
 build: ## build bin/nexus, stripped, as a release has it
 	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/nexus ./cmd/nexus

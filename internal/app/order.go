@@ -140,6 +140,8 @@ func (a *App) Ready(c config.Config, o Order) error {
 	switch {
 	case o.Goal.Mode == nexus.Interview:
 		roles = []nexus.Role{nexus.Interviewer}
+	case o.Goal.Mode == nexus.Specify:
+		roles = []nexus.Role{nexus.Specifier}
 	case o.Run == "" && o.Plan == nil:
 		roles = append(roles, nexus.Planner)
 	}

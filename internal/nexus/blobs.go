@@ -51,6 +51,20 @@ func (f SessionCompacted) Blobs() []string { return slices.Clone(f.Messages) }
 // Blobs returns what the role submitted.
 func (f SessionEnded) Blobs() []string { return []string{f.Result} }
 
+// Blobs returns the spec and what it was made from.
+func (f SpecWritten) Blobs() []string { return append(reportBlobs(f.Reports), f.Spec) }
+
+// Blobs returns what was found out.
+func (f SpecFailed) Blobs() []string { return reportBlobs(f.Reports) }
+
+func reportBlobs(reports []SpecReport) []string {
+	var all []string
+	for _, r := range reports {
+		all = append(all, r.Text)
+	}
+	return all
+}
+
 func blobsOf(all []Evidence) []string {
 	var out []string
 	for _, e := range all {

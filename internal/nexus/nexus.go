@@ -32,6 +32,9 @@ type Goal struct {
 	Tier     Tier     `json:"tier,omitzero"`     // where every task of a plan that is made starts; empty leaves it to the planner
 	Strategy Strategy `json:"strategy,omitzero"` // of every task of a plan that is made
 
+	Depth    string `json:"depth,omitzero"`    // of the spec that is written of it
+	Research bool   `json:"research,omitzero"` // researchers report first
+
 	Source  string `json:"source,omitzero"`  // address of the issue or text that it was read from
 	Comment bool   `json:"comment,omitzero"` // one comment on that issue says how the run stands
 
@@ -48,6 +51,7 @@ const (
 	Draft     Mode = "draft"     // a plan and no work
 	Interview Mode = "interview" // questions until the goal is clear, and no work
 	Backlog   Mode = "backlog"   // no plan: all tasks come of items that are added
+	Specify   Mode = "specify"   // a spec of the goal, and no work
 )
 
 // Tier is how strong, and how expensive, a model is.

@@ -12,7 +12,7 @@ func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
-		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{},
+		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{}, SpecSought{}, SpecWritten{}, SpecFailed{},
 		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, LaneFormed{}, AttemptStarted{}, AttemptResumed{},
@@ -179,6 +179,9 @@ func (EnvironmentPrepared) fact() string  { return "environment.prepared" }
 func (InterviewSought) fact() string      { return "interview.sought" }
 func (InterviewHeard) fact() string       { return "interview.heard" }
 func (InterviewFailed) fact() string      { return "interview.failed" }
+func (SpecSought) fact() string           { return "spec.sought" }
+func (SpecWritten) fact() string          { return "spec.written" }
+func (SpecFailed) fact() string           { return "spec.failed" }
 func (RequirementCaptured) fact() string  { return "requirement.captured" }
 func (RequirementWithdrawn) fact() string { return "requirement.withdrawn" }
 func (AssumptionStated) fact() string     { return "assumption.stated" }

@@ -214,6 +214,8 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		return add(Key(f.Attempt), "")
 	case nexus.InterviewSought:
 		return add(Key(f.Attempt), "")
+	case nexus.SpecSought:
+		return add(Key(f.Attempt), "")
 	case nexus.RoutesSought:
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Attempt = c.State.Judging.Clone()

@@ -139,6 +139,8 @@ func (c *Core) failure(w Work, why string) nexus.Fact {
 		return nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: why}
 	case nexus.InterviewSought:
 		return nexus.InterviewFailed{Attempt: nexus.AttemptID(w.Key), Why: why}
+	case nexus.SpecSought:
+		return nexus.SpecFailed{Attempt: nexus.AttemptID(w.Key), Why: why}
 	case nexus.RoutesSought:
 		return nexus.RoutesTold{Attempt: nexus.AttemptID(w.Key), Why: why}
 	default:

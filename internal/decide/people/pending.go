@@ -11,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -30,11 +32,19 @@ type Item struct {
 	Severity Severity    `json:"severity"`
 	Text     string      `json:"text"`              // what is asked, with hidden characters written out
 	Choices  []string    `json:"choices,omitempty"` // the only answers; none: any text
+	Offers   []Offer     `json:"offers,omitempty"`  // answers to pick where any text is one
 	Fallback string      `json:"fallback"`          // what happens if nobody answers
 	Asked    time.Time   `json:"asked"`
 	Deadline time.Time   `json:"deadline,omitzero"` // when the fallback applies; zero: never
 
 	task nexus.TaskID // the task that waits; empty for a question
+}
+
+// Offer is an answer that can be picked instead of written.
+type Offer struct {
+	Label   string `json:"label"`
+	Answer  string `json:"answer"`
+	Default bool   `json:"default,omitzero"` // it is what happens without an answer
 }
 
 // Key names an item among all of a repository's.
@@ -136,7 +146,8 @@ func (b *Inbox) Items() []Item {
 }
 
 // questions returns the open questions. Of a run that is over and not the
-// latest, those of tasks are left with the tasks.
+// latest, those of tasks are left with the tasks. An interview that was put off
+// waits as long as it takes.
 func (r *run) questions(latest bool) []Item {
 	var all []Item
 	for _, q := range r.Asks() {
@@ -144,14 +155,32 @@ func (r *run) questions(latest bool) []Item {
 		if StaysOpen(q.Trigger) {
 			due = time.Time{} // it may be answered at any time
 		}
-		if !due.IsZero() && !due.After(q.At) || r.answers(q) != nil || q.Attempt != "" && r.Status.Ended() && !latest {
+		putOff := r.Status == nexus.StatusWaiting && r.Interview.Waits() == q.ID
+		left := q.Attempt != "" && r.Status.Ended() && !latest && !putOff
+		if !due.IsZero() && !due.After(q.At) || r.answers(q) != nil || left {
 			continue
 		}
 		t := FindTrigger(q.Trigger)
 		all = append(all, Item{
-			Run: r.Run, ID: q.ID, Trigger: t.Name, Severity: t.Severity, Text: legible.Show(q.Text), Choices: t.Choices,
+			Run: r.Run, ID: q.ID, Trigger: t.Name, Severity: t.Severity, Text: legible.Show(q.Text), Choices: t.Choices, Offers: r.offers(q.ID),
 			Fallback: legible.Show(FallbackOf(q.QuestionAsked)), Asked: q.At, Deadline: due,
 		})
+	}
+	return all
+}
+
+// offers returns what can be picked as the answer to a question of an interview:
+// its choices, by number as their words may mean something else, and the commands.
+func (r *run) offers(id string) (all []Offer) {
+	q := r.Interview.Open()
+	if q == nil || r.Interview.Waits() != id {
+		return nil
+	}
+	for n, c := range q.Choices {
+		all = append(all, Offer{Label: legible.Show(c), Answer: strconv.Itoa(n + 1), Default: c == q.Default})
+	}
+	for _, c := range []inquiry.Command{inquiry.Skip, inquiry.Back, inquiry.Hold, inquiry.End} {
+		all = append(all, Offer{Label: string(c), Answer: string(c)})
 	}
 	return all
 }

@@ -54,8 +54,12 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	}
 	switch s.Status {
 	case nexus.StatusPlanning:
-		if s.Goal.Goal.Mode == nexus.Interview {
+		switch s.Goal.Goal.Mode {
+		case nexus.Interview:
 			return interviewing(s, now)
+		case nexus.Specify:
+			return specifying(s)
+		default:
 		}
 		return plan(s, now)
 	case nexus.StatusExecuting:

@@ -137,6 +137,8 @@ func (b *Alerts) follow(e nexus.Event) {
 		b.begin(string(f.Attempt), e.At)
 	case nexus.InterviewSought:
 		b.begin(string(f.Attempt), e.At)
+	case nexus.SpecSought:
+		b.begin(string(f.Attempt), e.At)
 	case nexus.AttemptStarted:
 		b.begin(string(f.Attempt), e.At)
 	case nexus.AttemptResumed:
@@ -146,6 +148,10 @@ func (b *Alerts) follow(e nexus.Event) {
 	case nexus.InterviewHeard:
 		b.end(string(f.Attempt))
 	case nexus.InterviewFailed:
+		b.end(string(f.Attempt))
+	case nexus.SpecWritten:
+		b.end(string(f.Attempt))
+	case nexus.SpecFailed:
 		b.end(string(f.Attempt))
 	case nexus.AttemptLost:
 		b.end(string(f.Attempt))

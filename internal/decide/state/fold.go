@@ -44,6 +44,8 @@ func (s *State) apply(e nexus.Event) {
 		s.applyPlan(f, e.At)
 	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed:
 		s.applyInterview(f, e.At)
+	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
+		s.applySpec(f, e.At)
 	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
 		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:

@@ -32,6 +32,7 @@ type State struct {
 	Planning    *Attempt      // the sessions that make the plan; nil before
 	PlanTries   int
 	Interview   inquiry.Interview // what people were asked about the goal
+	Spec        Spec              // that was written of the goal
 	Proposed    int               // tasks that the proposed plan has; 0 without one
 	Cover       *nexus.PlanCover  // what a second look at the plan found; nil: nobody looked
 	Planned     bool              // the plan is approved

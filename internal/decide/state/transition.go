@@ -239,6 +239,10 @@ func plannerOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.InterviewFailed:
 		return f.Attempt, true
+	case nexus.SpecWritten:
+		return f.Attempt, true
+	case nexus.SpecFailed:
+		return f.Attempt, true
 	case nexus.TaskSplit:
 		return f.Attempt, true
 	case nexus.SplitFailed:

@@ -7,10 +7,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// aboutInterview says who assumes something: the planner also does.
+// aboutInterview says what a fact from before a plan is about: the planner also
+// assumes something.
 func aboutInterview(f nexus.Fact) string {
-	if f, ok := f.(nexus.AssumptionStated); ok && strings.HasPrefix(string(f.Attempt), "plan.") {
-		return "plan"
+	switch f := f.(type) {
+	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
+		return "spec"
+	case nexus.AssumptionStated:
+		if strings.HasPrefix(string(f.Attempt), "plan.") {
+			return "plan"
+		}
+	default:
 	}
 	return "interview"
 }
@@ -43,6 +50,20 @@ func describeInterview(f nexus.Fact) string {
 		return fmt.Sprintf("assumes %s: %s", f.ID, f.Text)
 	case nexus.AssumptionLocked:
 		return fmt.Sprintf("%s holds: %s agreed", f.ID, f.By)
+	default:
+		return describeSpec(f)
+	}
+}
+
+// describeSpec says what writing a spec came to.
+func describeSpec(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.SpecSought:
+		return "writing"
+	case nexus.SpecWritten:
+		return Because("written", f.Warning)
+	case nexus.SpecFailed:
+		return "failed: " + f.Why
 	default:
 		return ""
 	}

@@ -101,7 +101,7 @@ func (l *Lines) learn(task, line string) {
 // they are asked, and why something does not continue as it should.
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanRefused, nexus.InterviewFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
+	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
 		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
@@ -249,7 +249,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeRequest(f)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised:
 		return "plan", describePlan(f)
-	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
+		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
 		return aboutInterview(f), describeInterview(f)
 	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
@@ -400,7 +401,7 @@ func Because(text, why string) string {
 func describeRun(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
-		return "goal: " + f.Goal.Text
+		return "goal: " + Goal(f.Goal.Text)
 	case nexus.RunStarted:
 		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
 	case nexus.RunRecovered:

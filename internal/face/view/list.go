@@ -22,7 +22,7 @@ func Runs(s Style, all []Run) string {
 		}
 		rows = append(rows, []string{
 			string(r.ID), s.status(r.Status), started, Duration(seconds(r.Seconds)),
-			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), Clean(r.Goal),
+			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), Goal(r.Goal),
 		})
 	}
 	return Table(s, []string{"run", "status", "started", "time", "landed", "money", "goal"}, rows)

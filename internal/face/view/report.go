@@ -16,7 +16,7 @@ import (
 // why, and, if there is more to do with it, what to type next.
 func Report(s Style, r Run, more bool) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.status(r.Status)+"  "+s.Bold(Clean(r.Goal))) + "\n")
+	b.WriteString(s.Fit(s.status(r.Status)+"  "+s.Bold(Goal(r.Goal))) + "\n")
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
 		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
 	}

@@ -13,7 +13,7 @@ import (
 // Status draws where a run stands: what needs a person first, then every task.
 func Status(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.status(r.Status)+"  "+Clean(r.Goal)) + "\n")
+	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.status(r.Status)+"  "+Goal(r.Goal)) + "\n")
 	if r.Why != "" {
 		b.WriteString(s.Fit("  "+Clean(r.Why)) + "\n")
 	}

@@ -52,6 +52,8 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 		return m.plan(ctx, v, d)
 	case nexus.InterviewSought:
 		return m.interview(ctx, f, v, d)
+	case nexus.SpecSought:
+		return m.specify(ctx, v, d)
 	case nexus.RoutesSought:
 		return m.route(ctx, f, v, d)
 	case nexus.FaultsSought:

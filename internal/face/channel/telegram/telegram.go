@@ -270,14 +270,43 @@ func write(i people.Item, token string) (string, *keyboard) {
 	if len(text) > maxText {
 		return fmt.Sprintf("%s (%s), run %s, %s: a question that is too long for a message. nexus status has it, nexus answer answers it.", i.Trigger, i.Severity, i.Run, i.ID), nil
 	}
-	if len(i.Choices) == 0 {
+	var rows [][]button
+	row := func(width int, all []people.Offer) {
+		for n, o := range all {
+			if n%width == 0 {
+				rows = append(rows, nil)
+			}
+			label := o.Label
+			if o.Default {
+				label += " (default)"
+			}
+			last := len(rows) - 1
+			rows[last] = append(rows[last], button{short(label), token + ":" + o.Answer})
+		}
+	}
+	offers := picks(i)
+	commands := slices.IndexFunc(offers, func(o people.Offer) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
+	if commands < 0 {
 		return text + "\n\nReply to this message with the answer.", nil
 	}
-	var row []button
-	for n, choice := range i.Choices {
-		row = append(row, button{choice, token + ":" + strconv.Itoa(n)})
+	row(1, offers[:commands]) // they may be long
+	row(4, offers[commands:])
+	if len(i.Choices) == 0 {
+		text += "\n\nPress a button, or reply to this message in your own words."
 	}
-	return text, &keyboard{[][]button{row}}
+	return text, &keyboard{rows}
+}
+
+// picks returns the answers that have a button.
+func picks(i people.Item) []people.Offer {
+	if len(i.Choices) == 0 {
+		return i.Offers
+	}
+	var all []people.Offer
+	for _, c := range i.Choices {
+		all = append(all, people.Offer{Label: c, Answer: c})
+	}
+	return all
 }
 
 // settle says below a question what became of it, and forgets it.
@@ -401,11 +430,10 @@ func (c *chat) find(fits func(note) bool) (people.Item, bool) {
 func (c *chat) pressed(data string) meant {
 	token, choice, _ := strings.Cut(data, ":")
 	i, ok := c.find(func(n note) bool { return n.token == token && token != "" })
-	n, err := strconv.Atoi(choice)
-	if !ok || err != nil || n < 0 || n >= len(i.Choices) {
+	if !ok || !slices.ContainsFunc(picks(i), func(o people.Offer) bool { return o.Answer == choice }) {
 		return meant{}
 	}
-	return meant{i, i.Choices[n], true}
+	return meant{i, choice, true}
 }
 
 // replied returns the question that a message replies to. Whoever reads one may

@@ -78,19 +78,38 @@ func (p page) item(i people.Item, csrf string) {
 	if !i.Deadline.IsZero() {
 		p.print(` until <time datetime="%s">%s</time>`, stamp(i.Deadline), stamp(i.Deadline))
 	}
-	p.print(`: %s</p>
-<form method="post" action="/answer">
-<input type="hidden" name="csrf" value="%s"><input type="hidden" name="run" value="%s"><input type="hidden" name="id" value="%s">
-`, i.Fallback, csrf, i.Run, i.ID)
+	p.print(": %s</p>\n", i.Fallback)
 	for _, c := range i.Choices {
-		p.print(`<button name="answer" value="%s" class="%s">%s</button>`+"\n", c, c, c)
+		i.Offers = append(i.Offers, people.Offer{Label: c, Answer: c})
+	}
+	if len(i.Offers) > 0 {
+		p.form(i, csrf, func() {
+			for _, o := range i.Offers {
+				p.print(`<button name="answer" value="%s" class="%s">%s`, o.Answer, o.Answer, o.Label)
+				if o.Default {
+					p.print(" (default)")
+				}
+				p.print("</button>\n")
+			}
+		})
 	}
 	if len(i.Choices) == 0 {
-		p.print(`<textarea name="answer" rows="3" maxlength="8192" required aria-label="Answer to %s"></textarea>
+		p.form(i, csrf, func() {
+			p.print(`<textarea name="answer" rows="3" maxlength="8192" required aria-label="Answer to %s"></textarea>
 <button>answer</button>
 `, i.ID)
+		})
 	}
-	p.print("</form>\n</article>\n")
+	p.print("</article>\n")
+}
+
+// form draws a form that answers an item with what is drawn in it.
+func (p page) form(i people.Item, csrf string, fields func()) {
+	p.print(`<form method="post" action="/answer">
+<input type="hidden" name="csrf" value="%s"><input type="hidden" name="run" value="%s"><input type="hidden" name="id" value="%s">
+`, csrf, i.Run, i.ID)
+	fields()
+	p.print("</form>\n")
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }

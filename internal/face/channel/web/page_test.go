@@ -15,8 +15,12 @@ import (
 // drawn is a page whose every value is v.
 func drawn(v string, choices ...string) string {
 	var b strings.Builder
+	var offers []people.Offer
+	if len(choices) == 0 {
+		offers = []people.Offer{{Label: v, Answer: v, Default: true}, {Label: v, Answer: v}}
+	}
 	page{&b}.draw(view{Place: v, Said: v, Bad: true, CSRF: v, Items: []people.Item{{
-		Run: nexus.RunID(v), ID: v, Trigger: v, Severity: people.Severity(v), Text: v, Choices: choices, Fallback: v, Deadline: time.Unix(1, 0),
+		Run: nexus.RunID(v), ID: v, Trigger: v, Severity: people.Severity(v), Text: v, Choices: choices, Offers: offers, Fallback: v, Deadline: time.Unix(1, 0),
 	}}})
 	return b.String()
 }
@@ -57,7 +61,7 @@ func TestNoValueIsMarkup(t *testing.T) {
 			if !slices.Equal(plain, names) {
 				t.Errorf("%q changes the page:\n%s", evil, draw(evil))
 			}
-			want := 13
+			want := 22
 			if choices {
 				want = 18
 			}

@@ -25,9 +25,18 @@ func (a *Console) terminal(w io.Writer) (*os.File, bool) {
 
 // Person reports whether somebody sits in front of it who can be asked.
 func (a *Console) Person() bool {
+	if a.Played() {
+		return true
+	}
 	in, ok := a.In.(*os.File)
 	_, tty := a.terminal(a.Err)
 	return ok && tty && term.IsTerminal(int(in.Fd()))
+}
+
+// Played reports whether a person is played who answers what is asked.
+func (a *Console) Played() bool {
+	_, played := a.In.(*Typist)
+	return played
 }
 
 // Live reports whether w may be redrawn.

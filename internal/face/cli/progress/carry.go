@@ -169,7 +169,7 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 	if o.Headless {
 		w.set.Order = nil // no question waits
 	}
-	o.Person, o.Watched = a.Person(), a.Live(a.Err) || a.Host.Watched
+	o.Person, o.Watched = a.Person(), a.Live(a.Err) || a.Host.Watched || a.Played()
 	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
 		w.in, w.agree = a.In, o.Agree

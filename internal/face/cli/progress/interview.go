@@ -22,17 +22,32 @@ import (
 // budget. A person who is there answers at the keyboard; others by any channel,
 // at the same time.
 func Interview(ctx context.Context, a *console.Console, p *app.Place, o *Order) (*state.State, error) {
+	return prepare(ctx, a, p, o, nexus.Interview)
+}
+
+// Specify has a spec of the order's goal written, or takes up the run that does. It
+// is in the state then; the journal has all that it took.
+func Specify(ctx context.Context, a *console.Console, p *app.Place, o *Order) (*state.State, error) {
+	return prepare(ctx, a, p, o, nexus.Specify)
+}
+
+// prepare conducts a run that comes before a plan.
+func prepare(ctx context.Context, a *console.Console, p *app.Place, o *Order, mode nexus.Mode) (*state.State, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err
 	}
 	asking := *o
-	asking.Goal.Mode, asking.Plan, asking.JSONL = nexus.Interview, nil, false
+	asking.Goal.Mode, asking.Plan, asking.JSONL = mode, nil, false
 	w := watch(a, p, settings, &asking, statusfile.Options{})
 	defer w.close()
 	var watcher app.Watcher = w
-	if w.in != nil {
-		watcher = &interviewer{watcher: w, keys: a.Keyboard()}
+	again := "nexus spec --resume"
+	if mode == nexus.Interview {
+		again = "nexus interview --resume"
+		if w.in != nil {
+			watcher = &interviewer{watcher: w, keys: a.Keyboard()}
+		}
 	}
 	s, err := a.Conduct(ctx, p, settings, &asking.Order, watcher)
 	if s == nil {
@@ -46,7 +61,7 @@ func Interview(ctx context.Context, a *console.Console, p *app.Place, o *Order) 
 	case err != nil && !interrupted:
 		return s, err
 	case interrupted:
-		a.Say("interrupted; nothing is lost, continue with: nexus interview --resume %s", s.Run)
+		a.Say("interrupted; nothing is lost, continue with: %s %s", again, s.Run)
 		return s, console.ExitError(console.CodeInterrupted)
 	case s.Status == nexus.StatusWaiting && s.Interview.Waits() != "":
 		a.Say("paused; continue with: nexus interview --resume %s", s.Run)

@@ -8,12 +8,17 @@ import (
 	"os/signal"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
 // keyboard reports whether somebody types here for this process: a shell may
 // have put it into the background, where reading would stop it. If that comes
 // later, reading fails.
 func keyboard(in io.Reader) bool {
+	if _, played := in.(*console.Typist); played {
+		return true
+	}
 	f, ok := in.(*os.File)
 	if !ok {
 		return false

@@ -3,12 +3,12 @@ package speccmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,16 +16,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
-	"github.com/nexus-ai-builder/nexus/internal/work/specify"
 )
 
 // written is what came of the command.
 type written struct {
+	Run     nexus.RunID `json:"run,omitzero"`
 	Name    string      `json:"name,omitzero"`
 	File    string      `json:"file,omitzero"` // relative to the repository; empty: none was written
 	Depth   spec.Depth  `json:"depth"`
@@ -40,16 +42,22 @@ type written struct {
 type order struct {
 	goal, name, depth string
 	research, force   bool
+	resume            bool // the goal is the name of a run
 	traffic           provider.Traffic
 }
 
 func specCommand(a *console.Console) *cobra.Command {
 	var o order
 	var file string
-	const use = "spec GOAL | -f FILE [--depth quick|standard|deep] [--name NAME] [--research] [--json]"
+	const use = "spec GOAL | -f FILE | --resume [RUN] [--depth quick|standard|deep] [--name NAME] [--research] [--json]"
 	c := a.Command(use, "write a spec of a goal, to edit and to plan from", func(ctx context.Context, args []string) (err error) {
 		o.goal = strings.TrimSpace(strings.Join(args, " "))
 		switch {
+		case o.resume && (file != "" || o.depth != "" || o.research):
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal, depth and research of its run",
+				Hint: "Leave out --file, --depth and --research, or --resume.",
+			}
 		case file != "" && o.goal != "":
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
 		case file != "":
@@ -64,13 +72,15 @@ func specCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(w, func(s view.Style) string { return drawWritten(s, w) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld,
+		console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the goal from `FILE`")
 	f.StringVar(&o.depth, "depth", "", "`DEPTH` of the spec, whatever the goal looks like: quick (none), standard, deep (criticizes itself)")
 	f.StringVar(&o.name, "name", "", "`NAME` of the spec; the first words of the goal if not given")
 	f.BoolVar(&o.research, "research", false, "let a researcher report on domain, stack and pitfalls first")
+	f.BoolVar(&o.resume, "resume", false, "continue RUN, by default the last one that writes a spec, or write its file again")
 	f.BoolVar(&o.force, "force", false, "replace a spec of the same name")
 	a.JSONFlag(c)
 	a.SettingFlags(c, "model", "budget", "sandbox")
@@ -79,11 +89,42 @@ func specCommand(a *console.Console) *cobra.Command {
 
 // write writes the spec of an order.
 func write(ctx context.Context, a *console.Console, o order) (written, error) {
-	settings, _, err := a.Settings()
-	if err == nil {
-		err = plan.CheckGoal(o.goal)
+	var taken *state.State
+	if o.resume {
+		p, err := a.Open(ctx, app.Reads)
+		if err != nil {
+			return written{}, err
+		}
+		taken, err = begun(ctx, p, o.goal)
+		p.Close()
+		if err != nil {
+			return written{}, err
+		}
+		o.goal, o.depth, o.research = taken.Goal.Goal.Text, taken.Goal.Goal.Depth, taken.Goal.Goal.Research
 	}
+	w, err := aim(ctx, a, o)
+	if err != nil || w.File == "" {
+		return w, err
+	}
+	p, err := a.Open(ctx, app.Makes)
 	if err != nil {
+		return w, err
+	}
+	defer p.Close()
+	order := progress.Order{Order: app.Order{
+		Goal:    nexus.Goal{Text: o.goal, Mode: nexus.Specify, Depth: string(w.Depth), Research: o.research},
+		Traffic: o.traffic,
+	}}
+	if taken != nil {
+		order.Run = taken.Run
+	}
+	err = ask(ctx, a, p, order, &w)
+	return w, err
+}
+
+// aim says which file an order writes, and how deep its spec goes.
+func aim(ctx context.Context, a *console.Console, o order) (written, error) {
+	if err := plan.CheckGoal(o.goal); err != nil {
 		return written{}, err
 	}
 	dir, err := a.WorkDir()
@@ -108,75 +149,100 @@ func write(ctx context.Context, a *console.Console, o order) (written, error) {
 	if _, err := os.Lstat(filepath.Join(top, w.File)); err == nil && !o.force {
 		return w, &nexus.Error{Code: nexus.CodeInvalidInput, Message: w.File + " exists", Hint: "Use another --name, or replace it with --force."}
 	}
-	if err := a.Walled(!a.Person()); err != nil {
-		return w, err
-	}
-	return w, ask(ctx, a, settings, o, top, &w)
+	return w, a.Walled(!a.Person())
 }
 
-// ask lets agents do the work, and keeps what they submit.
-func ask(ctx context.Context, a *console.Console, settings config.Config, o order, top string, w *written) error {
-	one := func(ctx context.Context, q specify.Question) (json.RawMessage, error) {
-		a.Say("%s", q.Session)
-		said, err := submitted(ctx, a, settings, o, q)
-		w.Money += said.Money
-		settings.Limits.RunMoney = max(settings.Limits.RunMoney-said.Money, 0) // one budget for all of them
+// ask has the spec written, or takes up the run that writes it, and keeps what came of it.
+func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, w *written) error {
+	var s *state.State
+	var err error
+	if o.Run != "" {
+		if s, err = p.Replay(ctx, o.Run); err != nil {
+			return err
+		}
+	}
+	if s == nil || !s.Status.Ended() {
+		if s, err = progress.Specify(ctx, a, p, &o); s == nil {
+			return err
+		}
+	}
+	w.Run, w.Money = s.Run, s.Ledger.Spent()
+	blobs, storing := p.Blobs()
+	if storing != nil {
+		return storing
+	}
+	for _, r := range reports(s) {
+		text, err := blobs.Get(r.Text)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(filepath.Join(Folder, w.Name, "research-"+r.Topic+".md"))
+		if err := keep(p.Repo.Work, name, append(text, '\n')); err != nil {
+			return err
+		}
+		w.Reports = append(w.Reports, name)
+	}
+	if s.Spec.Written == nil {
+		return unwrittenSpec(s, err)
+	}
+	text, err := blobs.Get(s.Spec.Written.Spec)
+	if err != nil {
+		return err
+	}
+	made, _ := spec.Read(text)
+	if w.Spec, w.Depth, w.Warning = &made, made.Depth, s.Spec.Written.Warning; w.Warning != "" {
+		a.Say("warning: %s", view.Clean(w.Warning))
+	}
+	return keep(p.Repo.Work, w.File, text)
+}
+
+func reports(s *state.State) []nexus.SpecReport {
+	switch {
+	case s.Spec.Written != nil:
+		return s.Spec.Written.Reports
+	case s.Spec.Failed != nil:
+		return s.Spec.Failed.Reports
+	default:
+		return nil
+	}
+}
+
+// unwrittenSpec says why a run wrote no spec.
+func unwrittenSpec(s *state.State, err error) error {
+	if f := s.Spec.Failed; f != nil {
+		return &nexus.Error{
+			Code: cmp.Or(f.Code, nexus.CodeNothingProposed), Message: "no spec: " + f.Why,
+			Hint: "Nothing of the spec was written. Try again with a higher limit or another model.",
+		}
+	}
+	if err == nil {
+		err = &nexus.Error{
+			Code: nexus.CodeNothingProposed, Message: "no spec: " + s.Why,
+			Hint: "nexus logs " + string(s.Run) + " shows what happened.",
+		}
+	}
+	return err
+}
+
+// begun returns the run that writes a spec that a name means, the last one without a name.
+func begun(ctx context.Context, p *app.Place, name string) (*state.State, error) {
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		r, err := p.Run(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		if said.Outcome != nexus.Accepted {
-			return nil, ended(said)
-		}
-		return said.Handin, nil
+		all = []journal.Run{r}
 	}
-	var reports []specify.Report
-	var err error
-	if o.research {
-		if reports, err = specify.Research(ctx, o.goal, one); err != nil {
-			return err
-		}
-		for _, r := range reports {
-			name := filepath.ToSlash(filepath.Join(Folder, w.Name, "research-"+r.Topic+".md"))
-			if err := keep(top, name, []byte(r.Text+"\n")); err != nil {
-				return err
-			}
-			w.Reports = append(w.Reports, name)
+	for _, r := range slices.Backward(all) {
+		if s, err := p.Replay(ctx, r.ID); err == nil && s.Goal.Goal.Mode == nexus.Specify {
+			return s, nil
 		}
 	}
-	s, warning, err := specify.Write(ctx, o.goal, w.Depth, reports, one)
-	if len(s.Requirements) == 0 {
-		return err
-	}
-	if w.Spec, w.Depth, w.Warning = &s, s.Depth, warning; warning != "" {
-		a.Say("warning: %s", view.Clean(warning))
-	}
-	return cmp.Or(err, keep(top, w.File, spec.Markdown(s)))
-}
-
-// submitted has one session.
-func submitted(ctx context.Context, a *console.Console, settings config.Config, o order, q specify.Question) (app.Reply, error) {
-	s, ctx, err := a.OpenAdhoc(ctx, settings, q.Role, o.traffic, nil)
-	if err != nil {
-		return app.Reply{}, err
-	}
-	defer s.Close(ctx)
-	return s.Ask(ctx, app.Message{Session: q.Session, Text: q.Text, Handin: q.Handin})
-}
-
-// ended says why a session ended without a submission.
-func ended(said app.Reply) error {
-	code := nexus.CodeNothingProposed
-	switch said.Outcome {
-	case nexus.Exhausted:
-		code = nexus.CodeLimit
-	case nexus.Refused:
-		code = nexus.CodeBudget
-	default:
-	}
-	return &nexus.Error{
-		Code: code, Message: "no spec: " + string(said.Outcome) + ": " + said.Why,
-		Hint: "Nothing of the spec was written. Try again with a higher limit or another model.",
-	}
+	return nil, app.NotFound("run that writes a spec", cmp.Or(name, "here"), "Start one with nexus spec GOAL.")
 }
 
 // depth says how deep the spec goes, and why.

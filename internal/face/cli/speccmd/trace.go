@@ -24,7 +24,7 @@ import (
 func traceCommand(a *console.Console) *cobra.Command {
 	const short = "show which tasks, tests and commits each requirement led to"
 	c := a.Command("trace [RUN | SPEC] [--json]", short, func(ctx context.Context, args []string) error {
-		t, err := traced(ctx, a, console.First(args))
+		t, err := Traced(ctx, a, console.First(args))
 		if err != nil {
 			return err
 		}
@@ -41,8 +41,8 @@ func traceCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// traced traces what a run or a spec says.
-func traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
+// Traced traces what a run or a spec says.
+func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
 		return trace.Trace{}, err

@@ -28,13 +28,20 @@ const pace = 150 * time.Millisecond
 func demoCommand(a *console.Console) *cobra.Command {
 	var keep, drop, slow bool
 	var dir string
-	c := a.Command("demo [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, _ []string) error {
-		d := stage{app: a, keep: !drop}
+	c := a.Command("demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, args []string) error {
+		d := stage{app: a, keep: !drop, genesis: len(args) > 0}
+		if d.genesis && args[0] != "genesis" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.Quote(args[0]),
+				Hint: "Use nexus demo, or nexus demo genesis for a project that begins with a sentence.",
+			}
+		}
 		if slow {
 			d.pace = pace
 		}
 		return d.play(ctx, dir)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
 	f := c.Flags()
 	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
 	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
@@ -47,20 +54,25 @@ func demoCommand(a *console.Console) *cobra.Command {
 
 // stage is where the demo plays.
 type stage struct {
-	app  *console.Console
-	pace time.Duration
-	keep bool
-	home string // holds the sample, and the state that would be in the user's home
+	app     *console.Console
+	pace    time.Duration
+	keep    bool
+	genesis bool   // it begins with an empty directory
+	home    string // holds the sample, and the state that would be in the user's home
 }
 
 func (d *stage) play(ctx context.Context, dir string) (err error) {
-	if err := d.build(ctx, dir); err != nil {
+	if err := d.room(dir); err != nil {
 		return err
 	}
 	if !d.keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
 	}
-	script, err := llmtest.Parse(DemoScript())
+	text := DemoScript()
+	if d.genesis {
+		text = genesisScript
+	}
+	script, err := llmtest.Parse(text)
 	if err != nil {
 		return err
 	}
@@ -74,6 +86,27 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		inner.Say("no sandbox works here, so the demo runs its own harmless script without one; nexus doctor shows how to get one")
 		inner.Set["sandbox"] = "off"
 	}
+	fixed := "T4" // a task that shows most
+	if d.genesis {
+		fixed, err = "T1", d.begin(ctx, inner)
+	} else {
+		err = d.work(ctx, inner)
+	}
+	if d.keep {
+		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show %s             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), fixed, d.home)
+	}
+	return err
+}
+
+// work plays how a goal is reached in the sample repository.
+func (d *stage) work(ctx context.Context, inner *console.Console) error {
+	units := inner.Dir
+	if err := WriteDemo(units); err != nil {
+		return err
+	}
+	if err := git.Create(ctx, units, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command"); err != nil {
+		return err
+	}
 	p, err := inner.Open(ctx, app.Makes)
 	if err != nil {
 		return err
@@ -84,17 +117,14 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		Headless: true,
 		Consent:  nexus.Consent{Given: inner.User()},
 	}, Once: !d.keep})
-	if !inner.JSON {
-		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
+	if inner.JSON {
+		return err
 	}
-	if d.keep {
-		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), d.home)
-	}
-	return err
+	return errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 }
 
-// build makes the sample repository.
-func (d *stage) build(ctx context.Context, dir string) error {
+// room makes the directory that the demo plays in.
+func (d *stage) room(dir string) error {
 	var err error
 	if dir == "" {
 		d.home, err = os.MkdirTemp("", "nexus-demo-")
@@ -107,11 +137,7 @@ func (d *stage) build(ctx context.Context, dir string) error {
 			Hint: "Give one that does not exist, in a writable directory.",
 		}
 	}
-	units := filepath.Join(d.home, "units")
-	if err := WriteDemo(units); err != nil {
-		return err
-	}
-	return git.Create(ctx, units, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
+	return nil
 }
 
 // inside returns the app as it is within the demo: its own home, and the

@@ -30,7 +30,8 @@ func goalLines(s view.Style, goal string) []string {
 	var lines []string
 	for line := range strings.Lines(view.CleanText(goal)) {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, strings.Split(s.Wrap(view.Clean(line), "  "), "\n")...)
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			lines = append(lines, strings.Split(s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)]), "\n")...)
 		}
 	}
 	return lines

@@ -269,7 +269,7 @@ func (q Quality) Evidence() []nexus.Evidence {
 // Markdown writes the report for people, on the page of a build or in a file.
 func Markdown(q Quality) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), q.Status, cell(q.Goal))
+	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), q.Status, cell(view.Goal(q.Goal)))
 	if q.Why != "" {
 		fmt.Fprintf(&b, "%s\n\n", cell(q.Why))
 	}

@@ -1,0 +1,124 @@
+package startcmd
+
+import (
+	"context"
+	_ "embed" // the script
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+//go:embed genesisscript.yaml
+var genesisScript []byte
+
+// What the person says in the demo of a new project.
+const (
+	genesisIdea = "something for our shared expenses"
+	genesisName = "tally"
+)
+
+// typed is what the person types, in order: three answers, that what is assumed
+// holds, and consent to the plan.
+func typed() []string { return []string{"2", "skip", "no", "1", "y"} }
+
+// begin plays how a project begins from a sentence.
+func (d *stage) begin(ctx context.Context, inner *console.Console) error {
+	inner.Dir = d.home
+	inner.Set["land"] = "true"
+	inner.In = &console.Typist{Lines: typed(), Echo: inner.Err, Pace: 4 * d.pace}
+	inner.Say("$ nexus new %s %q --land\n(what is typed behind > and at Start? is part of the demo)\n", genesisName, genesisIdea)
+	o := progress.Order{Order: app.Order{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
+	err := genesis{}.begin(ctx, inner, genesisName, &o)
+	if inner.Dir = filepath.Join(d.home, genesisName); err == nil && !inner.JSON {
+		err = errors.Join(happened(ctx, inner), history(ctx, inner))
+	}
+	return err
+}
+
+// happened says in a line each what became of the sentence.
+func happened(ctx context.Context, a *console.Console) error {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	style, indent := a.Style(a.Out), strings.Repeat(" ", 12)
+	text := "\n" + style.Bold("from a sentence to a first version") + "\n"
+	for _, r := range all {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		together, err := sideBySide(p.Journal.Events(ctx, r.ID, 0))
+		if err != nil {
+			return err
+		}
+		for _, row := range milestones(s, together) {
+			text += fmt.Sprintf("  %-10s", row[0]) + strings.TrimPrefix(style.Wrap(view.Clean(row[1]), indent), indent) + "\n"
+		}
+	}
+	t, err := speccmd.Traced(ctx, a, "")
+	if err != nil {
+		return err
+	}
+	return a.Print(text + "\n" + style.Bold("what became of each requirement") + "\n" + view.DrawTrace(style, t))
+}
+
+// milestones returns what a run of the demo brought, each with its name.
+func milestones(s *state.State, together []string) [][2]string {
+	if i := &s.Interview; s.Goal.Goal.Mode == nexus.Interview {
+		return [][2]string{{"asked", fmt.Sprintf("%s, which led to %s and %s", view.Count(len(i.Exchanges), "question"),
+			view.Count(len(i.Requirements), "requirement"), view.Count(len(i.Assumptions), "assumption"))}}
+	}
+	v := view.Of(s, s.Updated)
+	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
+	if s.Cover != nil {
+		all = append(all, [2]string{"covered", fmt.Sprintf("somebody else held the plan against %s of the spec", view.Count(len(s.Cover.Statements), "statement"))})
+	}
+	if len(together) > 1 {
+		all = append(all, [2]string{"parallel", strings.Join(together, " and ") + " side by side"})
+	}
+	for _, line := range view.Repaired(s) {
+		all = append(all, [2]string{"fixed", line})
+	}
+	return append(all, [2]string{"landed", fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)})
+}
+
+// sideBySide returns the tasks of the most attempts that were under way at once.
+func sideBySide(events iter.Seq2[nexus.Event, error]) (most []string, err error) {
+	var now []nexus.AttemptStarted
+	for e, err := range events {
+		if err != nil {
+			return nil, err
+		}
+		switch f := e.Fact.(type) {
+		case nexus.AttemptStarted:
+			now = append(now, f)
+		case nexus.AttemptEnded:
+			now = slices.DeleteFunc(now, func(s nexus.AttemptStarted) bool { return s.Attempt == f.Attempt })
+		default:
+		}
+		if len(now) > len(most) {
+			most = nil
+			for _, s := range now {
+				most = append(most, string(s.Task))
+			}
+		}
+	}
+	return most, nil
+}

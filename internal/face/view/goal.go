@@ -1,0 +1,12 @@
+package view
+
+import "github.com/nexus-ai-builder/nexus/internal/decide/spec"
+
+// Goal returns a goal as a line: the title of one that is a spec, with how much it asks for.
+func Goal(text string) string {
+	s, ok := spec.Usable(text)
+	if !ok {
+		return Clean(text)
+	}
+	return Clean(s.Title) + " (a spec: " + Count(len(s.Requirements), "requirement") + ")"
+}
