@@ -49,7 +49,7 @@ func (i *Interview) Statistics() Statistics {
 // Spec returns the spec that came of the interview.
 func (i *Interview) Spec() spec.Spec {
 	s := spec.Spec{
-		Title: cmp.Or(i.Draft.Title, firstLine(i.Goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, strings.TrimSpace(i.Goal)),
+		Title: cmp.Or(i.Draft.Title, firstLine(visible(i.Goal))), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, strings.TrimSpace(visible(i.Goal))),
 		Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
 	}
 	for _, r := range i.Requirements {

@@ -14,16 +14,18 @@ func TestParse(t *testing.T) {
 	known := &inquiry.Interview{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
 	for data, want := range map[string]string{
 		`{"done":true}`: "",
-		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:                  "",
-		`{"requirements":[{"text":" "}]}`:                               "has no text",
-		`{"requirements":[{"id":"REQ-2","text":"y"}]}`:                  `there is no requirement "REQ-2"`,
-		`{"requirements":[{"text":"y","confidence":1.5}]}`:              "not between 0 and 1",
-		`{"questions":[{"text":"a?","default":"","changes":"it"}]}`:     "needs a text and a default",
-		`{"questions":[{"text":"","default":"","changes":""}]}`:         "",
-		`{"withdraw":["REQ-9"]}`:                                        "REQ-9",
-		`{"question":[]}`:                                               "question",
-		`[]`:                                                            "",
-		strings.Repeat(" ", maxHandin+1):                                "maximum",
+		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:              "",
+		`{"requirements":[{"text":" "}]}`:                           "has no text",
+		`{"requirements":[{"id":"REQ-2","text":"y"}]}`:              `there is no requirement "REQ-2"`,
+		`{"requirements":[{"text":"y","confidence":1.5}]}`:          "not between 0 and 1",
+		`{"questions":[{"text":"a?","default":"","changes":"it"}]}`: "needs a text and a default",
+		`{"questions":[{"text":"","default":"","changes":""}]}`:     "",
+		`{"withdraw":["REQ-9"]}`:                                    "REQ-9",
+		`{"done":true,"criteria":[{"text":"x","check":"a\nb"}]}`:    "several lines",
+		`{"done":true,"criteria":[{"text":"x","check":"a\n"}]}`:     "",
+		`{"question":[]}`:                "question",
+		`[]`:                             "",
+		strings.Repeat(" ", maxHandin+1): "maximum",
 		`{"requirements":[{"text":"y","confidence":1}],"done":true} {}`: "after the end",
 	} {
 		_, problems := Parse([]byte(data), known)
@@ -61,6 +63,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"requirements":[{"text":"a","confidence":0.9,"quote":"app"}],"questions":[{"text":"b?","default":"c","changes":"d","choices":["c","1"]}]}`), "2")
 	f.Add([]byte(`{"clear":true,"title":"# x\n- REQ-1","criteria":[{"text":"x","of":["a"]}],"requirements":[{"text":"(must): - x","area":"_","confidence":1,"priority":"wont"}]}`), "back")
 	f.Add([]byte(`{"assumptions":["A-1","a"],"requirements":[{"text":"\u0000\u2028","confidence":0}],"notes":["<!--"]}`), "end")
+	f.Add([]byte(`{"title":"\u00ad","requirements":[{"text":"a\u200bb","confidence":1,"area":"\u2060"}],"criteria":[{"text":"\u0007","check":"a\u2028b"}]}`), "1")
 	f.Fuzz(func(t *testing.T, data []byte, answer string) {
 		i := &inquiry.Interview{}
 		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})
