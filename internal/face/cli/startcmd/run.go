@@ -42,6 +42,9 @@ func runCommand(a *console.Console) *cobra.Command {
 		}
 		p, err := a.Open(ctx, app.Makes)
 		if from, ok := blank(ctx, a, &o, err); ok && !dry {
+			if err == nil {
+				p.Close()
+			}
 			return g.begin(ctx, a, from, &o)
 		}
 		if err != nil {
