@@ -183,6 +183,23 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestFailed begins anew with an interviewer whose answers were of no use, and goes on with one that lacked money.
+func TestFailed(t *testing.T) {
+	for outcome, want := range map[nexus.Outcome]int{"": 1, nexus.Exhausted: 1, nexus.Refused: 0} {
+		c := begin(t, "an app")
+		c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: 1})
+		c.i.Apply(nexus.InterviewFailed{Attempt: attempt, Why: "x", Outcome: outcome})
+		if c.i.Next(false).Do != Fail || c.i.Tries != 0 {
+			t.Errorf("%s: %+v", outcome, c.i)
+		}
+		c.i.Apply(nexus.RunReopened{})
+		c.i.Apply(nexus.RunReopened{})
+		if step := c.i.Next(false); step.Do != Talk || step.Round != 1 || c.i.Tries != want {
+			t.Errorf("%s: %+v, %d tries", outcome, step, c.i.Tries)
+		}
+	}
+}
+
 // TestTake holds what becomes of requirements.
 func TestTake(t *testing.T) {
 	c := begin(t, "An app\nfor recipes")
