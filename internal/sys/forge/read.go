@@ -17,7 +17,8 @@ import (
 
 const (
 	maxAnswer = 4 << 20   // bytes of one answer of a forge
-	maxPages  = 20        // of 100 comments each
+	maxPages  = 20        // of 100 comments each that are read
+	maxSought = 100       // of them that a comment of ours is sought on
 	maxText   = 100 << 10 // bytes of a text that is fetched
 )
 
@@ -104,7 +105,7 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 	i.Body = i.seen(answer.Body)
 	rights := rights{c: c, r: r, known: map[string]bool{}, refused: r.Token == ""}
 	var err error
-	i.More, err = pages(ctx, c, r, gitHubComments(r), func(one gitHubComment) error {
+	i.More, err = pages(ctx, c, r, gitHubComments(r), maxPages, func(one gitHubComment) error {
 		may, err := rights.writes(ctx, one)
 		if err == nil {
 			i.add(Comment{strconv.FormatInt(one.ID, 10), one.User.Login, one.Body}, may)
@@ -215,7 +216,7 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 	}
 	writes := map[int64]bool{}
 	var err error
-	i.More, err = pages(ctx, c, r, gitLabNotes(r), func(one gitLabNote) error {
+	i.More, err = pages(ctx, c, r, gitLabNotes(r), maxPages, func(one gitLabNote) error {
 		if one.System || one.Internal || one.Confidential {
 			return nil
 		}

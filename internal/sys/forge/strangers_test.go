@@ -61,6 +61,46 @@ func TestShortPages(t *testing.T) {
 	})
 }
 
+// TestFindFar finds its own comment behind thousands of others, and says so where there are too many to look.
+func TestFindFar(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
+		s.Say(make([]forgetest.Said, 2_500)...)
+		mine, err := c.Write(t.Context(), r, "", forge.Mark("r1")+"mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != mine || err != nil {
+			t.Error(id, mine, err)
+		}
+		s.Say(make([]forgetest.Said, 7_600)...)
+		if id, err := c.Find(t.Context(), r, forge.Mark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
+			t.Error(id, err)
+		}
+	})
+}
+
+// TestGitLabServers keeps the token of one server from the API of another.
+func TestGitLabServers(t *testing.T) {
+	for _, c := range []struct{ server, api, want string }{
+		{"", "", "https://gitlab.com/api/v4 lab"},
+		{"", "https://lab.example.org/api/v4", "!two forges"},
+		{"https://lab.example.org", "https://other.example.org/api/v4", "https://gitlab.com/api/v4 "},
+		{"https://gitlab.com", "https://GitLab.com/api/v4/", "https://gitlab.com/api/v4 lab"},
+		{"https://gitlab.com", "http://gitlab.com/api/v4", "!two forges"},
+	} {
+		env := map[string]string{"CI_SERVER_URL": c.server, "CI_API_V4_URL": c.api, "GITLAB_TOKEN": "lab"}
+		r, err := forge.Parse("https://gitlab.com/g/p/-/issues/1", "", func(name string) string { return env[name] })
+		got := r.API + " " + r.Token
+		if err != nil {
+			got = "!" + err.Error()
+		}
+		if why, wrong := strings.CutPrefix(c.want, "!"); got != c.want && (!wrong || !strings.Contains(got, why)) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
 // TestHidden is not read.
 func TestHidden(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
