@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ type Issue struct {
 	Closed              bool
 	Comments            []Comment // of those who may write to the project, the oldest first
 	Left                int       // comments that others wrote
-	Hidden              int       // HTML comments that were taken out, which nobody sees on the forge
+	Hidden              int       // HTML comments and titles of links that were taken out, which nobody sees on the forge
 	More                bool      // there are more comments than are read
 	Unread              bool      // the comments were not read: GitLab shows them for a token alone
 	Unproved            bool      // who may write could not be asked: who belongs to the project counts
@@ -169,19 +170,38 @@ func (i *Issue) add(c Comment, writes bool) {
 	}
 }
 
-// seen is what people see of a text on a forge: without HTML comments. One without an end goes to the end.
+// definition is the address of a link, which stands apart from the text. Its title and what is no address are shown nowhere, so that
+// people write comments so: [//]: # (a comment).
+var definition = regexp.MustCompile(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
+	`((?:[ \t]+|[ \t]*\n[ \t]*)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
+
+// seen is what people see of a text on a forge: without HTML comments, of which one without an end goes to the end, and
+// without the titles of links that are defined apart from the text.
 func (i *Issue) seen(text string) string {
 	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "<!--")
+	for open := true; open; {
+		var before, rest string
+		before, rest, open = strings.Cut(text, "<!--")
 		b.WriteString(before)
-		if !ok {
-			return b.String()
+		if open {
+			i.Hidden++
+			b.WriteByte(' ') // what is around it joins to no other
+			_, text, _ = strings.Cut(rest, "-->")
 		}
-		i.Hidden++
-		b.WriteByte(' ') // what is around it joins to no other
-		_, text, _ = strings.Cut(rest, "-->")
 	}
+	return definition.ReplaceAllStringFunc(strings.ReplaceAll(b.String(), "\r\n", "\n"), func(whole string) string {
+		m := definition.FindStringSubmatch(whole)
+		switch spaced := strings.Contains(m[2], " "); {
+		case m[3] == "" && !spaced:
+			return whole
+		case spaced || m[2] == "#" || m[2] == "<>":
+			i.Hidden++
+			return ""
+		default:
+			i.Hidden++
+			return m[1] + m[2]
+		}
+	})
 }
 
 type gitLabAuthor struct {

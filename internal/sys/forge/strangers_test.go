@@ -119,6 +119,24 @@ func TestHidden(t *testing.T) {
 	})
 }
 
+// TestDefinitions are read without what no page shows of them.
+func TestDefinitions(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
+		s.Body = "See [1] and [x].\r\n\r\n[1]: https://example.org/a\r\n[//]: # (secret one)\n[x]: https://example.org/b 'secret\ntwo'\n> [y]: <secret three and more>\n- [z]: #\n \"secret four\"\n[note]: is it (kept)\n- [x] done (kept, too)"
+		i, err := c.Read(t.Context(), r)
+		goal := i.Goal(r)
+		if err != nil || i.Hidden != 4 || strings.Contains(goal, "secret") {
+			t.Errorf("%+v, %v, %s", i, err, goal)
+		}
+		for _, want := range []string{"See [1] and [x].", "\n[1]: https://example.org/a\n", "\n[x]: https://example.org/b\n", "[note]: is it (kept)", "- [x] done (kept, too)"} {
+			if !strings.Contains(goal, want) {
+				t.Errorf("%q is missing in %q", want, goal)
+			}
+		}
+	})
+}
+
 // TestRights are asked for; where they cannot be, who belongs to the project is heard.
 func TestRights(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
