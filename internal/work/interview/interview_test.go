@@ -1,12 +1,17 @@
 package interview
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // TestParse holds what is sent back to the interviewer.
@@ -54,6 +59,32 @@ func TestMessage(t *testing.T) {
 	}
 	if text := Message(i, "s", inquiry.MaxRounds, false); !strings.Contains(text, "last round") {
 		t.Error(text)
+	}
+}
+
+// TestHear says what came of a round that came to nothing: what the desk refused is its error, and the rest is recorded.
+func TestHear(t *testing.T) {
+	refused := errors.New("no money")
+	known := &inquiry.Interview{Attempt: "interview.1"}
+	for _, c := range []struct {
+		out  agent.Outcome
+		err  error
+		want []nexus.Fact
+	}{
+		{agent.Outcome{Outcome: nexus.Refused, Refusal: refused}, refused, nil},
+		{agent.Outcome{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
+	} {
+		for _, begun := range []bool{false, true} {
+			got, err := Hear(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.Outcome, error) {
+				if begun != (message == "") || begun != (why == "") {
+					t.Errorf("begun %v: it says %q, %q", begun, message, why)
+				}
+				return c.out, nil
+			})
+			if !errors.Is(err, c.err) || !cmp.Equal(got, c.want) {
+				t.Errorf("%+v: %+v, %v", c.out, got, err)
+			}
+		}
 	}
 }
 
