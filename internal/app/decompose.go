@@ -76,7 +76,7 @@ func (o *Order) count(ctx context.Context, p *Place) error {
 	}
 	s, err := p.Replay(ctx, o.Plan.Run)
 	if err == nil && s.Goal.Goal.Mode == nexus.Draft {
-		o.Spent = s.Ledger.Spent()
+		o.Spent = s.Goal.Planning + s.Ledger.Spent() // an interview came before it
 	}
 	return err
 }
