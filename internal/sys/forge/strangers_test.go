@@ -1,9 +1,11 @@
 package forge_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
@@ -26,6 +28,8 @@ func TestServers(t *testing.T) {
 		{"o/r#1", "", "", "https://git.example.org/api/v3", "!two forges"},
 		{"o/r#1", "", "https://git.example.org", "https://api.github.com", "!two forges"},
 		{"o/r#1", "", "https://Git.example.org/", "https://git.example.org/api/v3/", "https://git.example.org/api/v3 o/r"},
+		{"o/r#1", "", "https://git.example.org", "https://evilgit.example.org/api/v3", "!two forges"},
+		{"o/r#1", "", "https://git.example.org", "https://api.evil.git.example.org", "!two forges"},
 		{"o/r#1", "", "https://x.ghe.com", "https://api.x.ghe.com", "https://api.x.ghe.com o/r"},
 	} {
 		env := map[string]string{"GITHUB_SERVER_URL": c.server, "GITHUB_API_URL": c.api, "GITHUB_TOKEN": "hub"}
@@ -135,6 +139,47 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestElsewhere goes no token, whatever a forge answers: not to another host, and not in the clear.
+func TestElsewhere(t *testing.T) {
+	for _, to := range []string{"https://evil.example.org/x", "http://api.example.org/x", "https://api.example.org:8443/x"} {
+		var asked []string
+		c := forge.Client{Wait: time.Microsecond, HTTP: &http.Client{Transport: trip(func(r *http.Request) *http.Response {
+			asked = append(asked, r.URL.String())
+			return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody, Request: r}
+		})}}
+		if _, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitHub, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "hub"}); err == nil || len(asked) != 1 {
+			t.Errorf("%s: %q, %v", to, asked, err)
+		}
+	}
+}
+
+type trip func(*http.Request) *http.Response
+
+func (t trip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r), nil }
+
+// TestLargeAnswer is none: what would not fit is not cut.
+func TestLargeAnswer(t *testing.T) {
+	c := forge.Client{Wait: time.Microsecond, HTTP: &http.Client{Transport: answers(`{"title":"a"}` + strings.Repeat(" ", 4<<20))}}
+	if _, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7}); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Error(err)
+	}
+}
+
+// TestConfidential notes are not read, as older servers of GitLab call what is internal.
+func TestConfidential(t *testing.T) {
+	c := forge.Client{HTTP: &http.Client{Transport: trip(func(r *http.Request) *http.Response {
+		body := `{"title":"a","access_level":40}`
+		if strings.HasSuffix(r.URL.Path, "/notes") {
+			body = `[{"id":1,"body":"inside","confidential":true,"author":{"id":1}},{"id":2,"body":"outside","author":{"id":1}}]`
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+	})}}
+	i, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "lab"})
+	if err != nil || len(i.Comments) != 1 || i.Comments[0].Body != "outside" {
+		t.Errorf("%+v, %v", i, err)
+	}
 }
 
 // TestRights are asked for; where they cannot be, who belongs to the project is heard.
