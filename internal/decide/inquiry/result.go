@@ -48,8 +48,9 @@ func (i *Interview) Statistics() Statistics {
 
 // Spec returns the spec that came of the interview.
 func (i *Interview) Spec() spec.Spec {
+	goal := strings.TrimSpace(visible(i.Goal))
 	s := spec.Spec{
-		Title: cmp.Or(i.Draft.Title, firstLine(visible(i.Goal))), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, strings.TrimSpace(visible(i.Goal))),
+		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, goal),
 		Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
 	}
 	for _, r := range i.Requirements {

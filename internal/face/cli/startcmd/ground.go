@@ -22,10 +22,10 @@ const founding = "Begin"
 
 // blank returns the directory that a command works in, and whether a project can
 // begin there from a goal: it is empty, and no repository with a commit but the one of a call before
-// that did not come further.
-func blank(ctx context.Context, a *console.Console, o *progress.Order, opened error) (string, bool) {
+// that did not come further. The place is closed then, if it was opened. A dry run begins nothing.
+func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Place, opened error, dry bool) (string, bool) {
 	dir, err := a.WorkDir()
-	if err != nil || o.Plan != nil {
+	if err != nil || o.Plan != nil || dry {
 		return "", false
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
@@ -37,7 +37,11 @@ func blank(ctx context.Context, a *console.Console, o *progress.Order, opened er
 	case opened != nil && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}):
 		return "", false
 	}
-	return dir, vacant(ctx, dir) || len(remains(ctx, dir)) > 0
+	ok := vacant(ctx, dir) || len(remains(ctx, dir)) > 0
+	if ok && opened == nil {
+		p.Close()
+	}
+	return dir, ok
 }
 
 // founded reports whether a repository has nothing but the empty commit of a project that begins.
