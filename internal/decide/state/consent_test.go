@@ -50,3 +50,19 @@ func TestWaivedBefore(t *testing.T) {
 		t.Errorf("%v is waived", v.Waived)
 	}
 }
+
+// TestToldBefore holds that what was told of a plan goes with it, and that whoever looked at the state before still sees it.
+func TestToldBefore(t *testing.T) {
+	facts := drafted(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "mind the gap", By: "ada"}})
+	s := fold(t, facts[:5]...)
+	seen := s.Guidance
+	for _, f := range facts[5:] {
+		next(t, s, f)
+	}
+	if s.Guidance != nil {
+		t.Errorf("%+v is left", s.Guidance)
+	}
+	if len(seen) != 1 || seen[0].Text != "mind the gap" {
+		t.Errorf("who looked before sees %+v", seen)
+	}
+}
