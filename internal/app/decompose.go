@@ -27,7 +27,7 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	}
 	made := PlanOf(s)
 	made.Goal = o.Goal.Text
-	o.Plan, o.Spent = &made, o.Spent+s.Ledger.Spent()
+	o.Plan, o.Spent = &made, PlanCost(s)
 	if len(made.Tasks) > 0 {
 		return nil
 	}
@@ -76,10 +76,14 @@ func (o *Order) count(ctx context.Context, p *Place) error {
 	}
 	s, err := p.Replay(ctx, o.Plan.Run)
 	if err == nil && s.Goal.Goal.Mode == nexus.Draft {
-		o.Spent = s.Goal.Planning + s.Ledger.Spent() // an interview came before it
+		o.Spent = PlanCost(s)
 	}
 	return err
 }
+
+// PlanCost returns what a run that did nothing but plan spent, with what the plans
+// cost that were refused before.
+func PlanCost(s *state.State) nexus.Money { return s.Goal.Planning + s.Ledger.Spent() }
 
 // Estimate fills in what the order's plan is thought to take, by what earlier
 // runs of the repository came to. A nil place, or one where nothing ran, has
