@@ -93,6 +93,9 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	if err != nil {
 		return nil, err
 	}
+	if c.Limits.Batch, err = a.batch(c, o.tap); err != nil {
+		return nil, err
+	}
 	files, err := p.Repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit)
 	if err != nil {
 		return nil, err

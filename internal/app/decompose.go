@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -113,7 +114,12 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 		Price: price,
 	})
 	o.Plan.Estimate = &e
-	return nil
+	if settings.Limits.Batch, err = a.batch(settings, o.tap); err != nil {
+		return err
+	}
+	o.Lanes = schedule.Shared(o.Plan.Tasks, settings.Limits, routing)
+	o.Steps, err = plannedSteps(settings, o.Plan.Tasks)
+	return err
 }
 
 // prices returns what tokens of the configured models cost.

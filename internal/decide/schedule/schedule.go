@@ -184,6 +184,9 @@ func execute(s *state.State) []nexus.Fact {
 	if fs := relieve(s); fs != nil {
 		return fs
 	}
+	if fs := lanes(s); fs != nil {
+		return fs
+	}
 	if fs := begin(s); fs != nil {
 		return fs
 	}

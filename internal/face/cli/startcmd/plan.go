@@ -227,6 +227,12 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		if risks := drawRisks(a.Style(a.Err), *o.Plan); risks != "" {
 			a.Say("%s", strings.TrimSuffix(risks, "\n"))
 		}
+		if lanes := view.Lanes(a.Style(a.Err), o.Lanes); lanes != "" {
+			a.Say("%s", strings.TrimSuffix(lanes, "\n"))
+		}
+		if steps := drawSteps(a.Style(a.Err), o.Steps); steps != "" {
+			a.Say("%s", strings.TrimSuffix(steps, "\n"))
+		}
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
@@ -234,8 +240,16 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	answer := struct {
 		nexus.Plan
 
-		Risks  []plan.Risk     `json:"risks,omitempty"`
-		Import *foreign.Import `json:"import,omitempty"`
-	}{*o.Plan, plan.Risks(*o.Plan), out.read}
-	return a.Answer(answer, func(s view.Style) string { return drawPlan(s, *o.Plan, out.form) })
+		Risks  []plan.Risk        `json:"risks,omitempty"`
+		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
+		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
+		Import *foreign.Import    `json:"import,omitempty"`
+	}{*o.Plan, plan.Risks(*o.Plan), o.Lanes, o.Steps, out.read}
+	return a.Answer(answer, func(s view.Style) string {
+		text := drawPlan(s, *o.Plan, out.form)
+		if out.form == "" && !s.Plain {
+			text += view.Lanes(s, o.Lanes) + drawSteps(s, o.Steps)
+		}
+		return text
+	})
 }
