@@ -74,6 +74,12 @@ func TestFigures(t *testing.T) {
 	if len(f.Learned) != 2 || f.Learned[1].Run != "r2" || f.Learned[1].Tasks != 1 || f.Learned[1].Ratio != 3 {
 		t.Errorf("%+v", f.Learned)
 	}
+	free := task("T1", nexus.Landed, 10, 0)
+	free.Route.Estimate.Unpriced = true
+	first.Tasks = []*state.Task{free, task("T2", nexus.Landed, 10, nexus.Dollar)}
+	if e := history.Of([]*state.State{first}).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
+		t.Errorf("what has no price counts as an estimate of nothing: %+v", e)
+	}
 	if empty := history.Of(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {
 		t.Errorf("%+v", empty)
 	}

@@ -70,6 +70,7 @@ type Interview struct {
 	Attempt      nexus.AttemptID
 	Goal         string
 	Rounds       int  // of the interviewer that were heard
+	Tries        int  // attempts that came to nothing: whoever takes the run up begins another
 	Clear        bool // the goal needed no question
 	Ended        bool // a person wants no more questions
 	Paused       bool // until somebody takes the run up
@@ -127,6 +128,9 @@ func (i *Interview) Apply(f nexus.Fact) {
 			i.answer(f)
 		}
 	case nexus.RunReopened:
+		if i.Failed != "" && i.Outcome != nexus.Refused { // one without money goes on
+			i.Tries++
+		}
 		i.Paused, i.Failed, i.Outcome = false, "", ""
 	default:
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -182,6 +183,23 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestFailed begins anew with an interviewer whose answers were of no use, and goes on with one that lacked money.
+func TestFailed(t *testing.T) {
+	for outcome, want := range map[nexus.Outcome]int{"": 1, nexus.Exhausted: 1, nexus.Refused: 0} {
+		c := begin(t, "an app")
+		c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: 1})
+		c.i.Apply(nexus.InterviewFailed{Attempt: attempt, Why: "x", Outcome: outcome})
+		if c.i.Next(false).Do != Fail || c.i.Tries != 0 {
+			t.Errorf("%s: %+v", outcome, c.i)
+		}
+		c.i.Apply(nexus.RunReopened{})
+		c.i.Apply(nexus.RunReopened{})
+		if step := c.i.Next(false); step.Do != Talk || step.Round != 1 || c.i.Tries != want {
+			t.Errorf("%s: %+v, %d tries", outcome, step, c.i.Tries)
+		}
+	}
+}
+
 // TestTake holds what becomes of requirements.
 func TestTake(t *testing.T) {
 	c := begin(t, "An app\nfor recipes")
@@ -207,6 +225,62 @@ func TestTake(t *testing.T) {
 	}
 	if s := c.i.Spec(); len(s.Requirements) != 3 || s.Requirements[1].Text != "Certainly" || s.Requirements[2].ID != "REQ-4" || len(c.i.Candidates) != 0 || len(s.OutOfScope) != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestReplaced keeps of a requirement what the interviewer does not say again: a must stays one, and it counts.
+func TestReplaced(t *testing.T) {
+	c := begin(t, "an app for recipes")
+	yes, no := true, false
+	c.hear(Handin{Requirements: []Heard{
+		{Text: "It is kept", Confidence: sure(0.9), Priority: "must", Category: "technical", Area: "api", Quote: "for recipes", Later: &yes},
+	}, Questions: []HeardQuery{query("A?", "a")}})
+	c.answer("A?", "a")
+	c.hear(Handin{Requirements: []Heard{{ID: "REQ-1", Text: "It is kept for ever"}}})
+	want := nexus.Requirement{
+		ID: "REQ-1", Text: "It is kept for ever", Category: nexus.ReqTechnical, Priority: nexus.Must, Confidence: 0.9, Area: "api", Quote: "for recipes", Later: true,
+	}
+	if d := cmp.Diff([]nexus.Requirement{want}, c.i.Requirements); d != "" || len(c.i.Candidates) > 0 {
+		t.Errorf("%s %+v", d, c.i.Candidates)
+	}
+	for _, f := range c.i.Take(3, Handin{Requirements: []Heard{{ID: "REQ-1", Text: "It is kept for ever", Confidence: sure(1), Priority: "could", Later: &no}}}) {
+		c.i.Apply(f)
+	}
+	want.Confidence, want.Priority, want.Later = 1, nexus.Could, false
+	if d := cmp.Diff([]nexus.Requirement{want}, c.i.Requirements); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestNotTheSame keeps requirements apart that differ in a sign only.
+func TestNotTheSame(t *testing.T) {
+	c := begin(t, "an app")
+	var all []Heard
+	for _, text := range []string{"It reads C", "It reads C++", "It returns 1", "It returns -1", "x < y holds", "x > y holds"} {
+		all = append(all, Heard{Text: text, Confidence: sure(1)})
+	}
+	c.hear(Handin{Requirements: all})
+	if len(c.i.Requirements) != len(all) {
+		t.Errorf("%+v", c.i.Requirements)
+	}
+}
+
+// TestUnseen makes a spec that can be used of a goal and of answers with characters that nobody sees, as they come with a copied text.
+func TestUnseen(t *testing.T) {
+	for _, goal := range []string{"an app\u200b for\u00ad recipes", "an app for recipes\r\nwith\x07 sound", "\ufeffan app for\u2028recipes", "\u200b\nan app"} {
+		c := begin(t, goal)
+		c.hear(Handin{Clear: true, Title: "Reci\u00adpes", Problem: "a\u200b\nb", Notes: []string{"n\u2060"}, Requirements: []Heard{{
+			Text: "It\u200b is kept", Confidence: sure(1), Quote: "an app", Area: "u\u00adi",
+		}}})
+		s := c.i.Spec()
+		text := spec.Markdown(s)
+		if _, p := spec.Read(text); len(p) > 0 || s.Requirements[0].Quote != "an app" || s.Title != "Recipes" || s.Problem != "a\nb" {
+			t.Errorf("%q: %v\n%s", goal, p, text)
+		}
+		c.i.Draft = nexus.InterviewDraft{}
+		if _, p := spec.Read(spec.Markdown(c.i.Spec())); len(p) > 0 || !strings.HasPrefix(c.i.Spec().Title, "an app") {
+			t.Errorf("%q: %v, %q", goal, p, c.i.Spec().Title)
+		}
 	}
 }
 
@@ -300,12 +374,12 @@ func TestVague(t *testing.T) {
 		"fix the failing test":                       false,
 		"Add a --json flag to list":                  false,
 		"Read and write durations in parse.go":       false,
-		"Sort the list by name, then by date of birth":       false,
-		"Make `list` faster":                                 false,
-		"improve the speed of startup to 50 ms":              false,
-		"Shop:\n- customers can register\n- they can order":  false,
-		strings.Repeat("words about an app ", 10):            false,
-		"# An app\n\n## Requirements\n\n- REQ-1: it works\n": false,
+		"Sort the list by name, then by date of birth":        false,
+		"Make `list` faster":                                  false,
+		"improve the speed of startup to 50 ms":               false,
+		"An app:\n- customers can register\n- they can order": false,
+		strings.Repeat("words about an app ", 10):             false,
+		"# An app\n\n## Requirements\n\n- REQ-1: it works\n":  false,
 	} {
 		if why, got := Vague(goal); got != want || got != (why != "") {
 			t.Errorf("%q is vague: %v (%s)", goal, got, why)

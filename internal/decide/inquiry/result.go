@@ -48,8 +48,9 @@ func (i *Interview) Statistics() Statistics {
 
 // Spec returns the spec that came of the interview.
 func (i *Interview) Spec() spec.Spec {
+	goal := strings.TrimSpace(visible(i.Goal))
 	s := spec.Spec{
-		Title: cmp.Or(i.Draft.Title, firstLine(i.Goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, strings.TrimSpace(i.Goal)),
+		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, goal),
 		Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
 	}
 	for _, r := range i.Requirements {
@@ -59,8 +60,12 @@ func (i *Interview) Spec() spec.Spec {
 		}
 		s.Requirements = append(s.Requirements, r)
 	}
-	for n, c := range i.Draft.Criteria {
-		s.Criteria = append(s.Criteria, spec.Criterion{ID: "AC-" + strconv.Itoa(n+1), Text: c.Text, Check: c.Check, Of: i.ids(c.Of)})
+	for _, c := range i.Draft.Criteria {
+		of, dropped := i.ids(c.Of)
+		if len(of) == 0 && dropped {
+			continue // it shows nothing that counts, and would be one of all
+		}
+		s.Criteria = append(s.Criteria, spec.Criterion{ID: "AC-" + strconv.Itoa(len(s.Criteria)+1), Text: c.Text, Check: c.Check, Of: of})
 	}
 	for _, a := range i.Assumptions {
 		s.Assumptions = append(s.Assumptions, a.Assumption)
@@ -84,19 +89,22 @@ func (i *Interview) depth() spec.Depth {
 	}
 }
 
-// ids returns the ids of the requirements that are named by id or by text.
-func (i *Interview) ids(of []string) []string {
-	var all []string
+// ids returns the ids of the requirements that are named by id or by text, and whether one is named that does not count.
+func (i *Interview) ids(of []string) (all []string, dropped bool) {
 	for _, name := range of {
 		r := i.find(name)
 		if r == nil {
 			r = i.like(nexus.Requirement{Text: name})
 		}
-		if r != nil && r.Priority != nexus.Wont && r.Confidence >= Sure && !slices.Contains(all, r.ID) {
+		switch {
+		case r == nil:
+		case r.Priority == nexus.Wont || r.Confidence < Sure:
+			dropped = true
+		case !slices.Contains(all, r.ID):
 			all = append(all, r.ID)
 		}
 	}
-	return all
+	return all, dropped
 }
 
 func firstLine(text string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Handin is what the interviewer submits in a round.
@@ -41,7 +42,7 @@ type Heard struct {
 	Confidence *float64 `json:"confidence"`
 	Area       string   `json:"area"`
 	Quote      string   `json:"quote"`
-	Later      bool     `json:"later"`
+	Later      *bool    `json:"later"`
 }
 
 // HeardQuery is a question as the interviewer submits it.
@@ -70,6 +71,11 @@ func (i *Interview) Problems(h Handin) []string {
 	for n, q := range h.Questions {
 		if strings.TrimSpace(q.Changes) != "" && (line(q.Text) == "" || line(q.Default) == "") {
 			all = append(all, fmt.Sprintf("questions[%d] needs a text and a default", n))
+		}
+	}
+	for n, c := range h.Criteria {
+		if strings.Contains(strings.TrimSpace(visible(c.Check)), "\n") {
+			all = append(all, fmt.Sprintf("criteria[%d]: the check has several lines; give one command in one line", n))
 		}
 	}
 	for n, id := range h.Withdraw {
@@ -123,7 +129,7 @@ func (i *Interview) Take(round int, h Handin) []nexus.Fact {
 		}
 	}
 	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: draft(h), Done: h.Done}
-	if !i.Ended && !h.Done && !h.Clear {
+	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds { // nobody would hear the answers
 		heard.Questions = i.questions(round, h.Questions)
 	}
 	heard.Clear = h.Clear && round == 1
@@ -133,29 +139,46 @@ func (i *Interview) Take(round int, h Handin) []nexus.Fact {
 
 func draft(h Handin) nexus.InterviewDraft {
 	d := nexus.InterviewDraft{
-		Title: line(h.Title), Problem: strings.TrimSpace(h.Problem),
+		Title: line(h.Title), Problem: strings.TrimSpace(visible(h.Problem)),
 		Notes: lines(h.Notes), OutOfScope: lines(h.OutOfScope), Critique: lines(h.Critique),
 	}
 	for _, c := range h.Criteria {
 		if text := line(c.Text); text != "" {
-			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{Text: text, Check: strings.TrimSpace(c.Check), Of: lines(c.Of)})
+			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{Text: text, Check: strings.TrimSpace(visible(c.Check)), Of: lines(c.Of)})
 		}
 	}
 	return d
 }
 
 // gather returns the fact that a requirement leads to, and false where it
-// says nothing new.
+// says nothing new. What is left out of one that replaces another stays as it was.
 func (i *Interview) gather(h Heard) (nexus.RequirementCaptured, bool) {
+	was := nexus.Requirement{Confidence: Unsaid, Category: category(""), Priority: priority("")}
+	old := i.find(h.ID)
+	if old != nil {
+		was = *old
+	}
 	r := nexus.Requirement{
-		ID: h.ID, Text: line(h.Text), Category: category(h.Category), Priority: priority(h.Priority), Confidence: Unsaid,
-		Area: area(h.Area), Later: h.Later,
+		ID: h.ID, Text: line(h.Text), Category: was.Category, Priority: was.Priority, Confidence: was.Confidence,
+		Area: cmp.Or(area(h.Area), was.Area), Quote: was.Quote, Later: was.Later,
+	}
+	if h.Category != "" {
+		r.Category = category(h.Category)
+	}
+	if h.Priority != "" {
+		r.Priority = priority(h.Priority)
 	}
 	if h.Confidence != nil {
 		r.Confidence = min(max(*h.Confidence, 0), 1)
 	}
-	if quote := strings.TrimSpace(h.Quote); i.said(quote) {
+	if h.Later != nil {
+		r.Later = *h.Later
+	}
+	if quote := strings.TrimSpace(visible(h.Quote)); i.said(quote) {
 		r.Quote = quote
+	}
+	if old != nil && *old == r {
+		return nexus.RequirementCaptured{}, false
 	}
 	if known := i.like(r); r.ID == "" && known != nil {
 		if known.Confidence >= r.Confidence {
@@ -163,9 +186,6 @@ func (i *Interview) gather(h Heard) (nexus.RequirementCaptured, bool) {
 		}
 		r.ID = known.ID
 		r.Quote = cmp.Or(r.Quote, known.Quote)
-	}
-	if old := i.find(r.ID); r.ID != "" && old != nil && *old == r {
-		return nexus.RequirementCaptured{}, false
 	}
 	if r.ID == "" {
 		r.ID = "REQ-" + strconv.Itoa(i.captured+1)
@@ -187,11 +207,10 @@ func (i *Interview) like(r nexus.Requirement) *nexus.Requirement {
 
 // said reports whether a person said it, word for word.
 func (i *Interview) said(quote string) bool {
-	quote = strings.Join(strings.Fields(quote), " ")
-	if quote == "" {
+	if quote = line(quote); quote == "" {
 		return false
 	}
-	has := func(text string) bool { return strings.Contains(strings.Join(strings.Fields(text), " "), quote) }
+	has := func(text string) bool { return strings.Contains(words(text), quote) }
 	return has(i.Goal) || slices.ContainsFunc(i.Exchanges, func(e Exchange) bool { return e.Kind == Said && has(e.Answer) })
 }
 
@@ -222,9 +241,26 @@ func (i *Interview) questions(round int, all []HeardQuery) []nexus.InterviewQues
 	return out
 }
 
+// words is a text in one line, without what nobody sees of it.
+func words(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
+
+// visible is what people see of a text: a spec with anything else in it is none.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028' || r == '\u2029' || r == '\u0085':
+			return '\n'
+		case legible.Hidden(r):
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(text, "?"))
+}
+
 // line is a text in one line, of a length that people read.
 func line(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	text = words(text)
 	if r := []rune(text); len(r) > 2_000 {
 		text = string(r[:2_000]) + "..."
 	}
@@ -241,8 +277,17 @@ func lines(texts []string) []string {
 	return all
 }
 
-// norm is what two texts share that say the same.
-func norm(text string) string { return word(text, " ") }
+// norm is what two texts share that say the same: their words, whatever the case, and without the marks between
+// them. What else is in a word tells texts apart, as in -1 and C++.
+func norm(text string) string {
+	var all []string
+	for w := range strings.FieldsSeq(strings.ToLower(text)) {
+		if w = strings.Trim(strings.TrimRight(w, ".,;:!?"), "\"'`()"); w != "" {
+			all = append(all, strings.TrimRight(w, ".,;:!?"))
+		}
+	}
+	return strings.Join(all, " ")
+}
 
 // word is a name as the lists have it.
 func word(text, between string) string {

@@ -7,6 +7,7 @@ package plandiff
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,11 @@ func Between(before, after []nexus.Task) []Change {
 	for i, j := range old {
 		if j >= 0 {
 			names[before[j].ID], kept[j] = after[i].ID, true
+		}
+	}
+	for j, o := range before {
+		if !kept[j] && slices.ContainsFunc(after, func(t nexus.Task) bool { return t.ID == o.ID }) {
+			names[o.ID] = o.ID + " (gone)" // another task has its id now
 		}
 	}
 	var all []Change
@@ -114,6 +120,7 @@ func compare(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []Field {
 	text("title", a.Title, b.Title)
 	list("needs", renamed(a.Needs, names), renamed(b.Needs, nil))
 	list("wants", renamed(a.Wants, names), renamed(b.Wants, nil))
+	list("ties", ties(a, names), ties(b, nil))
 	list("files", a.Files, b.Files)
 	list("criteria", criteria(a), criteria(b))
 	text("brief", a.Brief, b.Brief)
@@ -139,6 +146,15 @@ func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string {
 			id = now
 		}
 		all[i] = string(id)
+	}
+	return all
+}
+
+// ties says why a task depends on others, where it says so.
+func ties(t nexus.Task, names map[nexus.TaskID]nexus.TaskID) []string {
+	var all []string
+	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
+		all = append(all, renamed([]nexus.TaskID{id}, names)[0]+": "+string(t.Ties[id]))
 	}
 	return all
 }

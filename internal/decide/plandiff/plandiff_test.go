@@ -1,6 +1,8 @@
 package plandiff_test
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,11 +28,15 @@ func TestBetween(t *testing.T) {
 		"the same": {before, ""},
 		"a task is gone, and the others moved up": {
 			[]nexus.Task{before[0], {ID: "T2", Title: "Add the command", Needs: []nexus.TaskID{"T1"}, Brief: "Do it."}, {ID: "T3", Title: "Document it"}},
-			"~ T2 Add the command: id was T3; needs +T1 -T2\n~ T3 Document it: id was T4\n- T2 Write sizes",
+			"~ T2 Add the command: id was T3; needs +T1 -T2 (gone)\n~ T3 Document it: id was T4\n- T2 Write sizes",
 		},
 		"what it needs has another name": {
 			[]nexus.Task{{ID: "A", Title: "read  Sizes", Files: []string{"a.go"}, Criteria: before[0].Criteria, Minutes: 10}, {ID: "T2", Title: "Write sizes", Needs: []nexus.TaskID{"A"}}, before[2], before[3]},
 			"~ A read  Sizes: id was T1; title was Read sizes",
+		},
+		"what it needs is gone, and another task has its name": {
+			[]nexus.Task{before[0], {ID: "T2", Title: "Document it"}, before[2]},
+			"~ T2 Document it: id was T4\n~ T3 Add the command: needs +T2 -T2 (gone)\n- T2 Write sizes",
 		},
 		"much is different": {
 			[]nexus.Task{
@@ -50,6 +56,34 @@ func TestBetween(t *testing.T) {
 		}
 		if d := cmp.Diff(c.want, strings.Join(lines, "\n")); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// TestEverything of a task that a person may want to know shows where it is another.
+func TestEverything(t *testing.T) {
+	silent := []string{"Depth"} // of Nexus itself
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[nexus.Task]()) {
+		is, was := nexus.Task{ID: "T1"}, nexus.Task{ID: "T1"}
+		switch v := reflect.ValueOf(&is).Elem().FieldByIndex(f.Index); v.Kind() {
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			if v.Index(0).Kind() == reflect.Struct {
+				v.Index(0).Field(0).SetString("x")
+			} else {
+				v.Index(0).SetString("x")
+			}
+		case reflect.Map:
+			v.Set(reflect.ValueOf(nexus.Ties{"x": nexus.TieAPI}))
+		case reflect.String:
+			v.SetString("x")
+		default:
+			v.SetInt(7)
+		}
+		for _, change := range [][]plandiff.Change{plandiff.Between([]nexus.Task{was}, []nexus.Task{is}), plandiff.Between([]nexus.Task{is}, []nexus.Task{was})} {
+			if (len(change) == 0) != slices.Contains(silent, f.Name) {
+				t.Errorf("another %s: %v", f.Name, change)
+			}
 		}
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// firstInterview is whose sessions talk with the interviewer.
-const firstInterview nexus.AttemptID = "interview.1"
-
 // interviewing asks people about the goal until it is clear. While a question
 // waits nobody works, so the process that asked may be gone when it is answered.
 func interviewing(s *state.State, now time.Time) []nexus.Fact {
@@ -24,7 +21,8 @@ func interviewing(s *state.State, now time.Time) []nexus.Fact {
 		if p := s.Planning; p != nil && tooOften(s, p) {
 			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
 		}
-		return facts(nexus.InterviewSought{Attempt: firstInterview, Round: step.Round})
+		attempt := nexus.AttemptID(fmt.Sprintf("interview.%d", s.Interview.Tries+1))
+		return facts(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
 	case inquiry.Ask:
 		return facts(due(s, s.Interview.Asked(step.Question, fmt.Sprintf("q%d", len(s.Questions)+1), people.InterviewTrigger), now))
 	case inquiry.State:

@@ -120,7 +120,13 @@ func (s *State) setAside(seq int64, d Draft) {
 	d.Goal, d.Tasks = s.Goal.Goal.Text, s.plan()
 	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
 	s.Consent.Question, s.Consent.Aside = "", seq
-	s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq < seq })
+	var kept []Guidance // views of the state may share what it had
+	for _, g := range s.Guidance {
+		if g.Seq >= seq {
+			kept = append(kept, g)
+		}
+	}
+	s.Guidance = kept
 	s.waived = nil
 	s.Tasks, s.tasks, s.Cover = nil, map[nexus.TaskID]*Task{}, nil
 }

@@ -21,6 +21,7 @@ var errBusy = errors.New("busy")
 type issue struct {
 	takes   time.Duration
 	fail    []error
+	draw    func(*state.State) string // nil: the number of questions
 	tries   int
 	written []string
 	said    []string
@@ -47,8 +48,11 @@ func (i *issue) follow(ctx context.Context) (end func()) {
 	left := func(context.Context, int64) iter.Seq2[nexus.Event, error] {
 		return func(func(nexus.Event, error) bool) {}
 	}
+	if i.draw == nil {
+		i.draw = func(s *state.State) string { return fmt.Sprint(len(s.Questions)) }
+	}
 	return issuecomment.Comment{
-		Draw: func(s *state.State) string { return fmt.Sprint(len(s.Questions)) },
+		Draw: i.draw,
 		Write: func(ctx context.Context, text string) error {
 			i.tries++
 			select {
@@ -164,5 +168,31 @@ func TestRefused(t *testing.T) {
 		if !slices.Equal(i.said, []string{"forbidden"}) {
 			t.Error(i.said)
 		}
+	})
+}
+
+// TestRefusedBefore is tried again once another text was written.
+func TestRefusedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &issue{fail: []error{nil, errors.New("forbidden")}, draw: func(s *state.State) string { return "0121"[len(s.Questions):][:1] }}
+		end := i.follow(t.Context())
+		synctest.Wait()
+		i.ask(1) // refused
+		i.ask(2)
+		i.ask(3)
+		end()
+		i.want(t, 4, "0", "2", "1")
+	})
+}
+
+// TestBusyForLong is tried again at least every half minute.
+func TestBusyForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &issue{fail: slices.Repeat([]error{errBusy}, 20)}
+		end := i.follow(t.Context())
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		end()
+		i.want(t, 21, "0")
 	})
 }

@@ -80,11 +80,11 @@ func is(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, e.code)
 }
 
-// pages reads what is listed at a path, one page after the other, and returns whether there is more than is read. A page may
-// be short and not be the last: a forge takes out what the reader may not see.
-func pages[T any](ctx context.Context, c Client, r Ref, path string, visit func(T) error) (more bool, err error) {
+// pages reads what is listed at a path, one page after the other, so many at most, and returns whether there is more than is
+// read. A page may be short and not be the last: a forge takes out what the reader may not see.
+func pages[T any](ctx context.Context, c Client, r Ref, path string, most int, visit func(T) error) (more bool, err error) {
 	page := "1"
-	for range maxPages {
+	for range most {
 		var all []T
 		header, err := c.call(ctx, r, http.MethodGet, path+"&per_page=100&page="+page, nil, &all)
 		if err != nil {

@@ -23,22 +23,25 @@ func (c Client) Find(ctx context.Context, r Ref, mark string) (string, error) {
 	if err != nil && !bot {
 		return "", err
 	}
-	found := ""
+	found, more := "", false
 	look := func(id int64, body string, mine bool) {
 		if found == "" && mine && strings.HasPrefix(strings.ReplaceAll(body, "\r\n", "\n"), mark) {
 			found = strconv.FormatInt(id, 10)
 		}
 	}
 	if r.Kind == GitLab {
-		_, err = pages(ctx, c, r, gitLabNotes(r), func(one gitLabNote) error {
+		more, err = pages(ctx, c, r, gitLabNotes(r), maxSought, func(one gitLabNote) error {
 			look(one.ID, one.Body, strings.EqualFold(one.Author.Name, me))
 			return nil
 		})
 	} else {
-		_, err = pages(ctx, c, r, gitHubComments(r), func(one gitHubComment) error {
+		more, err = pages(ctx, c, r, gitHubComments(r), maxSought, func(one gitHubComment) error {
 			look(one.ID, one.Body, bot && one.User.Type == "Bot" || !bot && strings.EqualFold(one.User.Login, me))
 			return nil
 		})
+	}
+	if more && found == "" && err == nil { // it may be on another page, and would be there twice
+		return "", r.explain(fmt.Errorf("the issue has more than %d comments, and the one of this run is not among them", maxSought*100))
 	}
 	return found, err
 }

@@ -175,8 +175,15 @@ func gitLabRef(server, project string, n int, env Env) (Ref, error) {
 	}
 	r := Ref{Kind: GitLab, API: server + "/api/v4", Web: fmt.Sprintf("%s/%s/-/issues/%d", server, project, n), Project: project, Number: n}
 	if server == gitLabServer(env) {
-		r.API = strings.TrimSuffix(cmp.Or(env("CI_API_V4_URL"), r.API), "/")
+		r.API = normal(cmp.Or(env("CI_API_V4_URL"), r.API))
 		r.Token = env("GITLAB_TOKEN")
+	}
+	if !together(server, r.API) {
+		return Ref{}, &nexus.Error{
+			Code:    nexus.CodeInvalidInput,
+			Message: fmt.Sprintf("CI_API_V4_URL is %s, and the issue is at %s: they are two forges", r.API, server),
+			Hint:    "Set CI_SERVER_URL as well, as GitLab's own jobs do, or neither for gitlab.com.",
+		}
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ import (
 
 const (
 	maxAnswer = 4 << 20   // bytes of one answer of a forge
-	maxPages  = 20        // of 100 comments each
+	maxPages  = 20        // of 100 comments each that are read
+	maxSought = 100       // of them that a comment of ours is sought on
 	maxText   = 100 << 10 // bytes of a text that is fetched
 )
 
@@ -31,7 +33,7 @@ type Issue struct {
 	Closed              bool
 	Comments            []Comment // of those who may write to the project, the oldest first
 	Left                int       // comments that others wrote
-	Hidden              int       // HTML comments that were taken out, which nobody sees on the forge
+	Hidden              int       // HTML comments and titles of links that were taken out, which nobody sees on the forge
 	More                bool      // there are more comments than are read
 	Unread              bool      // the comments were not read: GitLab shows them for a token alone
 	Unproved            bool      // who may write could not be asked: who belongs to the project counts
@@ -104,7 +106,7 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 	i.Body = i.seen(answer.Body)
 	rights := rights{c: c, r: r, known: map[string]bool{}, refused: r.Token == ""}
 	var err error
-	i.More, err = pages(ctx, c, r, gitHubComments(r), func(one gitHubComment) error {
+	i.More, err = pages(ctx, c, r, gitHubComments(r), maxPages, func(one gitHubComment) error {
 		may, err := rights.writes(ctx, one)
 		if err == nil {
 			i.add(Comment{strconv.FormatInt(one.ID, 10), one.User.Login, one.Body}, may)
@@ -168,19 +170,38 @@ func (i *Issue) add(c Comment, writes bool) {
 	}
 }
 
-// seen is what people see of a text on a forge: without HTML comments. One without an end goes to the end.
+// definition is the address of a link, which stands apart from the text. Its title and what is no address are shown nowhere, so that
+// people write comments so: [//]: # (a comment).
+var definition = regexp.MustCompile(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
+	`((?:[ \t]+|[ \t]*\n[ \t]*)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
+
+// seen is what people see of a text on a forge: without HTML comments, of which one without an end goes to the end, and
+// without the titles of links that are defined apart from the text.
 func (i *Issue) seen(text string) string {
 	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "<!--")
+	for open := true; open; {
+		var before, rest string
+		before, rest, open = strings.Cut(text, "<!--")
 		b.WriteString(before)
-		if !ok {
-			return b.String()
+		if open {
+			i.Hidden++
+			b.WriteByte(' ') // what is around it joins to no other
+			_, text, _ = strings.Cut(rest, "-->")
 		}
-		i.Hidden++
-		b.WriteByte(' ') // what is around it joins to no other
-		_, text, _ = strings.Cut(rest, "-->")
 	}
+	return definition.ReplaceAllStringFunc(strings.ReplaceAll(b.String(), "\r\n", "\n"), func(whole string) string {
+		m := definition.FindStringSubmatch(whole)
+		switch spaced := strings.Contains(m[2], " "); {
+		case m[3] == "" && !spaced:
+			return whole
+		case spaced || m[2] == "#" || m[2] == "<>":
+			i.Hidden++
+			return ""
+		default:
+			i.Hidden++
+			return m[1] + m[2]
+		}
+	})
 }
 
 type gitLabAuthor struct {
@@ -215,7 +236,7 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 	}
 	writes := map[int64]bool{}
 	var err error
-	i.More, err = pages(ctx, c, r, gitLabNotes(r), func(one gitLabNote) error {
+	i.More, err = pages(ctx, c, r, gitLabNotes(r), maxPages, func(one gitLabNote) error {
 		if one.System || one.Internal || one.Confidential {
 			return nil
 		}

@@ -1,9 +1,11 @@
 package forge_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
@@ -26,6 +28,8 @@ func TestServers(t *testing.T) {
 		{"o/r#1", "", "", "https://git.example.org/api/v3", "!two forges"},
 		{"o/r#1", "", "https://git.example.org", "https://api.github.com", "!two forges"},
 		{"o/r#1", "", "https://Git.example.org/", "https://git.example.org/api/v3/", "https://git.example.org/api/v3 o/r"},
+		{"o/r#1", "", "https://git.example.org", "https://evilgit.example.org/api/v3", "!two forges"},
+		{"o/r#1", "", "https://git.example.org", "https://api.evil.git.example.org", "!two forges"},
 		{"o/r#1", "", "https://x.ghe.com", "https://api.x.ghe.com", "https://api.x.ghe.com o/r"},
 	} {
 		env := map[string]string{"GITHUB_SERVER_URL": c.server, "GITHUB_API_URL": c.api, "GITHUB_TOKEN": "hub"}
@@ -61,6 +65,46 @@ func TestShortPages(t *testing.T) {
 	})
 }
 
+// TestFindFar finds its own comment behind thousands of others, and says so where there are too many to look.
+func TestFindFar(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
+		s.Say(make([]forgetest.Said, 2_500)...)
+		mine, err := c.Write(t.Context(), r, "", forge.Mark("r1")+"mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != mine || err != nil {
+			t.Error(id, mine, err)
+		}
+		s.Say(make([]forgetest.Said, 7_600)...)
+		if id, err := c.Find(t.Context(), r, forge.Mark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
+			t.Error(id, err)
+		}
+	})
+}
+
+// TestGitLabServers keeps the token of one server from the API of another.
+func TestGitLabServers(t *testing.T) {
+	for _, c := range []struct{ server, api, want string }{
+		{"", "", "https://gitlab.com/api/v4 lab"},
+		{"", "https://lab.example.org/api/v4", "!two forges"},
+		{"https://lab.example.org", "https://other.example.org/api/v4", "https://gitlab.com/api/v4 "},
+		{"https://gitlab.com", "https://GitLab.com/api/v4/", "https://gitlab.com/api/v4 lab"},
+		{"https://gitlab.com", "http://gitlab.com/api/v4", "!two forges"},
+	} {
+		env := map[string]string{"CI_SERVER_URL": c.server, "CI_API_V4_URL": c.api, "GITLAB_TOKEN": "lab"}
+		r, err := forge.Parse("https://gitlab.com/g/p/-/issues/1", "", func(name string) string { return env[name] })
+		got := r.API + " " + r.Token
+		if err != nil {
+			got = "!" + err.Error()
+		}
+		if why, wrong := strings.CutPrefix(c.want, "!"); got != c.want && (!wrong || !strings.Contains(got, why)) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
 // TestHidden is not read.
 func TestHidden(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
@@ -77,6 +121,65 @@ func TestHidden(t *testing.T) {
 			t.Error(goal)
 		}
 	})
+}
+
+// TestDefinitions are read without what no page shows of them.
+func TestDefinitions(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+		t.Helper()
+		s.Body = "See [1] and [x].\r\n\r\n[1]: https://example.org/a\r\n[//]: # (secret one)\n[x]: https://example.org/b 'secret\ntwo'\n> [y]: <secret three and more>\n- [z]: #\n \"secret four\"\n[note]: is it (kept)\n- [x] done (kept, too)"
+		i, err := c.Read(t.Context(), r)
+		goal := i.Goal(r)
+		if err != nil || i.Hidden != 4 || strings.Contains(goal, "secret") {
+			t.Errorf("%+v, %v, %s", i, err, goal)
+		}
+		for _, want := range []string{"See [1] and [x].", "\n[1]: https://example.org/a\n", "\n[x]: https://example.org/b\n", "[note]: is it (kept)", "- [x] done (kept, too)"} {
+			if !strings.Contains(goal, want) {
+				t.Errorf("%q is missing in %q", want, goal)
+			}
+		}
+	})
+}
+
+// TestElsewhere goes no token, whatever a forge answers: not to another host, and not in the clear.
+func TestElsewhere(t *testing.T) {
+	for _, to := range []string{"https://evil.example.org/x", "http://api.example.org/x", "https://api.example.org:8443/x"} {
+		var asked []string
+		c := forge.Client{Wait: time.Microsecond, HTTP: &http.Client{Transport: trip(func(r *http.Request) *http.Response {
+			asked = append(asked, r.URL.String())
+			return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody, Request: r}
+		})}}
+		if _, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitHub, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "hub"}); err == nil || len(asked) != 1 {
+			t.Errorf("%s: %q, %v", to, asked, err)
+		}
+	}
+}
+
+type trip func(*http.Request) *http.Response
+
+func (t trip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r), nil }
+
+// TestLargeAnswer is none: what would not fit is not cut.
+func TestLargeAnswer(t *testing.T) {
+	c := forge.Client{Wait: time.Microsecond, HTTP: &http.Client{Transport: answers(`{"title":"a"}` + strings.Repeat(" ", 4<<20))}}
+	if _, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7}); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Error(err)
+	}
+}
+
+// TestConfidential notes are not read, as older servers of GitLab call what is internal.
+func TestConfidential(t *testing.T) {
+	c := forge.Client{HTTP: &http.Client{Transport: trip(func(r *http.Request) *http.Response {
+		body := `{"title":"a","access_level":40}`
+		if strings.HasSuffix(r.URL.Path, "/notes") {
+			body = `[{"id":1,"body":"inside","confidential":true,"author":{"id":1}},{"id":2,"body":"outside","author":{"id":1}}]`
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+	})}}
+	i, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "lab"})
+	if err != nil || len(i.Comments) != 1 || i.Comments[0].Body != "outside" {
+		t.Errorf("%+v, %v", i, err)
+	}
 }
 
 // TestRights are asked for; where they cannot be, who belongs to the project is heard.

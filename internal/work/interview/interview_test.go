@@ -1,12 +1,17 @@
 package interview
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // TestParse holds what is sent back to the interviewer.
@@ -14,16 +19,18 @@ func TestParse(t *testing.T) {
 	known := &inquiry.Interview{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
 	for data, want := range map[string]string{
 		`{"done":true}`: "",
-		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:                  "",
-		`{"requirements":[{"text":" "}]}`:                               "has no text",
-		`{"requirements":[{"id":"REQ-2","text":"y"}]}`:                  `there is no requirement "REQ-2"`,
-		`{"requirements":[{"text":"y","confidence":1.5}]}`:              "not between 0 and 1",
-		`{"questions":[{"text":"a?","default":"","changes":"it"}]}`:     "needs a text and a default",
-		`{"questions":[{"text":"","default":"","changes":""}]}`:         "",
-		`{"withdraw":["REQ-9"]}`:                                        "REQ-9",
-		`{"question":[]}`:                                               "question",
-		`[]`:                                                            "",
-		strings.Repeat(" ", maxHandin+1):                                "maximum",
+		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:              "",
+		`{"requirements":[{"text":" "}]}`:                           "has no text",
+		`{"requirements":[{"id":"REQ-2","text":"y"}]}`:              `there is no requirement "REQ-2"`,
+		`{"requirements":[{"text":"y","confidence":1.5}]}`:          "not between 0 and 1",
+		`{"questions":[{"text":"a?","default":"","changes":"it"}]}`: "needs a text and a default",
+		`{"questions":[{"text":"","default":"","changes":""}]}`:     "",
+		`{"withdraw":["REQ-9"]}`:                                    "REQ-9",
+		`{"done":true,"criteria":[{"text":"x","check":"a\nb"}]}`:    "several lines",
+		`{"done":true,"criteria":[{"text":"x","check":"a\n"}]}`:     "",
+		`{"question":[]}`:                "question",
+		`[]`:                             "",
+		strings.Repeat(" ", maxHandin+1): "maximum",
 		`{"requirements":[{"text":"y","confidence":1}],"done":true} {}`: "after the end",
 	} {
 		_, problems := Parse([]byte(data), known)
@@ -55,12 +62,39 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+// TestHear says what came of a round that came to nothing: what the desk refused is its error, and the rest is recorded.
+func TestHear(t *testing.T) {
+	refused := errors.New("no money")
+	known := &inquiry.Interview{Attempt: "interview.1"}
+	for _, c := range []struct {
+		out  agent.Outcome
+		err  error
+		want []nexus.Fact
+	}{
+		{agent.Outcome{Outcome: nexus.Refused, Refusal: refused}, refused, nil},
+		{agent.Outcome{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
+	} {
+		for _, begun := range []bool{false, true} {
+			got, err := Hear(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.Outcome, error) {
+				if begun != (message == "") || begun != (why == "") {
+					t.Errorf("begun %v: it says %q, %q", begun, message, why)
+				}
+				return c.out, nil
+			})
+			if !errors.Is(err, c.err) || !cmp.Equal(got, c.want) {
+				t.Errorf("%+v: %+v, %v", c.out, got, err)
+			}
+		}
+	}
+}
+
 // FuzzParse holds that whatever is submitted leads to facts that can be folded,
 // to an interview that ends, and to a spec that can be read.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"requirements":[{"text":"a","confidence":0.9,"quote":"app"}],"questions":[{"text":"b?","default":"c","changes":"d","choices":["c","1"]}]}`), "2")
 	f.Add([]byte(`{"clear":true,"title":"# x\n- REQ-1","criteria":[{"text":"x","of":["a"]}],"requirements":[{"text":"(must): - x","area":"_","confidence":1,"priority":"wont"}]}`), "back")
 	f.Add([]byte(`{"assumptions":["A-1","a"],"requirements":[{"text":"\u0000\u2028","confidence":0}],"notes":["<!--"]}`), "end")
+	f.Add([]byte(`{"title":"\u00ad","requirements":[{"text":"a\u200bb","confidence":1,"area":"\u2060"}],"criteria":[{"text":"\u0007","check":"a\u2028b"}]}`), "1")
 	f.Fuzz(func(t *testing.T, data []byte, answer string) {
 		i := &inquiry.Interview{}
 		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})

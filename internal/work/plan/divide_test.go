@@ -77,6 +77,33 @@ func TestDivide(t *testing.T) {
 	}
 }
 
+// TestDivideNames names the parts of tasks apart whose long ids begin alike, and keeps why what was divided depends on others.
+func TestDivideNames(t *testing.T) {
+	p := large()
+	one, two := p.Tasks[1], p.Tasks[1]
+	one.ID, two.ID = nexus.TaskID(strings.Repeat("a", 28)+"-one"), nexus.TaskID(strings.Repeat("a", 28)+"-two")
+	two.Needs = []nexus.TaskID{"A", one.ID}
+	two.Ties = nexus.Ties{"A": nexus.TieAPI, one.ID: nexus.TieSchema}
+	p.Tasks[2].Needs = []nexus.TaskID{two.ID}
+	p.Tasks[2].Ties = nil
+	p.Tasks = []nexus.Task{p.Tasks[0], one, two, p.Tasks[2]}
+	got, divisions, err := plan.Divide(p, nexus.Size{}, 5, 3)
+	if err != nil || len(divisions) != 2 || len(got.Tasks) != 6 {
+		t.Fatalf("%+v, %v", divisions, err)
+	}
+	seen := map[nexus.TaskID]bool{}
+	for _, one := range got.Tasks {
+		if seen[one.ID] {
+			t.Errorf("%s twice", one.ID)
+		}
+		seen[one.ID] = true
+	}
+	last := divisions[0].Parts[1]
+	if second := got.Tasks[3]; !slices.Equal(second.Needs, []nexus.TaskID{"A", last}) || len(second.Ties) != 2 || second.Ties["A"] != nexus.TieAPI || second.Ties[last] != nexus.TieSchema {
+		t.Errorf("%+v, %+v", second.Needs, second.Ties)
+	}
+}
+
 // TestDivideInOtherWays where files say nothing, and tells what cannot be divided.
 func TestDivideInOtherWays(t *testing.T) {
 	one := func(change func(*nexus.Task)) nexus.Plan {

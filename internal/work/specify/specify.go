@@ -191,6 +191,11 @@ func Parse(data []byte) (spec.Spec, []string) {
 	for _, p := range problems {
 		wrong = append(wrong, p.Text)
 	}
+	for _, c := range s.Criteria {
+		if strings.Contains(strings.TrimSpace(c.Check), "\n") {
+			wrong = append(wrong, c.ID+" has a check of several lines; give one command in one line")
+		}
+	}
 	if len(wrong) == 0 {
 		wrong = append(wrong, read.Unshown()...)
 	}

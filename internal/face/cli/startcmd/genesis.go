@@ -50,7 +50,7 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 	by := git.Identity{}
 	by.Name, by.Email = git.Author(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
 	if !git.Blank(ctx, dir) || !begun(ctx, dir) {
-		if err := git.Found(ctx, dir, by, "Begin"); err != nil {
+		if err := git.Found(ctx, dir, by, founding); err != nil {
 			return err
 		}
 	}
@@ -74,66 +74,6 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 		return err
 	}
 	return progress.Carry(ctx, a, p, *o)
-}
-
-// blank returns the directory that a command works in, and whether a project can
-// begin there from a goal: it is no repository with a commit, and it is empty.
-func blank(ctx context.Context, a *console.Console, o *progress.Order, opened error) (string, bool) {
-	dir, err := a.WorkDir()
-	if err != nil || o.Plan != nil || !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}) {
-		return "", false
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", false
-	}
-	return dir, vacant(ctx, dir)
-}
-
-// ground returns the directory where a project may begin. One that has anything
-// in it but an empty repository is refused.
-func ground(ctx context.Context, a *console.Console, dir string) (string, error) {
-	if !filepath.IsAbs(dir) {
-		here, err := a.WorkDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(here, dir)
-	}
-	refuse := func(why, hint string, cause error) (string, error) {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " " + why, Hint: hint, Cause: cause}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return refuse("cannot be made", "Give a directory that is empty or does not exist, where you may write.", err)
-	}
-	dir, err := filepath.EvalSymlinks(dir) // as git names it
-	if err != nil {
-		return refuse("cannot be read", "Give another directory.", err)
-	}
-	if vacant(ctx, dir) {
-		return dir, nil
-	}
-	if top := app.Top(dir); top != dir && exists(filepath.Join(top, ".git")) {
-		return refuse("is in the repository "+view.Quote(top), "Begin a project outside of others; for a part of that one, use nexus run there.", nil)
-	}
-	return refuse("is not empty", "Give a directory that is empty or does not exist. In a project that exists, commit it and use nexus run.", nil)
-}
-
-// vacant reports whether a directory is empty, or an empty repository of its own.
-func vacant(ctx context.Context, dir string) bool {
-	all, err := os.ReadDir(dir)
-	if err != nil || len(all) > 1 {
-		return false
-	}
-	if len(all) == 1 {
-		return all[0].Name() == ".git" && all[0].IsDir() && git.Blank(ctx, dir)
-	}
-	top := app.Top(dir)
-	return !exists(filepath.Join(top, ".git"))
-}
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }
 
 // begun reports whether the empty commit is there from which work can start.
@@ -223,6 +163,12 @@ func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string
 	}
 	defer func() { _ = root.Close() }()
 	files := c.Stack.Skeleton.Of(called(dir))
+	if left := remains(ctx, dir); len(left) > 0 && !slices.Contains(left, c.Stack.Name) {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " has the first files of a " + left[0] + " project already",
+			Hint: "Begin it with --stack " + left[0] + ", or delete them.",
+		}
+	}
 	for _, f := range files {
 		if err := errors.Join(root.MkdirAll(filepath.Dir(f.Path), 0o755), root.WriteFile(f.Path, []byte(f.Text), 0o644)); err != nil {
 			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.Path, Cause: err, Hint: "Make the directory writable."}
@@ -230,10 +176,7 @@ func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string
 	}
 	said, err := green(ctx, a)
 	if err != nil {
-		for _, f := range files {
-			err = errors.Join(err, root.Remove(f.Path))
-		}
-		return err
+		return errors.Join(err, takeAway(root, files))
 	}
 	commit, err := git.Begin(ctx, dir, by, "Begin with a "+c.Stack.Name+" project that builds, lints and passes its tests")
 	if err != nil {
@@ -241,6 +184,19 @@ func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string
 	}
 	a.Say("first commit %.9s: %s", commit, said)
 	return nil
+}
+
+// takeAway removes files, and directories that nothing is left in.
+func takeAway(root *os.Root, files []stack.SkeletonFile) (err error) {
+	for _, f := range files {
+		err = errors.Join(err, root.Remove(f.Path))
+	}
+	for _, f := range files {
+		for dir := filepath.Dir(f.Path); dir != "." && root.Remove(dir) == nil; {
+			dir = filepath.Dir(dir)
+		}
+	}
+	return err
 }
 
 // green says which gates passed. It is an error where build, lint and tests did

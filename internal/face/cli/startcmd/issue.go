@@ -76,7 +76,7 @@ func tell(a *console.Console, r forge.Ref, i forge.Issue) {
 		a.Say("  left out: %s of people who may not write to the project", view.Count(i.Left, "comment"))
 	}
 	if i.Hidden > 0 {
-		a.Say("  left out: %s, hidden on its page", view.Count(i.Hidden, "HTML comment"))
+		a.Say("  left out: %s that its page does not show", view.Count(i.Hidden, "comment"))
 	}
 	if i.More {
 		a.Say("  left out: the newest comments, there are too many")

@@ -44,7 +44,7 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		p, err := a.Open(ctx, app.Makes)
-		if from, ok := blank(ctx, a, &o, err); ok && !dry {
+		if from, ok := blank(ctx, a, &o, p, err, dry); ok {
 			return g.begin(ctx, a, from, &o)
 		}
 		if err != nil {

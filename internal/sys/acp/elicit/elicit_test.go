@@ -85,6 +85,7 @@ func TestReply(t *testing.T) {
 		{form(`{"a":{"type":"integer","default":3},"b":{"type":"string"}}`, `["b"]`), "b=x\na=4", `{"a":4,"b":"x"}`},
 		{form(`{"a":{"type":"integer","default":3},"b":{"type":"string"}}`, `["b"]`), "a=4", unfit},
 		{form(`{"a":{"type":"integer","default":3},"b":{"type":"string"}}`, `["b"]`), "b=x;b=y", unfit},
+		{form(`{"a":{"type":"integer"},"b":{"type":"string"}}`, `["b"]`), "b=; a=4", `{"a":4,"b":""}`},
 		{form(`{"a":{"type":"integer","default":3},"b":{"type":"string"}}`, `["b"]`), "x", unfit},
 		{form(`{"a":{"type":"integer","default":3},"b":{"type":"integer","default":4}}`, `["b"]`), "defaults", `{"a":3,"b":4}`},
 		{`{"message":"x"}`, "yes", "accept"},
