@@ -3,6 +3,7 @@ package roadmap
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -136,7 +137,15 @@ func (a *Audit) kept(k Known) {
 }
 
 func (a *Audit) spec(name string, k Known) {
-	text := k.Specs[name]
+	text, written := k.Specs[name]
+	if !written {
+		why := "the spec is not written yet"
+		if near := spec.Nearest(name, slices.Sorted(maps.Keys(k.Specs))); near != "" {
+			why += "; is it " + near + "?"
+		}
+		a.Gaps = append(a.Gaps, Gap{What: name, Text: name, Why: why, Do: "nexus spec GOAL --name " + name, Spec: name})
+		return
+	}
 	t := trace.Follow(text, k.Branch, k.Past)
 	one := Trace{Spec: name, Trace: t}
 	for _, r := range t.Rows {
@@ -290,4 +299,14 @@ func (s *Shown) hear(c Criterion, k Known) {
 	if c.Accepted != nil {
 		s.Why = fmt.Sprintf("%s accepted it when it said something else", c.Accepted.By)
 	}
+}
+
+// Unchecked returns how many criteria have a check of which nothing is known on this commit.
+func (a Audit) Unchecked() (n int) {
+	for _, c := range a.Shows {
+		if c.Check != "" && c.State == accept.Unknown {
+			n++
+		}
+	}
+	return n
 }

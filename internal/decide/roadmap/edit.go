@@ -142,3 +142,9 @@ func (r Roadmap) Close(i int, c Closed) []byte {
 	}
 	return r.with(insert(rest, len(rest), block))
 }
+
+// Source returns what the file says of a milestone.
+func (r Roadmap) Source(i int) string {
+	m := r.Milestones[i]
+	return strings.Join(trim(r.lines[m.from:m.to]), "\n") + "\n"
+}

@@ -4,7 +4,6 @@
 package roadmap
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,24 +100,6 @@ func (r Roadmap) Names() (all []string) {
 
 // Near returns the name that somebody meant, empty where none is near.
 func (r Roadmap) Near(name string) string { return spec.Nearest(name, r.Names()) }
-
-// Unknown names the specs of open milestones that are not there.
-func (r Roadmap) Unknown(specs []string) (problems []spec.Problem) {
-	for _, m := range r.Milestones {
-		for _, p := range m.Specs {
-			if m.Closed != nil || slices.Contains(specs, p.Text) {
-				continue
-			}
-			hint := "nexus spec GOAL --name " + p.Text + " writes it"
-			if near := spec.Nearest(p.Text, specs); near != "" {
-				hint = "write " + near
-			}
-			problems = append(problems, spec.Problem{Line: p.Line, Text: "there is no spec " + strconv.Quote(p.Text) + "; " + hint})
-		}
-	}
-	slices.SortStableFunc(problems, func(a, b spec.Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return problems
-}
 
 // Slug makes the name of a milestone of its title; empty where no letter or digit of it can name one.
 func Slug(title string) string {

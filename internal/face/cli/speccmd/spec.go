@@ -137,7 +137,7 @@ func ask(ctx context.Context, a *console.Console, settings config.Config, o orde
 		}
 		for _, r := range reports {
 			name := filepath.ToSlash(filepath.Join(Folder, w.Name, "research-"+r.Topic+".md"))
-			if err := keep(top, name, []byte(r.Text+"\n")); err != nil {
+			if err := Keep(top, name, []byte(r.Text+"\n")); err != nil {
 				return err
 			}
 			w.Reports = append(w.Reports, name)
@@ -150,7 +150,7 @@ func ask(ctx context.Context, a *console.Console, settings config.Config, o orde
 	if w.Spec, w.Depth, w.Warning = &s, s.Depth, warning; warning != "" {
 		a.Say("warning: %s", view.Clean(warning))
 	}
-	return cmp.Or(err, keep(top, w.File, spec.Markdown(s)))
+	return cmp.Or(err, Keep(top, w.File, spec.Markdown(s)))
 }
 
 // submitted has one session.
@@ -200,8 +200,8 @@ func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []stri
 	return d, why, nil
 }
 
-// keep writes a file below the root of the repository, and follows no link out of it.
-func keep(top, name string, data []byte) error {
+// Keep writes a file below the root of the repository, and follows no link out of it.
+func Keep(top, name string, data []byte) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return unwritten(name, err)
