@@ -169,19 +169,29 @@ func (a *Audit) spec(name string, k Known) {
 
 // next returns the command that goes on with a statement that has a gap, and whether it is a run of its own.
 func (k Known) next(run nexus.RunID, r trace.Row, name string) (do string, work bool) {
-	i := slices.IndexFunc(k.Past, func(p trace.Past) bool { return p.State.Run == run })
+	if do := k.underway(run, r); do != "" {
+		return do, false
+	}
 	unmet := slices.ContainsFunc(r.Criteria, func(c trace.Criterion) bool { return c.State == accept.Unmet })
-	switch {
-	case run == "" || i < 0:
-		return again(name), true
-	case strings.HasPrefix(r.Gap, trace.Elsewhere):
-		return "nexus land " + string(run), false
-	case !k.Past[i].State.Status.Ended() && k.Past[i].State.Planned && len(r.Tasks) > 0:
-		return "nexus resume " + string(run), false
-	case r.Stage == trace.Implemented && !unmet:
+	if run != "" && r.Stage == trace.Implemented && !unmet {
 		return "nexus verify " + string(run), false
+	}
+	return again(name), true
+}
+
+// underway returns the command that goes on with a run that works on a statement, or has landed it elsewhere; empty
+// where none does.
+func (k Known) underway(run nexus.RunID, r trace.Row) string {
+	i := slices.IndexFunc(k.Past, func(p trace.Past) bool { return p.State.Run == run })
+	switch {
+	case i < 0:
+		return ""
+	case strings.HasPrefix(r.Gap, trace.Elsewhere):
+		return "nexus land " + string(run)
+	case r.Gap != "" && !k.Past[i].State.Status.Ended() && k.Past[i].State.Planned && len(r.Tasks) > 0:
+		return "nexus resume " + string(run)
 	default:
-		return again(name), true
+		return ""
 	}
 }
 
@@ -206,30 +216,14 @@ func (a *Audit) goal(n int, text string, k Known) {
 		}
 		break
 	}
-	if aim.Why != "" {
-		if row, ok := k.said(text); ok {
-			aim.Run, aim.Why, aim.Stage = row.Run, "", trace.Verified
-		}
+	if row, ok := trace.Best(trace.Wanted{Text: text}, k.Branch, k.Past); ok && aim.Why != "" && (row.Gap == "" || aim.Run == "") {
+		aim.Run, aim.Why, aim.Stage = row.Run, row.Gap, row.Stage
+		do, work = k.next(row.Run, row, a.Name)
 	}
 	if a.Aims = append(a.Aims, aim); aim.Why != "" {
 		what := fmt.Sprintf("goal %d", n)
 		a.Gaps = append(a.Gaps, Gap{What: what, Text: text, Why: aim.Why, Do: do, Work: work, Run: aim.Run})
 	}
-}
-
-// said finds a statement of a run that landed and verified these words.
-func (k Known) said(text string) (trace.Row, bool) {
-	for _, p := range k.Past {
-		if !p.Lands {
-			continue
-		}
-		for _, is := range p.Verified() {
-			if spec.Line(is.Text) == spec.Line(text) {
-				return is.Row, true
-			}
-		}
-	}
-	return trace.Row{}, false
 }
 
 func (a *Audit) criterion(c Criterion, k Known) {
@@ -238,10 +232,19 @@ func (a *Audit) criterion(c Criterion, k Known) {
 	if c.Check != "" {
 		if g.Work = s.judge(c, k); !g.Work {
 			g.Do = "nexus milestone audit " + a.Name
+		} else if row, ok := trace.Best(trace.Wanted{Text: c.Text, Check: c.Check}, k.Branch, k.Past); ok {
+			if do := k.underway(row.Run, row); do != "" {
+				g.Do, g.Work, g.Run = do, false, row.Run
+			}
 		}
 	} else {
-		s.hear(c, k)
 		g.Do, g.Work = fmt.Sprintf("nexus milestone accept %s %s --reason WHAT-YOU-SAW", a.Name, c.ID), true
+		if row, ok := s.hear(c, k); ok {
+			g.Run = row.Run
+			if do, work := k.next(row.Run, row, a.Name); !work {
+				g.Do, g.Work = do, false
+			}
+		}
 	}
 	if a.Shows = append(a.Shows, s); s.State != accept.Met {
 		g.Why = s.Why
@@ -277,28 +280,34 @@ func first(e nexus.Evidence) string {
 	return "its check fails: " + strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// hear says who or what shows a criterion that no command can: a person, or what a run landed and verified.
-func (s *Shown) hear(c Criterion, k Known) {
+// hear says who or what shows a criterion that no command can: a person, or what a run landed and verified. It
+// returns what a run made of it that did not come to that.
+func (s *Shown) hear(c Criterion, k Known) (row trace.Row, under bool) {
 	if p := c.Accepted; p != nil && (p.Of == "" || p.Of == c.Fingerprint()) {
 		s.State, s.By = accept.Met, fmt.Sprintf("accepted by %s on %s: %s", p.By, p.Date, p.Reason)
-		return
+		return row, false
 	}
-	if row, ok := k.said(c.Text); ok {
+	row, under = trace.Best(trace.Wanted{Text: c.Text}, k.Branch, k.Past)
+	if under && row.Gap == "" {
 		s.State, s.By = accept.Met, "verified in run "+string(row.Run)
-		return
+		return row, false
 	}
 	for _, p := range k.Past {
 		for _, r := range p.Criteria {
 			if p.Lands && r.State == accept.Met && spec.Line(r.Criterion) == spec.Line(c.Text) {
 				s.State, s.By = accept.Met, fmt.Sprintf("%s of run %s", r.ID, p.State.Run)
-				return
+				return row, false
 			}
 		}
 	}
 	s.Why = "no command shows it, no run landed it, and nobody accepted it"
-	if c.Accepted != nil {
+	switch {
+	case c.Accepted != nil:
 		s.Why = fmt.Sprintf("%s accepted it when it said something else", c.Accepted.By)
+	case under:
+		s.Why = row.Gap
 	}
+	return row, under
 }
 
 // Unchecked returns how many criteria have a check of which nothing is known on this commit.

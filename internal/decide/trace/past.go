@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"strings"
+
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -14,23 +16,54 @@ type Past struct {
 	Lands    bool // what it landed is where it is to be
 }
 
-// Shown is a statement that a run shows to be met.
-type Shown struct {
-	Row
-
-	Check string // that shows it, for a criterion of a spec
+// Wanted is a statement of another goal.
+type Wanted struct {
+	Text  string
+	Check string // that shows it; empty: whatever shows it
 }
 
-// Verified returns what a run verified of its own goal.
-func (p Past) Verified() (all []Shown) {
-	said := statements(p.State.Goal.Goal.Text)
-	for _, row := range Of(p.State.Goal.Goal.Text, p.State, p.Criteria).Rows {
-		if row.Gap == "" && row.Asks && !row.Later && row.Stage == Verified {
+// Of returns what a run made of a statement that its goal has in the same words, and under the same check.
+func (p Past) Of(w Wanted) (Row, bool) {
+	goal := p.State.Goal.Goal.Text
+	said := statements(goal)
+	for _, row := range Of(goal, p.State, p.Criteria).Rows {
+		if row.Asks && !row.Later && spec.Line(row.Text) == spec.Line(w.Text) && said[row.ID].check == w.Check {
 			row.Run = p.State.Run
-			all = append(all, Shown{row, said[row.ID].check})
+			return row, true
 		}
 	}
-	return all
+	return Row{}, false
+}
+
+// Best returns what came of a statement in those of the runs that have it in their goals, which come with the newest
+// first: what was verified and is on the branch, else what was verified elsewhere, else what the newest of them with
+// a task for it came to. Without a branch all is where it is to be.
+func Best(w Wanted, branch string, past []Past) (best Row, ok bool) {
+	rank := func(r Row) int {
+		switch {
+		case r.Gap == "" && r.Stage == Verified:
+			return 3
+		case strings.HasPrefix(r.Gap, Elsewhere):
+			return 2
+		case len(r.Tasks) > 0:
+			return 1
+		default:
+			return 0
+		}
+	}
+	for _, p := range past {
+		row, has := p.Of(w)
+		if !has {
+			continue
+		}
+		if branch != "" && !p.Lands {
+			row.stay(branch)
+		}
+		if rank(row) > rank(best) {
+			best, ok = row, true
+		}
+	}
+	return best, ok
 }
 
 // Elsewhere says of a goal's statement that a run landed it where it is not yet.
@@ -39,40 +72,38 @@ const Elsewhere = "it landed, but not on "
 // Stay makes gaps of what a run verified on a branch of its own.
 func (t *Trace) Stay(branch string) {
 	for i := range t.Rows {
-		if r := &t.Rows[i]; r.Gap == "" && r.Stage == Verified && len(r.Commits) > 0 {
-			r.Stage, r.Gap = Implemented, Elsewhere+branch
+		if t.Rows[i].stay(branch) {
 			t.Gaps++
 		}
 	}
 }
 
-// Fill closes gaps with what other runs verified in the same words, and under the same check: a run whose goal was
-// only what was missing. The first that is given counts.
-func (t *Trace) Fill(goal string, others []Past) {
-	said := statements(goal)
-	for _, p := range others {
-		if t.Gaps == 0 || t.Why != "" {
-			return
-		}
-		if !p.Lands || p.State.Run == t.Run {
-			continue
-		}
-		for _, is := range p.Verified() {
-			t.fill(is, said)
-		}
+// stay makes a gap of what was verified elsewhere, and reports whether it did.
+func (r *Row) stay(branch string) bool {
+	if r.Gap != "" || r.Stage != Verified || len(r.Commits) == 0 {
+		return false
 	}
+	r.Stage, r.Gap = Implemented, Elsewhere+branch
+	return true
 }
 
-func (t *Trace) fill(is Shown, said map[string]statement) {
+// fill replaces what has a gap, and what no task serves, by what other runs came to: runs whose goal was only what was
+// missing.
+func (t *Trace) fill(goal, branch string, past []Past) {
+	said := statements(goal)
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if r.Gap == "" || r.Later || spec.Line(is.Text) != spec.Line(r.Text) || said[r.ID].check != is.Check {
+		if r.Gap == "" || r.Later {
 			continue
 		}
-		row := is.Row
+		row, ok := Best(Wanted{r.Text, said[r.ID].check}, branch, past)
+		if !ok || row.Gap != "" && len(r.Tasks) > 0 && !strings.HasPrefix(row.Gap, Elsewhere) {
+			continue
+		}
 		row.Statement, row.Priority = r.Statement, r.Priority
-		*r = row
-		t.Gaps--
+		if *r = row; r.Gap == "" {
+			t.Gaps--
+		}
 	}
 }
 
@@ -104,6 +135,8 @@ func Follow(goal, branch string, past []Past) Trace {
 	if newest.State != nil && branch != "" && !newest.Lands {
 		t.Stay(branch)
 	}
-	t.Fill(goal, past)
+	if t.Why == "" && t.Gaps > 0 {
+		t.fill(goal, branch, past)
+	}
 	return t
 }
