@@ -24,6 +24,8 @@ var (
 	versioned = regexp.MustCompile(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
 	// specName is what may name a spec.
 	specName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	// hidden is a check that stands within a text.
+	hidden   = regexp.MustCompile("(?i)\\(check:[ \t]*`")
 	closedAs = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
 	accepted = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
 )
@@ -400,6 +402,9 @@ func (r *reader) end() {
 		one := Criterion{Criterion: c, Line: lines[i], last: lines[i] - 1}
 		if len(c.Of) > 0 {
 			r.failAt(one.Line, "%s is of %s; a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
+		}
+		if c.Check == "" && hidden.MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
+			r.failAt(one.Line, "%s has text behind its check, which would not run; write the check at the end, or an empty line before the text", c.ID)
 		}
 		m.Criteria = append(m.Criteria, one)
 	}

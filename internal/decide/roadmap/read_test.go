@@ -139,6 +139,9 @@ func TestMistakes(t *testing.T) {
 			`line 9: AC-3 is used twice, first in line 8; the next free id is AC-4`, `line 11: AC-4 has two checks; make two criteria of it`,
 			`line 12: "chek" is not known here; write check`,
 		}},
+		{"a check within", head + "- AC-1: a (check: `b`)\nc\n- AC-2: d \\(check: `e`) f\n", []string{
+			`line 5: AC-1 has text behind its check, which would not run; write the check at the end, or an empty line before the text`,
+		}},
 		{"acceptances", head + "- AC-1: a\n  - accepted: yes\n- AC-2: b (check: `c`)\n  - accepted: 2026-01-02 by A: d\n- AC-3: e\n  - accepted: 2026-13-02 by A: f\n- AC-4: g\n  - acepted: h\n- AC-5: i\n  - accepted: 2026-01-02 by A: j\n  - accepted: 2026-01-03 by B: k\n", []string{
 			`line 6: write "- accepted: 2006-01-02 by NAME: " and what was seen, or let nexus milestone accept write it`,
 			`line 8: AC-2 has a check, which says whether it is met; delete the check or this line`,
