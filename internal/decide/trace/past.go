@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
@@ -87,17 +88,18 @@ func (r *Row) stay(branch string) bool {
 	return true
 }
 
-// fill replaces what has a gap, and what no task serves, by what other runs came to: runs whose goal was only what was
-// missing.
+// fill replaces what has a gap by what other runs came to, whose goal was only what was missing: what they verified, or
+// what they are about since.
 func (t *Trace) fill(goal, branch string, past []Past) {
 	said := statements(goal)
+	age := func(run nexus.RunID) int { return slices.IndexFunc(past, func(p Past) bool { return p.State.Run == run }) }
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if r.Gap == "" || r.Later {
 			continue
 		}
 		row, ok := Best(Wanted{r.Text, said[r.ID].check}, branch, past)
-		if !ok || row.Gap != "" && len(r.Tasks) > 0 && !strings.HasPrefix(row.Gap, Elsewhere) {
+		if older := age(row.Run) >= age(t.Run); !ok || row.Gap != "" && len(r.Tasks) > 0 && older && !strings.HasPrefix(row.Gap, Elsewhere) {
 			continue
 		}
 		row.Statement, row.Priority = r.Statement, r.Priority
