@@ -121,6 +121,13 @@ func closed(ctx context.Context, a *console.Console, settings config.Config, nam
 	})
 }
 
+func mapped(all []string, to func(string) string) (out []string) {
+	for _, one := range all {
+		out = append(out, to(one))
+	}
+	return out
+}
+
 // trailer begins the line of a tag's message that names the milestone.
 const trailer = "Nexus-Milestone: "
 
@@ -161,7 +168,7 @@ func message(a roadmap.Audit) string {
 			}
 			fmt.Fprintf(&b, "- %s: %s", row.ID, row.Text)
 			if run := t.RunOf(row); run != "" {
-				fmt.Fprintf(&b, " (run %s)", run)
+				b.WriteString(" (" + strings.Join(append([]string{"run " + string(run)}, mapped(row.Commits, view.Short)...), ", ") + ")")
 			}
 			b.WriteString("\n")
 		}

@@ -22,15 +22,15 @@ type part struct {
 
 // listed is a milestone in the list.
 type listed struct {
-	Number       int             `json:"number,omitzero"`
-	Name         string          `json:"name"`
-	Title        string          `json:"title"`
-	State        string          `json:"state"`        // open, reached, closed
-	Criteria     part            `json:"criteria"`     // that are shown
-	Requirements part            `json:"requirements"` // and goals, that are verified
-	Gaps         int             `json:"gaps"`
-	Tag          string          `json:"tag,omitzero"`
-	Closed       *roadmap.Closed `json:"closed,omitempty"`
+	Number   int             `json:"number,omitzero"`
+	Name     string          `json:"name"`
+	Title    string          `json:"title"`
+	State    string          `json:"state"`    // open, reached, closed
+	Criteria part            `json:"criteria"` // that are shown
+	Verified part            `json:"verified"` // requirements and criteria of specs, and goals
+	Gaps     int             `json:"gaps"`
+	Tag      string          `json:"tag,omitzero"`
+	Closed   *roadmap.Closed `json:"closed,omitempty"`
 }
 
 // listing is the answer of `milestone --json`.
@@ -75,7 +75,7 @@ func list(ctx context.Context, a *console.Console) (listing, error) {
 			Number: one.Number, Name: one.Name, Title: one.Title, State: "open", Criteria: part{one.Shown(), len(one.Shows)},
 			Gaps: len(one.Gaps), Tag: one.Tag, Closed: one.Closed,
 		}
-		m.Requirements.Done, m.Requirements.Of = one.Verified()
+		m.Verified.Done, m.Verified.Of = one.Verified()
 		l.Branch, l.Commit = one.Branch, one.Commit
 		switch {
 		case one.Closed != nil:
@@ -118,19 +118,19 @@ func drawList(s view.Style, l listing) string {
 	rows := make([][]string, len(l.Milestones))
 	for i, m := range l.Milestones {
 		number, state, gaps := fmt.Sprint(m.Number), m.State, fmt.Sprint(m.Gaps)
-		criteria, requirements := share(s, m.Criteria.Done, m.Criteria.Of, ""), share(s, m.Requirements.Done, m.Requirements.Of, "")
+		criteria, verified := share(s, m.Criteria.Done, m.Criteria.Of, ""), share(s, m.Verified.Done, m.Verified.Of, "")
 		switch {
 		case m.Closed != nil && m.Gaps == 0:
-			number, state, gaps, criteria, requirements = "", s.Dim("closed "+m.Closed.Date), "", "", ""
+			number, state, gaps, criteria, verified = "", s.Dim("closed "+m.Closed.Date), "", "", ""
 		case m.Closed != nil:
-			number, state, criteria, requirements = "", s.Warn("closed, but see audit"), "", ""
+			number, state, criteria, verified = "", s.Warn("closed, but see audit"), "", ""
 		case m.State == "reached":
 			state = s.Good(state)
 		}
-		rows[i] = []string{number, view.Clean(m.Name), state, criteria, requirements, gaps, view.Clean(m.Tag), view.Clean(m.Title)}
+		rows[i] = []string{number, view.Clean(m.Name), state, criteria, verified, gaps, view.Clean(m.Tag), view.Clean(m.Title)}
 	}
 	var b strings.Builder
-	b.WriteString(view.Table(s, []string{"", "milestone", "state", "criteria", "requirements", "gaps", "tag", "title"}, rows))
+	b.WriteString(view.Table(s, []string{"", "milestone", "state", "criteria", "verified", "gaps", "tag", "title"}, rows))
 	if l.Unchecked > 0 {
 		b.WriteString(s.Wrap(fmt.Sprintf("%s with checks that did not run on %s at %s: nexus milestone audit NAME runs them",
 			view.Count(l.Unchecked, "milestone"), view.Clean(l.Branch), view.Short(l.Commit)), "") + "\n")
