@@ -3,6 +3,7 @@ package roadmap
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -277,4 +278,21 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The roadmap that docs/milestones.md shows is one.
+func TestDocs(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/milestones.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```markdown\n")
+	text, _, _ := strings.Cut(rest, "\n```\n")
+	r := read(t, text)
+	if len(r.Milestones) != 3 || len(r.Milestones[0].Criteria) != 2 {
+		t.Fatalf("%+v", r.Milestones)
+	}
+	if c := r.Milestones[0].Criteria[1]; c.Accepted == nil || c.Accepted.Of != c.Fingerprint() {
+		t.Errorf("%+v is not accepted: %s", c, c.Fingerprint())
+	}
 }
