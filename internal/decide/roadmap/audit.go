@@ -117,7 +117,10 @@ func Hold(m Milestone, k Known) Audit {
 		a.criterion(c, k)
 	}
 	if len(m.Specs)+len(m.Goals)+len(m.Criteria) == 0 {
-		a.Gaps = append(a.Gaps, Gap{What: m.Name, Text: m.Title, Why: "it names no spec, no goal and no criterion, so nothing shows that it is reached", Do: "edit " + File})
+		a.Gaps = append(a.Gaps, Gap{
+			What: m.Name, Text: m.Title, Do: "edit " + File,
+			Why: "it names no spec, no goal and no criterion, so nothing shows that it is reached",
+		})
 	}
 	return a
 }
@@ -131,7 +134,8 @@ func (a *Audit) kept(k Known) {
 		a.Gaps = append(a.Gaps, Gap{What: c.Tag, Text: a.Title, Why: "the tag is not in this repository", Do: "git fetch --tags"})
 	default:
 		a.Gaps = append(a.Gaps, Gap{
-			What: c.Tag, Text: a.Title, Why: fmt.Sprintf("the tag is at %.10s, and the milestone was closed at %.10s", is, c.Commit), Do: "git show " + c.Tag,
+			What: c.Tag, Text: a.Title, Do: "git show " + c.Tag,
+			Why: fmt.Sprintf("the tag is at %.10s, and the milestone was closed at %.10s", is, c.Commit),
 		})
 	}
 }
@@ -230,12 +234,14 @@ func (a *Audit) criterion(c Criterion, k Known) {
 	s := Shown{ID: c.ID, Text: c.Text, Check: c.Check, State: accept.Unknown}
 	g := Gap{What: c.ID, Text: c.Text, ID: c.ID, Do: again(a.Name)}
 	if c.Check != "" {
-		if g.Work = s.judge(c, k); !g.Work {
+		g.Work = s.judge(c, k)
+		row, _ := trace.Best(trace.Wanted{Text: c.Text, Check: c.Check}, k.Branch, k.Past)
+		do := k.underway(row.Run, row)
+		switch {
+		case !g.Work:
 			g.Do = "nexus milestone audit " + a.Name
-		} else if row, ok := trace.Best(trace.Wanted{Text: c.Text, Check: c.Check}, k.Branch, k.Past); ok {
-			if do := k.underway(row.Run, row); do != "" {
-				g.Do, g.Work, g.Run = do, false, row.Run
-			}
+		case do != "":
+			g.Do, g.Work, g.Run = do, false, row.Run
 		}
 	} else {
 		g.Do, g.Work = fmt.Sprintf("nexus milestone accept %s %s --reason WHAT-YOU-SAW", a.Name, c.ID), true

@@ -377,7 +377,8 @@ func (r *reader) closed(value string) {
 	case r.m.Closed != nil:
 		r.fail("the milestone is closed twice; keep one line")
 	case m == nil || !day(m[1]) || Bad(m[2]):
-		r.fail("\"Closed:\" is followed by a date, a tag and a commit, as nexus milestone close writes it; to open the milestone again, delete the line")
+		r.fail("\"Closed:\" is followed by a date, a tag and a commit, as nexus milestone close writes it; " +
+			"to open the milestone again, delete the line")
 	default:
 		r.m.Closed = &Closed{Date: m[1], Tag: m[2], Commit: m[3]}
 	}
@@ -401,10 +402,12 @@ func (r *reader) end() {
 	for i, c := range all {
 		one := Criterion{Criterion: c, Line: lines[i], last: lines[i] - 1}
 		if len(c.Of) > 0 {
-			r.failAt(one.Line, "%s is of %s; a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
+			r.failAt(one.Line, "%s is of %s; "+
+				"a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
 		}
 		if c.Check == "" && hidden.MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
-			r.failAt(one.Line, "%s has text behind its check, which would not run; write the check at the end, or an empty line before the text", c.ID)
+			r.failAt(one.Line, "%s has text behind its check, which would not run; "+
+				"write the check at the end, or an empty line before the text", c.ID)
 		}
 		m.Criteria = append(m.Criteria, one)
 	}

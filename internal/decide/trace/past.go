@@ -92,7 +92,9 @@ func (r *Row) stay(branch string) bool {
 // what they are about since.
 func (t *Trace) fill(goal, branch string, past []Past) {
 	said := statements(goal)
-	age := func(run nexus.RunID) int { return slices.IndexFunc(past, func(p Past) bool { return p.State.Run == run }) }
+	age := func(run nexus.RunID) int {
+		return slices.IndexFunc(past, func(p Past) bool { return p.State.Run == run })
+	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if r.Gap == "" || r.Later {

@@ -61,10 +61,11 @@ func ReadTag(ctx context.Context, r Repo, name string) (Tag, bool, error) {
 		return t, false, nil
 	}
 	var err error
-	if t.Commit, err = r.Resolve(ctx, "refs/tags/"+name); err != nil {
-		if x, ok := errors.AsType[*nexus.Error](err); ok && x.Code == nexus.CodeNotFound {
-			return t, false, nil
-		}
+	t.Commit, err = r.Resolve(ctx, "refs/tags/"+name)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return t, false, nil
+	}
+	if err != nil {
 		return t, false, err
 	}
 	out, err := r.Run(ctx, "for-each-ref", "--format=%(objecttype)%00%(contents)", "refs/tags/"+name)

@@ -133,7 +133,9 @@ func (r *road) remember(ctx context.Context, name string, t tried) {
 
 // audit holds one milestone against a commit of the branch, or the last one, on a clean checkout of which its checks
 // run.
-func (r *road) audit(ctx context.Context, a *console.Console, settings config.Config, i int, at string) (roadmap.Audit, roadmap.Known, error) {
+func (r *road) audit(
+	ctx context.Context, a *console.Console, settings config.Config, i int, at string,
+) (roadmap.Audit, roadmap.Known, error) {
 	m := r.Milestones[i]
 	k, err := r.facts(ctx, settings, at)
 	if err != nil {
@@ -155,8 +157,9 @@ func (r *road) audit(ctx context.Context, a *console.Console, settings config.Co
 }
 
 func auditCommand(a *console.Console) *cobra.Command {
-	c := a.Command("audit NAME [--target BRANCH] [--json]", "run the checks of a milestone, and list what it lacks", func(ctx context.Context, args []string) error {
-		got, _, _, err := audited(ctx, a, args[0])
+	const short = "run the checks of a milestone, and list what it lacks"
+	c := a.Command("audit NAME [--target BRANCH] [--json]", short, func(ctx context.Context, args []string) error {
+		got, _, err := audited(ctx, a, args[0])
 		if err != nil {
 			return err
 		}
@@ -169,22 +172,21 @@ func auditCommand(a *console.Console) *cobra.Command {
 }
 
 // audited audits the milestone that a name means.
-func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.Known, config.Config, error) {
+func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.Known, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
-		return roadmap.Audit{}, roadmap.Known{}, settings, err
+		return roadmap.Audit{}, roadmap.Known{}, err
 	}
 	r, err := open(ctx, a)
 	if err != nil {
-		return roadmap.Audit{}, roadmap.Known{}, settings, err
+		return roadmap.Audit{}, roadmap.Known{}, err
 	}
 	defer r.place.Close()
 	i, err := r.find(name)
 	if err != nil {
-		return roadmap.Audit{}, roadmap.Known{}, settings, err
+		return roadmap.Audit{}, roadmap.Known{}, err
 	}
-	got, k, err := r.audit(ctx, a, settings, i, "")
-	return got, k, settings, err
+	return r.audit(ctx, a, settings, i, "")
 }
 
 // tell prints an audit, and ends as its gaps want.

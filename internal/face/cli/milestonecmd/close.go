@@ -29,7 +29,8 @@ type ended struct {
 
 func closeCommand(a *console.Console) *cobra.Command {
 	tag := ""
-	c := a.Command("close NAME [--tag TAG] [--target BRANCH] [--json]", "tag a milestone that lacks nothing, and mark it as closed", func(ctx context.Context, args []string) error {
+	const use, short = "close NAME [--tag TAG] [--target BRANCH] [--json]", "tag a milestone that lacks nothing, and mark it as closed"
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err

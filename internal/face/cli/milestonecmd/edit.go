@@ -71,7 +71,8 @@ func (r *road) before(name string) (int, error) {
 func addCommand(a *console.Console) *cobra.Command {
 	var d roadmap.Draft
 	before := ""
-	c := a.Command("add TITLE [flags]", "add a milestone to the roadmap, at the end or before another", func(ctx context.Context, args []string) error {
+	const short = "add a milestone to the roadmap, at the end or before another"
+	c := a.Command("add TITLE [flags]", short, func(ctx context.Context, args []string) error {
 		d.Title = spec.Line(args[0])
 		if err := usable(d); err != nil {
 			return err
@@ -80,7 +81,8 @@ func addCommand(a *console.Console) *cobra.Command {
 		err := change(ctx, a, func(r *road) ([]byte, error) {
 			if i := r.Find(d.Title); i >= 0 || r.Find(name) >= 0 && r.Milestones[r.Find(name)].Name == name {
 				return nil, &nexus.Error{
-					Code: nexus.CodeInvalidInput, Message: "there is a milestone " + name + " already", Hint: "Choose another title, or edit " + roadmap.File + ".",
+					Code: nexus.CodeInvalidInput, Message: "there is a milestone " + name + " already",
+					Hint: "Choose another title, or edit " + roadmap.File + ".",
 				}
 			}
 			at, err := r.before(before)
@@ -106,7 +108,8 @@ func addCommand(a *console.Console) *cobra.Command {
 	f.StringVar(&d.Tag, "tag", "", "`TAG` that closes it, such as v0.1.0")
 	f.StringArrayVar(&d.Specs, "spec", nil, "`NAME` of a spec that belongs to it; may be repeated")
 	f.StringArrayVar(&d.Goals, "goal", nil, "`TEXT` of a goal that belongs to it; may be repeated")
-	f.StringArrayVar(&d.Criteria, "criterion", nil, "`TEXT` of what shows that it is reached, such as \"It starts (check: \\`sh start.sh\\`)\"; may be repeated")
+	f.StringArrayVar(&d.Criteria, "criterion", nil,
+		"`TEXT` of what shows that it is reached, such as \"It starts (check: \\`sh start.sh\\`)\"; may be repeated")
 	a.JSONFlag(c)
 	return c
 }
@@ -134,7 +137,8 @@ func usable(d roadmap.Draft) error {
 
 func moveCommand(a *console.Console) *cobra.Command {
 	before := ""
-	c := a.Command("move NAME [--before MILESTONE] [--json]", "move a milestone to the end, or before another", func(ctx context.Context, args []string) error {
+	const short = "move a milestone to the end, or before another"
+	c := a.Command("move NAME [--before MILESTONE] [--json]", short, func(ctx context.Context, args []string) error {
 		name := ""
 		err := change(ctx, a, func(r *road) ([]byte, error) {
 			i, err := r.find(args[0])
@@ -163,13 +167,15 @@ func moveCommand(a *console.Console) *cobra.Command {
 
 func closedAlready(m roadmap.Milestone, hint string) error {
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("milestone %s was closed on %s with the tag %s", m.Name, m.Closed.Date, m.Closed.Tag), Hint: hint,
+		Code: nexus.CodeInvalidInput, Hint: hint,
+		Message: fmt.Sprintf("milestone %s was closed on %s with the tag %s", m.Name, m.Closed.Date, m.Closed.Tag),
 	}
 }
 
 func removeCommand(a *console.Console) *cobra.Command {
 	force := false
-	c := a.Command("remove NAME [--force] [--json]", "take a milestone out of the roadmap, and print what it said", func(ctx context.Context, args []string) error {
+	const short = "take a milestone out of the roadmap, and print what it said"
+	c := a.Command("remove NAME [--force] [--json]", short, func(ctx context.Context, args []string) error {
 		name, was := "", ""
 		err := change(ctx, a, func(r *road) ([]byte, error) {
 			i, err := r.find(args[0])
@@ -203,10 +209,14 @@ type accepted struct {
 
 func acceptCommand(a *console.Console) *cobra.Command {
 	reason := ""
-	c := a.Command("accept NAME CRITERION --reason TEXT [--json]", "say that a criterion is met that no command can show", func(ctx context.Context, args []string) error {
+	const short = "say that a criterion is met that no command can show"
+	c := a.Command("accept NAME CRITERION --reason TEXT [--json]", short, func(ctx context.Context, args []string) error {
 		var said accepted
 		if strings.TrimSpace(reason) == "" {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "no reason was given", Hint: "Say what you saw: --reason TEXT. It is kept with your name in " + roadmap.File + "."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "no reason was given",
+				Hint: "Say what you saw: --reason TEXT. It is kept with your name in " + roadmap.File + ".",
+			}
 		}
 		err := change(ctx, a, func(r *road) ([]byte, error) {
 			i, err := r.find(args[0])
@@ -230,7 +240,8 @@ func acceptCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		return a.Answer(said, func(view.Style) string {
-			return fmt.Sprintf("%s of %s is accepted by %s: %s\n", said.Criterion, said.Name, view.Clean(said.Accepted.By), view.Clean(said.Accepted.Reason))
+			by, why := view.Clean(said.Accepted.By), view.Clean(said.Accepted.Reason)
+			return fmt.Sprintf("%s of %s is accepted by %s: %s\n", said.Criterion, said.Name, by, why)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(2, 2)

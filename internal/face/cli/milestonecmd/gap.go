@@ -46,7 +46,7 @@ func lacking(a *console.Console, c *cobra.Command, use, short string) *cobra.Com
 
 // missing returns what a milestone lacks as a goal. Where no run could close a gap, it says so instead.
 func missing(ctx context.Context, a *console.Console, name string) (string, error) {
-	got, k, _, err := audited(ctx, a, name)
+	got, k, err := audited(ctx, a, name)
 	if err != nil {
 		return "", err
 	}

@@ -43,7 +43,8 @@ type listing struct {
 }
 
 func listCommand(a *console.Console) *cobra.Command {
-	c := a.Command("milestone [--target BRANCH] [--json]", "list the milestones of the roadmap, and keep it", func(ctx context.Context, args []string) error {
+	const short = "list the milestones of the roadmap, and keep it"
+	c := a.Command("milestone [--target BRANCH] [--json]", short, func(ctx context.Context, _ []string) error {
 		l, err := list(ctx, a)
 		if err != nil {
 			return err
@@ -139,7 +140,8 @@ func drawList(s view.Style, l listing) string {
 }
 
 func showCommand(a *console.Console) *cobra.Command {
-	c := a.Command("show NAME [--json]", "print a milestone, and what is known without its checks", func(ctx context.Context, args []string) error {
+	const short = "print a milestone, and what is known without its checks"
+	c := a.Command("show NAME [--json]", short, func(ctx context.Context, args []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err

@@ -145,7 +145,9 @@ func (r *road) specs() (map[string]string, error) {
 // nothing is written. Nobody in a sandbox does: what is wanted of agents is not theirs to say.
 func change(ctx context.Context, a *console.Console, edit func(r *road) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
-		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not change the roadmap", Hint: "Say in your summary what should be in it."}
+		return &nexus.Error{
+			Code: nexus.CodeForbidden, Message: "agents may not change the roadmap", Hint: "Say in your summary what should be in it.",
+		}
 	}
 	r, err := open(ctx, a)
 	if err != nil {
