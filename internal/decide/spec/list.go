@@ -40,9 +40,6 @@ func Criteria(lines []string, first int) ([]Criterion, []int, []Problem) {
 	return r.spec.Criteria, at, r.problems
 }
 
-// CriterionLine writes a criterion as [Criteria] reads it, with what belongs to it below it.
-func CriterionLine(c Criterion) string { return criterion(c) }
-
 // Nearest returns the word that somebody meant, empty where none is near.
 func Nearest(word string, of []string) string { return nearest(word, of) }
 
