@@ -2,12 +2,9 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Tag is an annotated tag.
@@ -60,16 +57,16 @@ func ReadTag(ctx context.Context, r Repo, name string) (Tag, bool, error) {
 	if RefOK(name) != nil {
 		return t, false, nil
 	}
-	var err error
-	t.Commit, err = r.Resolve(ctx, "refs/tags/"+name)
-	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return t, false, nil
-	}
+	ref := "refs/tags/" + name
+	out, err := r.Run(ctx, "for-each-ref", "--format=%(refname)%00%(objecttype)%00%(contents)", ref)
 	if err != nil {
 		return t, false, err
 	}
-	out, err := r.Run(ctx, "for-each-ref", "--format=%(objecttype)%00%(contents)", "refs/tags/"+name)
-	if err != nil {
+	out, there := strings.CutPrefix(out, ref+"\x00")
+	if !there {
+		return t, false, nil
+	}
+	if t.Commit, err = r.Resolve(ctx, ref); err != nil {
 		return t, false, err
 	}
 	kind, message, _ := strings.Cut(out, "\x00")
