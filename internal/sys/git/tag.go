@@ -54,7 +54,7 @@ func plainName(name string) string {
 // ReadTag returns a tag, and whether it is there. One that is not annotated has no message.
 func ReadTag(ctx context.Context, r Repo, name string) (Tag, bool, error) {
 	t := Tag{Name: name}
-	if RefOK(name) != nil {
+	if refFault(name) != "" {
 		return t, false, nil
 	}
 	ref := "refs/tags/" + name
