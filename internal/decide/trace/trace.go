@@ -42,6 +42,7 @@ type Row struct {
 	Later    bool         `json:"later,omitzero"`  // not in the first version
 	Asks     bool         `json:"asks"`            // false: it asks for nothing
 	Tasks    []Task       `json:"tasks,omitempty"` // that serve it
+	Run      nexus.RunID  `json:"run,omitzero"`    // whose tasks they are, where it is another than the trace's
 	By       string       `json:"by,omitzero"`     // who says so: planner, checker; empty: a goal of one statement
 	Criteria []Criterion  `json:"criteria,omitempty"`
 	Tests    []string     `json:"tests,omitempty"`

@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/milestonecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
@@ -62,7 +63,7 @@ func root(a *console.Console) *cobra.Command {
 		}
 	}
 	group("work", "Work:", slices.Concat(
-		startcmd.Commands(a), speccmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a),
+		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a),
 	))
 	group("watch", "Steer and watch:", runscmd.Commands(a))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))

@@ -177,7 +177,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order
 			return err
 		}
 		name := filepath.ToSlash(filepath.Join(Folder, w.Name, "research-"+r.Topic+".md"))
-		if err := keep(p.Repo.Work, name, append(text, '\n')); err != nil {
+		if err := Keep(p.Repo.Work, name, append(text, '\n')); err != nil {
 			return err
 		}
 		w.Reports = append(w.Reports, name)
@@ -193,7 +193,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order
 	if w.Spec, w.Depth, w.Warning = &made, made.Depth, s.Spec.Written.Warning; w.Warning != "" {
 		a.Say("warning: %s", view.Clean(w.Warning))
 	}
-	return keep(p.Repo.Work, w.File, text)
+	return Keep(p.Repo.Work, w.File, text)
 }
 
 func reports(s *state.State) []nexus.SpecReport {
@@ -266,8 +266,8 @@ func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []stri
 	return d, why, nil
 }
 
-// keep writes a file below the root of the repository, and follows no link out of it.
-func keep(top, name string, data []byte) error {
+// Keep writes a file below the root of the repository, and follows no link out of it.
+func Keep(top, name string, data []byte) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return unwritten(name, err)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/trace"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -63,11 +62,8 @@ func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, 
 		}
 		return trace.Of(s.Goal.Goal.Text, s, rows), nil
 	}
-	s, rows, err := latest(ctx, p, text)
-	if err != nil {
-		return trace.Trace{}, err
-	}
-	return trace.Of(text, s, rows), nil
+	all, err := Past(ctx, p, func(*state.State) bool { return true })
+	return trace.Follow(text, "", all), err
 }
 
 // specText returns the text of the spec that a name means, as a file or as a name of one; empty where it
@@ -99,29 +95,24 @@ func specText(a *console.Console, name string) (string, error) {
 	return "", nil
 }
 
-// latest returns the newest run that has a plan for a spec, nil where there is none.
-func latest(ctx context.Context, p *app.Place, text string) (*state.State, []accept.Row, error) {
+// Past returns what the runs of a repository came to, the newest first; lands says whether what one landed is where
+// it is to be.
+func Past(ctx context.Context, p *app.Place, lands func(*state.State) bool) ([]trace.Past, error) {
 	runs, err := p.Runs(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	of, _ := spec.Read([]byte(text))
+	var all []trace.Past
 	for _, r := range slices.Backward(runs) {
-		s, err := p.Replay(ctx, r.ID)
-		if err != nil {
-			return nil, nil, fmt.Errorf("run %s: %w", r.ID, err)
-		}
-		goal := s.Goal.Goal.Text
-		if !spec.Is(goal) || len(s.Tasks) == 0 {
-			continue
-		}
-		if was, _ := spec.Read([]byte(goal)); was.Title != of.Title {
-			continue
-		}
 		s, rows, err := criteria(ctx, p, r.ID)
-		return s, rows, err
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		if len(s.Tasks) > 0 {
+			all = append(all, trace.Past{State: s, Criteria: rows, Lands: lands(s)})
+		}
 	}
-	return nil, nil, nil
+	return all, nil
 }
 
 // criteria returns a run and what is known of its criteria.

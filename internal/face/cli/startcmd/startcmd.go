@@ -13,3 +13,9 @@ func Commands(a *console.Console) []*cobra.Command {
 		demoCommand(a), initCommand(a), newCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), interviewCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
 	}
 }
+
+// RunCommand returns the command that works on a goal, for one that finds the goal itself.
+func RunCommand(a *console.Console) *cobra.Command { return runCommand(a) }
+
+// PlanCommand returns the command that plans a goal, for one that finds the goal itself.
+func PlanCommand(a *console.Console) *cobra.Command { return planCommand(a) }

@@ -1,0 +1,150 @@
+package roadmap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+)
+
+// Draft is a milestone that somebody wants to add.
+type Draft struct {
+	Title, About, Tag string
+
+	Specs, Goals, Criteria []string // a criterion may end in (check: `command`)
+}
+
+// begin is the start of a roadmap that nobody has begun.
+func begin() []string { return []string{"# Roadmap"} }
+
+// Text returns the roadmap as it stands in its file.
+func (r Roadmap) Text() []byte { return r.with(r.lines) }
+
+func (r Roadmap) with(lines []string) []byte {
+	return []byte(strings.TrimRight(strings.Join(lines, r.end), "\r\n \t") + r.end)
+}
+
+// Add returns the text of the roadmap with another milestone before that with an index, or behind the last open one
+// where it is too large. Of a roadmap without a line it makes one.
+func (r Roadmap) Add(d Draft, before int) []byte {
+	lines, at := r.lines, r.open
+	if strings.TrimSpace(strings.Join(lines, "")) == "" {
+		lines = begin()
+		at = len(lines)
+	} else if before >= 0 && before < len(r.Milestones) {
+		at = r.Milestones[before].from
+	}
+	return r.with(insert(lines, at, d.lines()))
+}
+
+func (d Draft) lines() []string {
+	all := []string{"## " + spec.Line(d.Title), ""}
+	if about := strings.TrimSpace(d.About); about != "" {
+		all = append(append(all, strings.Split(about, "\n")...), "")
+	}
+	if d.Tag != "" {
+		all = append(all, "Tag: "+d.Tag, "")
+	}
+	for _, s := range d.Specs {
+		all = append(all, "- spec: "+s)
+	}
+	for _, g := range d.Goals {
+		all = append(all, "- goal: "+spec.Line(g))
+	}
+	for i, c := range d.Criteria {
+		all = append(all, fmt.Sprintf("- [ ] AC-%d: %s", i+1, spec.Line(c)))
+	}
+	return all
+}
+
+// insert puts a block before a line, with an empty line on both sides.
+func insert(lines []string, at int, block []string) []string {
+	before, after := trim(lines[:at]), lines[at:]
+	all := slices.Clone(before)
+	if len(all) > 0 {
+		all = append(all, "")
+	}
+	all = append(all, trim(block)...)
+	if len(trim(after)) > 0 {
+		all = append(append(all, ""), after...)
+	}
+	return all
+}
+
+// trim takes empty lines away at the end.
+func trim(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// without takes a milestone out.
+func (r Roadmap) without(m Milestone) (rest, block []string) {
+	block = slices.Clone(r.lines[m.from:m.to])
+	rest = slices.Delete(slices.Clone(r.lines), m.from, m.to)
+	return rest, block
+}
+
+// Remove returns the text without the milestone with an index.
+func (r Roadmap) Remove(i int) []byte {
+	rest, _ := r.without(r.Milestones[i])
+	return r.with(rest)
+}
+
+// Move returns the text with one open milestone before another, or behind the last open one.
+func (r Roadmap) Move(i, before int) []byte {
+	m := r.Milestones[i]
+	if i == before {
+		return r.Text()
+	}
+	at := r.open
+	if before >= 0 && before < len(r.Milestones) {
+		at = r.Milestones[before].from
+	}
+	rest, block := r.without(m)
+	if at > m.from {
+		at -= len(block)
+	}
+	return r.with(insert(rest, at, block))
+}
+
+// Accept returns the text with a person's word about a criterion, in place of what was said before.
+func (r Roadmap) Accept(i, criterion int, a Acceptance) []byte {
+	c := r.Milestones[i].Criteria[criterion]
+	said := fmt.Sprintf("  - accepted: %s by %s of %s: %s", a.Date, who(a.By), c.Fingerprint(), spec.Line(a.Reason))
+	if c.Accepted != nil {
+		lines := slices.Clone(r.lines)
+		lines[c.Accepted.line-1] = said
+		return r.with(lines)
+	}
+	return r.with(slices.Insert(slices.Clone(r.lines), c.last+1, said))
+}
+
+// who writes a name so that it can be read again.
+func who(name string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if c == ':' || c == '\n' || c == '\r' {
+			return ' '
+		}
+		return c
+	}, name))
+}
+
+// Close returns the text with a milestone that is closed, which stands last then.
+func (r Roadmap) Close(i int, c Closed) []byte {
+	rest, block := r.without(r.Milestones[i])
+	said := fmt.Sprintf("Closed: %s %s %s", c.Date, c.Tag, c.Commit)
+	block = slices.Concat(block[:1], []string{"", said}, block[1:])
+	if r.closed < 0 {
+		rest = insert(rest, len(rest), []string{"# " + closedPart})
+	}
+	return r.with(insert(rest, len(rest), block))
+}
+
+// Source returns what the file says of a milestone.
+func (r Roadmap) Source(i int) string {
+	m := r.Milestones[i]
+	return strings.Join(trim(r.lines[m.from:m.to]), "\n") + "\n"
+}

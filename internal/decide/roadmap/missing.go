@@ -1,0 +1,133 @@
+package roadmap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Missing makes a spec of what a milestone lacks, as far as work closes it: the requirements and criteria of its specs in
+// their own words, its goals as requirements, and its own criteria. It reports whether there is any.
+func (a Audit) Missing(specs map[string]string) (spec.Spec, bool) {
+	w := wanted{used: map[string]bool{}}
+	w.Title = a.Title
+	w.Problem = "This is what the milestone still lacks. What it has already is in the repository."
+	if a.About != "" {
+		w.Problem = a.About + "\n\n" + w.Problem
+	}
+	for _, p := range a.Specs {
+		w.spec(p.Text, specs[p.Text], a.Gaps)
+	}
+	var own []Gap
+	for _, g := range a.Gaps {
+		switch {
+		case !g.Work || g.Spec != "":
+		case g.ID == "":
+			w.require(nexus.Requirement{Text: g.Text, Priority: nexus.Must})
+		default:
+			own = append(own, g)
+		}
+	}
+	others := len(w.Requirements) > 0
+	for _, g := range own {
+		c := spec.Criterion{ID: g.ID, Text: g.Text, Check: a.check(g.ID)}
+		if !others {
+			c.Of = []string{w.require(nexus.Requirement{Text: g.Text, Priority: nexus.Must})}
+		}
+		w.criterion(c)
+	}
+	return w.Spec, len(w.Requirements) > 0
+}
+
+func (a Audit) check(id string) string {
+	for _, c := range a.Criteria {
+		if c.ID == id {
+			return c.Check
+		}
+	}
+	return ""
+}
+
+// wanted is a spec that is made of parts of others.
+type wanted struct {
+	spec.Spec
+
+	used map[string]bool // ids
+}
+
+// spec takes over what is missing of a spec, with what it says about how.
+func (w *wanted) spec(name, text string, gaps []Gap) {
+	of, _ := spec.Read([]byte(text))
+	missing := func(id string) bool {
+		return slices.ContainsFunc(gaps, func(g Gap) bool { return g.Work && g.Spec == name && g.ID == id })
+	}
+	planned := of.Now()
+	now := map[string]string{} // ids that requirements have here
+	take := func(id string) string {
+		i := slices.IndexFunc(planned, func(q nexus.Requirement) bool { return q.ID == id })
+		if _, has := now[id]; !has && i >= 0 {
+			now[id] = w.require(planned[i])
+		}
+		return now[id]
+	}
+	for _, q := range of.Requirements {
+		if missing(q.ID) {
+			take(q.ID)
+		}
+	}
+	for _, c := range of.Criteria {
+		if !missing(c.ID) {
+			continue
+		}
+		ids := c.Of
+		if len(ids) == 0 {
+			for _, q := range planned {
+				ids = append(ids, q.ID)
+			}
+		}
+		c.Of = nil
+		for _, id := range ids {
+			if to := take(id); to != "" {
+				c.Of = append(c.Of, to)
+			}
+		}
+		w.criterion(c)
+	}
+	if len(now) == 0 {
+		return
+	}
+	for _, one := range of.Assumptions {
+		one.ID = w.free("A", one.ID)
+		w.Assumptions = append(w.Assumptions, one)
+	}
+	w.Notes, w.OutOfScope = append(w.Notes, of.Notes...), append(w.OutOfScope, of.OutOfScope...)
+}
+
+// require adds a requirement, unless one says the same, and returns its id.
+func (w *wanted) require(q nexus.Requirement) string {
+	for _, has := range w.Requirements {
+		if spec.Line(has.Text) == spec.Line(q.Text) {
+			return has.ID
+		}
+	}
+	q.ID, q.Later = w.free("REQ", q.ID), false
+	w.Requirements = append(w.Requirements, q)
+	return q.ID
+}
+
+func (w *wanted) criterion(c spec.Criterion) {
+	c.ID = w.free("AC", c.ID)
+	w.Criteria = append(w.Criteria, c)
+}
+
+// free returns an id that nothing has: the one that is wanted, if it can be.
+func (w *wanted) free(prefix, id string) string {
+	for n := 1; id == "" || w.used[strings.ToUpper(id)]; n++ {
+		id = fmt.Sprintf("%s-%d", prefix, n)
+	}
+	w.used[strings.ToUpper(id)] = true
+	return id
+}

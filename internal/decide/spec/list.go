@@ -1,0 +1,47 @@
+package spec
+
+import "strings"
+
+// ListItem reports whether a line is an item of a list whose first words say that it is a requirement (REQ), a
+// criterion (AC) or an assumption (A), and which. An item with a box to tick is a criterion, too.
+func ListItem(line string) (kind string, ok bool) {
+	text := strings.TrimLeft(line, " \t")
+	mark := bullet.FindString(text)
+	if mark == "" {
+		return "", false
+	}
+	text = text[len(mark):]
+	ticked := box.FindString(text)
+	text = strings.TrimPrefix(text[len(ticked):], "**")
+	m := nearly.FindStringSubmatch(text)
+	switch {
+	case m != nil && (m[2] != "" || strings.HasPrefix(strings.TrimLeft(text[len(m[0]):], " \t*"), ":")):
+		return strings.ToUpper(m[1]), true
+	case ticked != "" && ticked[0] != '\\':
+		return "AC", true
+	default:
+		return "", false
+	}
+}
+
+// Criteria reads a list of criteria that stands in another file, the first line of which has that number. Its lines
+// say nothing else.
+func Criteria(lines []string, first int) ([]Criterion, []int, []Problem) {
+	r := reader{seen: map[string]int{}, ids: map[string]int{}, section: criteriaTitle, line: first - 1, titled: true, begun: true}
+	for _, line := range lines {
+		r.line++
+		r.read(strings.TrimSuffix(line, "\r"))
+	}
+	r.flush()
+	at := make([]int, len(r.spec.Criteria))
+	for i, c := range r.spec.Criteria {
+		at[i] = r.ids[c.ID]
+	}
+	return r.spec.Criteria, at, r.problems
+}
+
+// Nearest returns the word that somebody meant, empty where none is near.
+func Nearest(word string, of []string) string { return nearest(word, of) }
+
+// Line returns a text in one line.
+func Line(text string) string { return line(text) }

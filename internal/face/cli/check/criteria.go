@@ -1,0 +1,70 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// Criteria runs what is said to show criteria on a clean checkout of exactly one commit, in the sandbox: commands, and
+// gates of the project by their names. It returns the evidence by the check; of a gate that several packages have, the
+// worst.
+func Criteria(ctx context.Context, a *console.Console, p *app.Place, settings config.Config, rev string, checks []string) (map[string]nexus.Evidence, error) {
+	all := map[string]nexus.Evidence{}
+	if len(checks) == 0 {
+		return all, nil
+	}
+	cache := cacheOf(a, p.State)
+	x, err := checkout(ctx, p, cache, rev)
+	if err != nil {
+		return nil, err
+	}
+	defer x.done()
+	r, err := x.runner(ctx, a, p, cache, settings)
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range checks {
+		if _, known := all[check]; known {
+			continue
+		}
+		gates, err := meant(x.dir, settings.Gates, check)
+		if err != nil {
+			return nil, err
+		}
+		e := nexus.Evidence{
+			Gate: check, State: nexus.NotRun, Tree: x.hash, Exit: -1,
+			Why: fmt.Sprintf("%q is no gate of the project; nexus check --list lists them, and a command of one word needs a path, such as ./%s", check, check),
+		}
+		for i, g := range gates {
+			one, err := programmed(r, x.dir).Judge(ctx, gate.Tree{Dir: x.dir, Hash: x.hash}, g)
+			if err != nil {
+				return nil, err
+			}
+			if i == 0 || e.Passed() {
+				e = one
+			}
+		}
+		all[check] = e
+		a.Say("%s: %s", strings.TrimPrefix(cmp.Or(e.Gate, check), nexus.AcceptGate), e.State)
+	}
+	return all, nil
+}
+
+// meant returns the gates that a check stands for.
+func meant(dir string, c config.Gates, check string) ([]gate.Gate, error) {
+	if g, ok := detect.Accept(nexus.Criterion{Check: check}); ok {
+		return []gate.Gate{g}, nil
+	}
+	all, err := detect.Gates(dir, c)
+	return slices.DeleteFunc(all, func(g gate.Gate) bool { return !asked([]string{check}, g) }), err
+}

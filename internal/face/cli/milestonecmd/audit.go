@@ -1,0 +1,201 @@
+package milestonecmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/roadmap"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// facts returns what milestones are held against, but for what their checks say. That is a commit of the branch, or the
+// last one.
+func (r *road) facts(ctx context.Context, settings config.Config, at string) (roadmap.Known, error) {
+	k := roadmap.Known{Tags: map[string]string{}, Evidence: map[string]nexus.Evidence{}}
+	var err error
+	if k.Branch, k.Commit, err = r.tip(ctx, settings); err != nil {
+		return k, err
+	}
+	k.Commit = cmp.Or(at, k.Commit)
+	if k.Specs, err = r.specs(); err != nil {
+		return k, err
+	}
+	for _, m := range r.Milestones {
+		if m.Closed == nil {
+			continue
+		}
+		if t, there, err := git.ReadTag(ctx, r.place.Repo, m.Closed.Tag); err != nil {
+			return k, err
+		} else if there {
+			k.Tags[m.Closed.Tag] = t.Commit
+		}
+	}
+	lands, err := r.lands(ctx, k.Commit)
+	if err != nil {
+		return k, err
+	}
+	k.Past, err = speccmd.Past(ctx, r.place, lands)
+	return k, err
+}
+
+// tip returns the branch that milestones are reached on, and its last commit.
+func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit string, err error) {
+	if settings.Target == "" {
+		if commit, branch, err = r.place.Repo.Head(ctx); err == nil && branch == "" {
+			err = &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "no branch is checked out", Hint: "Name the one that milestones are reached on with --target.",
+			}
+		}
+		return branch, commit, err
+	}
+	if branch, err = r.place.Target(ctx, nil, settings.Target); err != nil {
+		return "", "", err
+	}
+	commit, err = r.place.Repo.Resolve(ctx, "refs/heads/"+branch)
+	return branch, commit, err
+}
+
+// maxHistory bounds the commits among whose trees that of a run is looked for.
+const maxHistory = 1_000
+
+// lands returns what says whether what a run landed is part of a commit: its very commits or, after a squash, its tree.
+func (r *road) lands(ctx context.Context, commit string) (func(*state.State) bool, error) {
+	out, err := r.place.Repo.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
+	if err != nil {
+		return nil, err
+	}
+	trees := strings.Fields(out)
+	return func(s *state.State) bool {
+		if len(s.Landings) == 0 {
+			return false
+		}
+		if s.Result != nil && slices.Contains(trees, s.Result.Verdict.Tree) {
+			return true
+		}
+		_, err := r.place.Repo.Run(ctx, "merge-base", "--is-ancestor", s.Tip, commit)
+		return err == nil // a commit that is not there is not part of it
+	}, nil
+}
+
+// tried is what the checks of a milestone said last, and of which commit. It saves time, and decides nothing: of
+// another commit it says nothing.
+type tried struct {
+	Commit   string                    `json:"commit"`
+	Evidence map[string]nexus.Evidence `json:"evidence"`
+}
+
+func (r *road) triedFile() string { return filepath.Join(r.place.State, "milestones.json") }
+
+// recall returns what the checks of a milestone said last of a commit.
+func (r *road) recall() map[string]tried {
+	all := map[string]tried{}
+	data, err := os.ReadFile(r.triedFile())
+	if err != nil || json.Unmarshal(data, &all) != nil {
+		return map[string]tried{} // they run again
+	}
+	return all
+}
+
+// remember keeps what the checks of a milestone said. Where that cannot be kept, they run again.
+func (r *road) remember(ctx context.Context, name string, t tried) {
+	for check, e := range t.Evidence {
+		e.Findings, e.Old = e.Findings[:min(len(e.Findings), 1)], nil
+		t.Evidence[check] = e
+	}
+	_ = disk.Lock(ctx, filepath.Join(r.place.State, "roadmap.lock"), func(context.Context) error {
+		all := r.recall()
+		maps.DeleteFunc(all, func(name string, _ tried) bool { return r.Find(name) < 0 })
+		all[name] = t
+		data, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		return disk.Replace(r.triedFile(), data)
+	})
+}
+
+// audit holds one milestone against a commit of the branch, or the last one, on a clean checkout of which its checks
+// run.
+func (r *road) audit(
+	ctx context.Context, a *console.Console, settings config.Config, i int, at string,
+) (roadmap.Audit, roadmap.Known, error) {
+	m := r.Milestones[i]
+	k, err := r.facts(ctx, settings, at)
+	if err != nil {
+		return roadmap.Audit{}, k, err
+	}
+	var checks []string
+	for _, c := range m.Criteria {
+		if c.Check != "" && m.Closed == nil {
+			checks = append(checks, c.Check)
+		}
+	}
+	if k.Evidence, err = check.Criteria(ctx, a, r.place, settings, k.Commit, checks); err != nil {
+		return roadmap.Audit{}, k, err
+	}
+	if len(checks) > 0 {
+		r.remember(ctx, m.Name, tried{k.Commit, maps.Clone(k.Evidence)})
+	}
+	return roadmap.Hold(m, k), k, nil
+}
+
+func auditCommand(a *console.Console) *cobra.Command {
+	const short = "run the checks of a milestone, and list what it lacks"
+	c := a.Command("audit NAME [--target BRANCH] [--json]", short, func(ctx context.Context, args []string) error {
+		got, _, err := audited(ctx, a, args[0])
+		if err != nil {
+			return err
+		}
+		return tell(a, got)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
+	c.Args = console.Takes(1, 1)
+	a.JSONFlag(c)
+	a.SettingFlags(c, "sandbox", "target")
+	return c
+}
+
+// audited audits the milestone that a name means.
+func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.Known, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return roadmap.Audit{}, roadmap.Known{}, err
+	}
+	r, err := open(ctx, a)
+	if err != nil {
+		return roadmap.Audit{}, roadmap.Known{}, err
+	}
+	defer r.place.Close()
+	i, err := r.find(name)
+	if err != nil {
+		return roadmap.Audit{}, roadmap.Known{}, err
+	}
+	return r.audit(ctx, a, settings, i, "")
+}
+
+// tell prints an audit, and ends as its gaps want.
+func tell(a *console.Console, got roadmap.Audit) error {
+	if err := a.Answer(got, func(s view.Style) string { return draw(s, got) }); err != nil {
+		return err
+	}
+	if len(got.Gaps) > 0 {
+		return console.ExitError(console.CodePartial)
+	}
+	return nil
+}

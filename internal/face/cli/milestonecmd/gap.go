@@ -1,0 +1,65 @@
+package milestonecmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func planCommand(a *console.Console) *cobra.Command {
+	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what a milestone lacks")
+	for _, flag := range []string{"run", "diff"} {
+		_ = c.Flags().MarkHidden(flag) // it is there: plan has it
+	}
+	return c
+}
+
+func runCommand(a *console.Console) *cobra.Command {
+	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on what a milestone lacks")
+	for _, flag := range []string{"finding", "comment", "stack"} {
+		_ = c.Flags().MarkHidden(flag)
+	}
+	return c
+}
+
+// lacking lets a command that takes a goal take a milestone, whose goal is what it lacks.
+func lacking(a *console.Console, c *cobra.Command, use, short string) *cobra.Command {
+	start := c.RunE
+	c.Use, c.Short, c.Args = use, short, console.Takes(1, 1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		goal, err := missing(c.Context(), a, args[0])
+		if err != nil || goal == "" {
+			return err
+		}
+		return start(c, []string{goal})
+	}
+	for _, flag := range []string{"file", "plan", "format"} {
+		_ = c.Flags().MarkHidden(flag)
+	}
+	return c
+}
+
+// missing returns what a milestone lacks as a goal. Where no run could close a gap, it says so instead.
+func missing(ctx context.Context, a *console.Console, name string) (string, error) {
+	got, k, err := audited(ctx, a, name)
+	if err != nil {
+		return "", err
+	}
+	s, work := got.Missing(k.Specs)
+	switch {
+	case got.Closed != nil:
+		return "", closedAlready(got.Milestone, "Add another milestone for what is still wanted.")
+	case !work && len(got.Gaps) > 0:
+		a.Say("no run closes what %s lacks; go on with the commands below", got.Name)
+		return "", tell(a, got)
+	case !work:
+		return "", tell(a, got)
+	}
+	a.Say("what %s lacks is the goal now: %s", got.Name, view.Count(len(s.Requirements)+len(s.Criteria), "part"))
+	return string(spec.Markdown(s)), nil
+}
