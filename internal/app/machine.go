@@ -174,7 +174,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	}
 	sessions := worker.Sessions{
 		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
-		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}
 	if sessions.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {

@@ -67,7 +67,11 @@ func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (
 		return prompt.Here{Rules: rules, Map: text}, err
 	}
 	tests, err := s.Maps.Existing(ctx, s.Trees.Git(), t.start(), t.Task.Files)
-	return prompt.Here{Rules: rules, Map: text, Tests: tests}, err
+	if err != nil {
+		return prompt.Here{}, err
+	}
+	past, err := s.Maps.History(ctx, s.Trees.Git(), cmp.Or(t.Attempt.Base, t.Base), t.start(), t.Task.Files)
+	return prompt.Here{Rules: rules, Map: text, Tests: tests, Past: past}, err
 }
 
 // rulesFor returns what holds for a session's task besides what always does.
