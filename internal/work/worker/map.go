@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -35,6 +36,10 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	if here.Notes, o.memory, err = s.recall(ctx, t); err != nil {
 		return o, err
 	}
+	var left []prompt.Part
+	if here.Docs, left, err = s.documents(ctx, t); err != nil {
+		return o, err
+	}
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
@@ -44,7 +49,7 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	}
 	o.system = s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e))
 	o.parts = prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e)
-	o.here = append(here.Parts(), forgotten(o.memory)...)
+	o.here = slices.Concat(here.Parts(), forgotten(o.memory), left)
 	o.first = t.Next + s.Site.masked(more)
 	return o, nil
 }
