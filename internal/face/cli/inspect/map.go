@@ -17,13 +17,13 @@ import (
 
 // mapped is the answer of `map --json`; it has what was asked for.
 type mapped struct {
-	Commit     string          `json:"commit"`
-	Map        string          `json:"map,omitempty"`
-	Declared   []codemap.Place `json:"declared,omitempty"`
-	Used       []codemap.Place `json:"used,omitempty"`
-	Dependents []string        `json:"dependents,omitempty"`
-	Tests      []string        `json:"tests,omitempty"`
-	History *codemap.History `json:"history,omitempty"` // of --with
+	Commit     string           `json:"commit"`
+	Map        string           `json:"map,omitempty"`
+	Declared   []codemap.Place  `json:"declared,omitempty"`
+	Used       []codemap.Place  `json:"used,omitempty"`
+	Dependents []string         `json:"dependents,omitempty"`
+	Tests      []string         `json:"tests,omitempty"`
+	History    *codemap.History `json:"history,omitempty"` // of --with
 }
 
 // mapping is what `nexus map` is asked.
