@@ -144,7 +144,7 @@ type Precheck struct {
 // doctor.
 func checks() []string {
 	return []string{
-		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
+		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
 		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }

@@ -158,7 +158,9 @@ func (d Doc) Sections() []Section {
 	var lines []string
 	title, fenced := "", false
 	end := func() {
-		if text := strings.TrimSpace(strings.Join(lines, "\n")); text != "" && !strings.HasPrefix(text, "# ") || strings.Contains(text, "\n") {
+		text := strings.TrimSpace(strings.Join(lines, "\n"))
+		titleAlone := strings.HasPrefix(text, "# ") && !strings.Contains(text, "\n")
+		if text != "" && !titleAlone {
 			all = append(all, Section{title, text})
 		}
 		lines = nil

@@ -155,7 +155,7 @@ const mostChanged = 0.5
 
 // Recall returns the sections that have to do with a task, the best first: what its
 // session is told, and what is left out.
-func (s Shelf) Recall(ctx context.Context, repo git.Repo, commit string, w episode.Wanted, cost func(text string) int64) ([]Told, error) {
+func (s Shelf) Recall(ctx context.Context, repo git.Repo, commit string, w episode.Wanted, cost func(string) int64) ([]Told, error) {
 	if s.Tokens <= 0 || s.Top == "" || commit == "" {
 		return nil, nil
 	}

@@ -16,7 +16,8 @@ func (s *Sessions) documents(ctx context.Context, t Talk) (told []prompt.Doc, le
 		return nil, nil, nil
 	}
 	about := t.about()
-	found, err := s.Docs.Recall(ctx, s.Trees.Git(), t.start(), episode.Wanted{Files: about.Files, Text: about.Task + "\n" + about.Goal}, prompt.Tokens)
+	wanted := episode.Wanted{Files: about.Files, Text: about.Task + "\n" + about.Goal}
+	found, err := s.Docs.Recall(ctx, s.Trees.Git(), t.start(), wanted, prompt.Tokens)
 	for _, f := range found {
 		if f.Left != "" {
 			left = append(left, prompt.Part{Title: prompt.DocTitle(f.Doc, f.Title), Of: f.Tokens, Why: f.Left, Reason: f.Why})

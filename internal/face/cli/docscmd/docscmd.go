@@ -28,7 +28,8 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("docs", "list the documents about the code, and have them written or refreshed", listCommand(a), refreshCommand(a))}
+	docs := a.Parent("docs", "list the documents about the code, and have them written or refreshed", listCommand(a), refreshCommand(a))
+	return []*cobra.Command{docs}
 }
 
 // row is a document with how it stands.
@@ -63,7 +64,9 @@ func open(ctx context.Context, a *console.Console) (d desk, err error) {
 		return d, err
 	}
 	if d.repo.Work == "" {
-		return d, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep documents in", Hint: "Go to a checkout of the repository."}
+		return d, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep documents in", Hint: "Go to a checkout of the repository.",
+		}
 	}
 	if d.head, _, err = d.repo.Head(ctx); err != nil {
 		return d, err
@@ -145,7 +148,8 @@ func why(r row) string {
 		all = append(all, "edited by hand")
 	}
 	if n := len(r.Changed); n > 0 {
-		all = append(all, fmt.Sprintf("%d of %s changed: %s", n, view.Count(len(r.From), "file"), view.Clean(strings.Join(r.Changed[:min(n, 3)], ", "))))
+		some := view.Clean(strings.Join(r.Changed[:min(n, 3)], ", "))
+		all = append(all, fmt.Sprintf("%d of %s changed: %s", n, view.Count(len(r.From), "file"), some))
 	}
 	if r.Why != "" {
 		all = append(all, view.Clean(r.Why+". "+r.Hint))
@@ -173,16 +177,18 @@ type outcome struct {
 
 func refreshCommand(a *console.Console) *cobra.Command {
 	var force, dry bool
-	var traffic provider.Traffic
-	c := a.Command("refresh [NAME...] [flags]", "write the documents that are missing or out of date", func(ctx context.Context, args []string) error {
+	const short = "write the documents that are missing or out of date"
+	c := a.Command("refresh [NAME...] [flags]", short, func(ctx context.Context, args []string) error {
 		if a.Env(sandbox.Mark) != "" {
-			return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Say what is wrong with one when you submit."}
+			return &nexus.Error{
+				Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Say what is wrong with one when you submit.",
+			}
 		}
 		d, err := open(ctx, a)
 		if err != nil {
 			return err
 		}
-		o, err := d.refresh(ctx, a, args, force, dry, traffic)
+		o, err := d.refresh(ctx, a, args, force, dry)
 		if err != nil {
 			return err
 		}
@@ -206,7 +212,8 @@ func (d desk) wanted(names []string, force bool) (todo []codedoc.Topic, kept []m
 	for _, n := range names {
 		if !slices.Contains(known, n) {
 			return nil, nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no document %s", view.Quote(n)), Hint: "The documents are " + strings.Join(known, ", ") + ".",
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no document %s", view.Quote(n)),
+				Hint: "The documents are " + strings.Join(known, ", ") + ".",
 			}
 		}
 	}
@@ -231,7 +238,7 @@ func (d desk) wanted(names []string, force bool) (todo []codedoc.Topic, kept []m
 
 // refresh writes documents, one after the other: what was written stays, whatever
 // becomes of the next one.
-func (d desk) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool, traffic provider.Traffic) (o outcome, err error) {
+func (d desk) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool) (o outcome, err error) {
 	todo, kept, err := d.wanted(names, force)
 	o.Documents, o.Most = append([]made{}, kept...), d.settings.Limits.RunMoney
 	if err != nil || len(todo) == 0 {
@@ -246,7 +253,7 @@ func (d desk) refresh(ctx context.Context, a *console.Console, names []string, f
 			return o, err
 		}
 	}
-	session, ctx, err := a.OpenAdhoc(ctx, d.settings, nexus.Documenter, traffic, nil)
+	session, ctx, err := a.OpenAdhoc(ctx, d.settings, nexus.Documenter, provider.Traffic{}, nil)
 	if err != nil {
 		return o, err
 	}
@@ -265,7 +272,8 @@ func (d desk) refresh(ctx context.Context, a *console.Console, names []string, f
 		if err != nil {
 			return o, err
 		}
-		m := made{Name: t.Name, State: "planned", Tokens: j.Input(), Price: model.Price(nexus.Usage{Input: j.Input(), Output: codedoc.Output}, llm.Terms{})}
+		price := model.Price(nexus.Usage{Input: j.Input(), Output: codedoc.Output}, llm.Terms{})
+		m := made{Name: t.Name, State: "planned", Tokens: j.Input(), Price: price}
 		jobs, o.Documents = append(jobs, j), append(o.Documents, m)
 		a.Say("%s", view.Clean(costs(m, o)))
 	}
@@ -290,10 +298,14 @@ func costs(m made, o outcome) string {
 	if m.Price > 0 {
 		price = "about " + m.Price.String()
 	}
-	return fmt.Sprintf("%s: reads about %s tokens with %s, %s; all of them together at most %s", m.Name, view.Number(m.Tokens), o.Model, price, o.Most)
+	return fmt.Sprintf("%s: reads about %s tokens with %s, %s; all of them together at most %s",
+		m.Name, view.Number(m.Tokens), o.Model, price, o.Most)
 }
 
-func (d desk) write(ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job) (string, error) {
+// write has one document written, and returns its file.
+func (d desk) write(
+	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job,
+) (string, error) {
 	doc, err := codedoc.Make(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
 		said, err := session.Ask(ctx, app.Message{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.Schema()})
 		if err == nil && said.Outcome != nexus.Accepted {
