@@ -111,7 +111,7 @@ func Make(ctx context.Context, s *codemap.Survey, j Job, ask Ask) (Doc, error) {
 	return Doc{}, &nexus.Error{
 		Code:    nexus.CodeNothingProposed,
 		Message: fmt.Sprintf("no document %s: the documenter submitted nothing usable: %s", j.Topic.Name, strings.Join(problems, "; ")),
-		Hint: "Set a stronger model for roles." + string(nexus.Documenter) + ", or write " + path.Join(Dir, j.Topic.Name+".md") + " by hand.",
+		Hint:    "Set a stronger model for roles." + string(nexus.Documenter) + ", or write " + path.Join(Dir, j.Topic.Name+".md") + " by hand.",
 	}
 }
 

@@ -26,11 +26,36 @@ type Source struct {
 }
 
 // marks are what people write where something is left to do.
-var marks = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`) //nolint:gochecknoglobals // a pattern
+var marks = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
 
 // Foremost returns the files of a commit that say most about something, the first
 // first, at most so many.
 func (s *Survey) Foremost(ctx context.Context, what string, most int) ([]Source, error) {
+	points, err := s.telling(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for i := range points {
+		if git.ID(s.files[i].id) && s.files[i].size <= maxFile {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b int) int {
+		return cmp.Or(cmp.Compare(points[b], points[a]), cmp.Compare(s.files[a].path, s.files[b].path))
+	})
+	if what == ForTests {
+		all = spread(all, func(i int) string { return path.Dir(s.files[i].path) })
+	}
+	var found []Source
+	for _, i := range all[:min(len(all), most)] {
+		found = append(found, Source{s.files[i].path, s.files[i].id, s.files[i].size})
+	}
+	return found, nil
+}
+
+// telling returns the files that say something about what is asked for, and how much.
+func (s *Survey) telling(ctx context.Context, what string) (map[int]int, error) {
 	points := map[int]int{}
 	switch what {
 	case ForTests:
@@ -58,23 +83,7 @@ func (s *Survey) Foremost(ctx context.Context, what string, most int) ([]Source,
 			}
 		}
 	}
-	var all []int
-	for i := range points {
-		if git.ID(s.files[i].id) && s.files[i].size <= maxFile {
-			all = append(all, i)
-		}
-	}
-	slices.SortFunc(all, func(a, b int) int {
-		return cmp.Or(cmp.Compare(points[b], points[a]), cmp.Compare(s.files[a].path, s.files[b].path))
-	})
-	if what == ForTests {
-		all = spread(all, func(i int) string { return path.Dir(s.files[i].path) })
-	}
-	var found []Source
-	for _, i := range all[:min(len(all), most)] {
-		found = append(found, Source{s.files[i].path, s.files[i].id, s.files[i].size})
-	}
-	return found, nil
+	return points, nil
 }
 
 // spread puts the first of each group before the second ones.

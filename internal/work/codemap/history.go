@@ -64,12 +64,7 @@ func (s *Survey) With(ctx context.Context, file string, most int) (History, erro
 // have are left out: those that are gone, and those that are hidden from agents.
 func (s *Survey) history(past []git.Past, files []string) History {
 	h := History{Looked: len(past), Together: []Together{}, Commits: []Commit{}}
-	var of []string
-	for _, f := range files {
-		if f = path.Clean(f); !slices.Contains(of, f) && s.has(f) {
-			of = append(of, f)
-		}
-	}
+	of := s.those(files)
 	if len(of) == 0 {
 		return h
 	}
@@ -101,6 +96,17 @@ func (s *Survey) history(past []git.Past, files []string) History {
 	}
 	h.Together = s.together(changed, both)
 	return h
+}
+
+// those returns the files that the survey has, each once.
+func (s *Survey) those(files []string) []string {
+	var of []string
+	for _, f := range files {
+		if f = path.Clean(f); !slices.Contains(of, f) && s.has(f) {
+			of = append(of, f)
+		}
+	}
+	return of
 }
 
 // together returns the files that changed with others often enough, those with
