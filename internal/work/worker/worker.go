@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -119,6 +120,7 @@ type Judge struct {
 	Trees *worktree.Store
 
 	Gates    func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Steps    []config.NamedStep                    // what is done with work once it is written
 	Related  Related                               // when the tests that a change concerns run alone
 	Autofix  bool                                  // formatters and linters put changes right before the gates judge
 	Bases    *Bases
