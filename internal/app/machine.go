@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -75,6 +76,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 		}
 	}
 	m.Worker.Sessions.Memory = a.Memory(p, c)
+	m.Worker.Sessions.Docs = codedoc.Shelf{Top: p.Repo.Work, Show: c.Policy.Show, Tokens: int64(c.Docs)}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := Past(ctx, p.Journal, o.Run)
@@ -178,7 +180,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	}
 	sessions := worker.Sessions{
 		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
-		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}
 	if sessions.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {

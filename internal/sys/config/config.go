@@ -35,6 +35,8 @@ type Config struct {
 	Done       nexus.DoneRules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map that the roles are shown; 0: none
+	History    int      // commits that are read to say what changed together; 0: none
+	Docs       int      // most tokens of the documents about the code; 0: none
 	Memory     Memory
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
@@ -143,7 +145,7 @@ type Precheck struct {
 // doctor.
 func checks() []string {
 	return []string{
-		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
+		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
 		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
@@ -185,7 +187,7 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
+		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},

@@ -250,6 +250,8 @@ func runKeys() []Key {
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "size in tokens of the code map for planner, coders, testers and scouts, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
+		one("context.history", kind.Whole(0, 50_000), "how many of the last commits are read to tell coders and testers what changed together with a task's files, and which commits changed these; 0: none", func(c *Config) *int { return &c.History }),
+		one("context.docs", kind.Whole(0, 100_000), "most tokens of the documents in .nexus/docs that planner, coders and testers are told at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
 		one("land", kind.Boolean(), "move the target branch to what landed at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
 		one("git.notes", kind.Boolean(), "record the results of gates and reviewer for each published commit as git notes in refs/notes/nexus; they are not pushed automatically", func(c *Config) *bool { return &c.Notes }),

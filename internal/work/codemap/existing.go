@@ -29,12 +29,8 @@ func (m *Maps) Existing(ctx context.Context, repo git.Repo, commit string, files
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.survey == nil || m.survey.commit != commit {
-		s, err := Look(ctx, repo, commit, m.survey)
-		if err != nil {
-			return "", err
-		}
-		m.survey = s
+	if err := m.look(ctx, repo, commit); err != nil {
+		return "", err
 	}
 	return m.survey.Existing(ctx, files)
 }

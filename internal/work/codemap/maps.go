@@ -18,10 +18,25 @@ const (
 // the same in the next one is not read again. The zero Maps draws nothing; it
 // may be used by many goroutines.
 type Maps struct {
-	Tokens int // most of a map; 0 for none
+	Tokens  int // most of a map; 0 for none
+	Commits int // of the history that are read; 0 for none
 
 	mu     sync.Mutex // guards what follows
 	survey *Survey    // of the last commit that was asked for
+	past   []git.Past // the history of landed
+	landed string     // commit; empty: none was asked for
+}
+
+// look surveys a commit, unless it was surveyed last. The caller holds the lock.
+func (m *Maps) look(ctx context.Context, repo git.Repo, commit string) error {
+	if m.survey != nil && m.survey.commit == commit {
+		return nil
+	}
+	s, err := Look(ctx, repo, commit, m.survey)
+	if err == nil {
+		m.survey = s
+	}
+	return err
 }
 
 // Draw returns a map of a commit about a task, for a model that holds a number
@@ -40,12 +55,8 @@ func (m *Maps) Draw(ctx context.Context, repo git.Repo, begun, commit string, a 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.survey == nil || m.survey.commit != commit {
-		s, err := Look(ctx, repo, commit, m.survey)
-		if err != nil {
-			return "", err
-		}
-		m.survey = s
+	if err := m.look(ctx, repo, commit); err != nil {
+		return "", err
 	}
 	if begun != "" && begun != commit {
 		names, err := repo.Run(ctx, "diff", "--name-only", "-z", "--no-renames", begun, commit)

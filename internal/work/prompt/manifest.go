@@ -63,6 +63,8 @@ func because(title string) string {
 		return "commands start there"
 	case "Existing tests":
 		return "tests of the task's files and of their callers"
+	case "History":
+		return "commits of the task's files, and what changed together with them in three or more"
 	case "Map":
 		return "the files nearest to the task's files and words"
 	default:

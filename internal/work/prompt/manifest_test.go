@@ -25,7 +25,7 @@ func TestReasons(t *testing.T) {
 	}
 	here := prompt.Here{
 		Rules: []prompt.Section{{Title: "Rules for this task", Body: "Be kind."}}, Told: []prompt.Told{{By: "p", Text: "x", Bytes: 100}},
-		Notes: []prompt.Note{{ID: "n", Kind: "gotcha", Text: "x"}}, Dir: "/w", Map: "a.go", Tests: "a_test.go: TestA",
+		Notes: []prompt.Note{{ID: "n", Kind: "gotcha", Text: "x"}}, Dir: "/w", Map: "a.go", Tests: "a_test.go: TestA", Past: "b.go: changed in 3 of the 3 commits that changed a.go",
 	}
 	rules := []prompt.Section{{Title: "Rules of the user", Body: "x"}, {Title: "Rules of the repository", Body: "x"}, {Title: "Skills", Body: "x"}}
 	parts := append(prompt.SystemParts("You code.", rules, prompt.Environment{System: "linux"}), b.Parts()...)

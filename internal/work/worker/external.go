@@ -120,20 +120,14 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	var remembered []nexus.Remembered
 	items := t.items()
 	if old == nil || len(old.Messages) == 0 {
-		var here prompt.Here
-		if here.Told, err = s.informed(ctx, t, d); err != nil {
-			return agent.Outcome{}, err
-		}
-		if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
-			return agent.Outcome{}, err
-		}
-		more, err := t.veiled(here.Text())
+		more, parts, told, err := s.besides(ctx, t, d)
 		if err != nil {
 			return agent.Outcome{}, err
 		}
-		t.Next += s.Site.masked(more)
+		remembered = told
+		t.Next += more
 		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.Tokens(s.guide(t, role, e, h.Program.Speaks == "acp"))}
-		items = append(append([]nexus.PromptItem{own}, items...), prompt.Items("message", append(here.Parts(), forgotten(remembered)...))...)
+		items = append(append([]nexus.PromptItem{own}, items...), prompt.Items("message", parts)...)
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,

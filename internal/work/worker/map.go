@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -42,6 +43,10 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	if here.Notes, o.memory, err = s.recall(ctx, t); err != nil {
 		return o, err
 	}
+	var left []prompt.Part
+	if here.Docs, left, err = s.documents(ctx, t); err != nil {
+		return o, err
+	}
 	if e.Shell {
 		here.Dir = t.Tree.Dir
 	}
@@ -51,7 +56,7 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	}
 	o.system = s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e))
 	o.parts = prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e)
-	o.here = append(here.Parts(), forgotten(o.memory)...)
+	o.here = slices.Concat(here.Parts(), forgotten(o.memory), left)
 	o.first = t.Next + s.Site.masked(more)
 	if o.warm != nil {
 		o.system, o.first = o.warm.system, o.warm.lead+o.first
@@ -77,7 +82,11 @@ func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (
 		return prompt.Here{Rules: rules, Map: text}, err
 	}
 	tests, err := s.Maps.Existing(ctx, s.Trees.Git(), t.start(), t.Task.Files)
-	return prompt.Here{Rules: rules, Map: text, Tests: tests}, err
+	if err != nil {
+		return prompt.Here{}, err
+	}
+	past, err := s.Maps.History(ctx, s.Trees.Git(), cmp.Or(t.Attempt.Base, t.Base), t.start(), t.Task.Files)
+	return prompt.Here{Rules: rules, Map: text, Tests: tests, Past: past}, err
 }
 
 // rulesFor returns what holds for a session's task besides what always does.

@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -159,6 +160,7 @@ type Sessions struct {
 	Pace     *Pace             // how long gates take and which cannot run; nil: unknown
 	Maps     *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
 	Memory   *memory.Book      // of the repository; nil for none
+	Docs     codedoc.Shelf     // documents about the code
 	Foreign  *mcptools.Servers // whose tools agents may use; nil for none
 	Code     *code.Kit         // whom agents may ask what code means; nil for nobody
 

@@ -94,6 +94,7 @@ func (l *look) report(ctx context.Context) Report {
 	if l.place != nil {
 		l.checkout(ctx)
 		l.spared(ctx)
+		l.remembered(ctx)
 		l.journal(ctx)
 	}
 	l.confined(ctx)

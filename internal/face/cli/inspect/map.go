@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,12 +17,13 @@ import (
 
 // mapped is the answer of `map --json`; it has what was asked for.
 type mapped struct {
-	Commit     string          `json:"commit"`
-	Map        string          `json:"map,omitempty"`
-	Declared   []codemap.Place `json:"declared,omitempty"`
-	Used       []codemap.Place `json:"used,omitempty"`
-	Dependents []string        `json:"dependents,omitempty"`
-	Tests      []string        `json:"tests,omitempty"`
+	Commit     string           `json:"commit"`
+	Map        string           `json:"map,omitempty"`
+	Declared   []codemap.Place  `json:"declared,omitempty"`
+	Used       []codemap.Place  `json:"used,omitempty"`
+	Dependents []string         `json:"dependents,omitempty"`
+	Tests      []string         `json:"tests,omitempty"`
+	History    *codemap.History `json:"history,omitempty"` // of --with
 }
 
 // mapping is what `nexus map` is asked.
@@ -29,6 +31,7 @@ type mapping struct {
 	tokens                         int
 	commit                         string
 	query, callers, dependents, of string
+	with                           string
 }
 
 func mapCommand(a *console.Console) *cobra.Command {
@@ -48,7 +51,8 @@ func mapCommand(a *console.Console) *cobra.Command {
 	c.Flags().StringVar(&m.callers, "callers", "", "what uses this `SYMBOL`")
 	c.Flags().StringVar(&m.dependents, "dependents", "", "the files that depend on this `FILE`")
 	c.Flags().StringVar(&m.of, "tests-of", "", "the tests of this `FILE`")
-	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "tokens")
+	c.Flags().StringVar(&m.with, "with", "", "what changed together with this `FILE`, and its last commits")
+	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "with", "tokens")
 	a.JSONFlag(c)
 	return c
 }
@@ -69,7 +73,7 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 			Hint: "Name a branch, a tag or a commit; a map is of what is committed.",
 		}
 	}
-	if words != "" && m.query+m.callers+m.dependents+m.of != "" {
+	if words != "" && m.query+m.callers+m.dependents+m.of+m.with != "" {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "both words and a question were given",
 			Hint: "Words say what a map is about; leave them out.",
@@ -96,11 +100,26 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 		found.Dependents, err = s.Dependents(ctx, m.dependents)
 	case m.of != "":
 		found.Tests, err = s.Tests(ctx, m.of)
+	case m.with != "":
+		found.History, err = m.together(ctx, a, s)
 	default:
 		found.Map, err = s.Draw(ctx, codemap.About{Task: words}, m.tokens)
 	}
 	return found, err
 }
+
+// together says what the history has to say about a file.
+func (m mapping) together(ctx context.Context, a *console.Console, s *codemap.Survey) (*codemap.History, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.With(ctx, m.with, cmp.Or(settings.History, defaultHistory))
+	return &h, err
+}
+
+// defaultHistory is how many commits are read where agents are told of none.
+const defaultHistory = 2_000
 
 // draw draws what was found: files one a line, places in a table.
 func (m *mapped) draw(s view.Style) string {
@@ -122,6 +141,11 @@ func (m *mapped) draw(s view.Style) string {
 		return view.Table(s, []string{"where", "what", "line"}, rows)
 	}
 	text := m.Map
+	if m.History != nil {
+		if text = m.History.String(); text == "" {
+			text = fmt.Sprintf("the last %s do not change it\n", view.Count(m.History.Looked, "commit"))
+		}
+	}
 	for _, f := range append(m.Dependents, m.Tests...) {
 		text += view.Clean(f) + "\n"
 	}

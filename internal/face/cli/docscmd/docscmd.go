@@ -1,0 +1,347 @@
+// Package docscmd holds the commands that list the documents about a repository's code,
+// and have them written.
+package docscmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	docs := a.Parent("docs", "list the documents about the code, and have them written or refreshed", listCommand(a), refreshCommand(a))
+	return []*cobra.Command{docs}
+}
+
+// row is a document with how it stands.
+type row struct {
+	codedoc.Doc
+
+	State   string   `json:"state"`             // fresh, stale, missing, own (a person wrote it) or unreadable
+	Edited  bool     `json:"edited,omitzero"`   // a person changed what was made
+	Changed []string `json:"changed,omitempty"` // files that it was made from and that changed since
+	Why     string   `json:"why,omitzero"`      // it cannot be read
+	Hint    string   `json:"hint,omitzero"`
+}
+
+// desk is a repository as a command finds it.
+type desk struct {
+	settings config.Config
+	shelf    codedoc.Shelf
+	repo     git.Repo
+	head     string
+	rows     []row
+}
+
+func open(ctx context.Context, a *console.Console) (d desk, err error) {
+	if d.settings, _, err = a.Settings(); err != nil {
+		return d, err
+	}
+	dir, err := a.WorkDir()
+	if err != nil {
+		return d, err
+	}
+	if d.repo, err = git.Find(ctx, dir); err != nil {
+		return d, err
+	}
+	if d.repo.Work == "" {
+		return d, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep documents in", Hint: "Go to a checkout of the repository.",
+		}
+	}
+	if d.head, _, err = d.repo.Head(ctx); err != nil {
+		return d, err
+	}
+	d.shelf = codedoc.Shelf{Top: d.repo.Work, Show: d.settings.Policy.Show}
+	docs, problems, err := d.shelf.Load()
+	if err != nil {
+		return d, err
+	}
+	now, err := codedoc.Now(ctx, d.repo, d.head, docs)
+	if err != nil {
+		return d, err
+	}
+	for _, t := range codedoc.Topics() {
+		d.rows = append(d.rows, stand(t.Name, docs, problems, now))
+	}
+	return d, nil
+}
+
+// stand says how a document stands.
+func stand(name string, docs []codedoc.Doc, problems []codedoc.Problem, now func(string) string) row {
+	r := row{Doc: codedoc.Doc{Name: name}, State: "missing"}
+	for _, p := range problems {
+		if p.Name == name {
+			r.State, r.Why = "unreadable", p.Err.Error()
+			if e, ok := errors.AsType[*nexus.Error](p.Err); ok {
+				r.Hint = e.Hint
+			}
+		}
+	}
+	for _, d := range docs {
+		if d.Name != name {
+			continue
+		}
+		r.Doc, r.State, r.Changed = d, "fresh", d.Changed(now)
+		switch {
+		case len(d.From) == 0:
+			r.State = "own"
+		case len(r.Changed) > 0:
+			r.State = "stale"
+		}
+		r.Edited = r.State != "own" && d.Edited()
+	}
+	return r
+}
+
+// listing is the answer of `docs list --json`.
+type listing struct {
+	Documents []row `json:"documents"`
+}
+
+func listCommand(a *console.Console) *cobra.Command {
+	c := a.Command("list [--json]", "list the documents, and why one is out of date", func(ctx context.Context, _ []string) error {
+		d, err := open(ctx, a)
+		if err != nil {
+			return err
+		}
+		err = a.Answer(listing{d.rows}, func(s view.Style) string { return draw(s, d.rows) })
+		if err == nil && slices.ContainsFunc(d.rows, func(r row) bool { return r.State == "unreadable" }) {
+			err = console.ExitError(console.CodeFailed)
+		}
+		return err
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	a.JSONFlag(c)
+	return c
+}
+
+func draw(s view.Style, all []row) string {
+	rows := make([][]string, len(all))
+	for i, r := range all {
+		rows[i] = []string{r.Name, r.State, r.Made, why(r)}
+	}
+	return view.Table(s, []string{"document", "state", "made", "why"}, rows)
+}
+
+func why(r row) string {
+	var all []string
+	if r.Edited {
+		all = append(all, "edited by hand")
+	}
+	if n := len(r.Changed); n > 0 {
+		some := view.Clean(strings.Join(r.Changed[:min(n, 3)], ", "))
+		all = append(all, fmt.Sprintf("%d of %s changed: %s", n, view.Count(len(r.From), "file"), some))
+	}
+	if r.Why != "" {
+		all = append(all, view.Clean(r.Why+". "+r.Hint))
+	}
+	return strings.Join(all, "; ")
+}
+
+// made is what became of a document.
+type made struct {
+	Name   string      `json:"name"`
+	File   string      `json:"file,omitzero"`
+	State  string      `json:"state"` // written, kept, or planned
+	Why    string      `json:"why,omitzero"`
+	Tokens int64       `json:"tokens,omitzero"` // that it reads, about
+	Price  nexus.Money `json:"price,omitzero"`  // about; 0: unknown
+}
+
+// outcome is the answer of `docs refresh --json`.
+type outcome struct {
+	Model     string      `json:"model,omitzero"`
+	Documents []made      `json:"documents"`
+	Most      nexus.Money `json:"most"` // that all may cost: the budget
+	Money     nexus.Money `json:"money"`
+}
+
+func refreshCommand(a *console.Console) *cobra.Command {
+	var force, dry bool
+	const short = "write the documents that are missing or out of date"
+	c := a.Command("refresh [NAME...] [flags]", short, func(ctx context.Context, args []string) error {
+		if a.Env(sandbox.Mark) != "" {
+			return &nexus.Error{
+				Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Say what is wrong with one when you submit.",
+			}
+		}
+		d, err := open(ctx, a)
+		if err != nil {
+			return err
+		}
+		o, err := d.refresh(ctx, a, args, force, dry)
+		if err != nil {
+			return err
+		}
+		return a.Answer(o, func(s view.Style) string { return drawOutcome(s, o, dry) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
+	f := c.Flags()
+	f.BoolVar(&force, "force", false, "replace a document that a person wrote or edited, too")
+	f.BoolVar(&dry, "dry-run", false, "only say what would be written, and what it would cost")
+	a.JSONFlag(c)
+	a.SettingFlags(c, "model", "budget", "sandbox")
+	return c
+}
+
+// wanted returns the documents that are to be written, and those that are kept.
+func (d desk) wanted(names []string, force bool) (todo []codedoc.Topic, kept []made, err error) {
+	var known []string
+	for _, r := range d.rows {
+		known = append(known, r.Name)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no document %s", view.Quote(n)),
+				Hint: "The documents are " + strings.Join(known, ", ") + ".",
+			}
+		}
+	}
+	for i, t := range codedoc.Topics() {
+		r := d.rows[i]
+		theirs := r.Edited || r.State == "own" || r.State == "unreadable"
+		switch named := slices.Contains(names, t.Name); {
+		case len(names) > 0 && !named, len(names) == 0 && r.State == "fresh" && !force:
+		case theirs && !force && named:
+			return nil, nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s/%s.md was written or edited by hand", codedoc.Dir, t.Name),
+				Hint: "Keep a copy of what you need of it, and replace it with --force.",
+			}
+		case theirs && !force:
+			kept = append(kept, made{Name: t.Name, State: "kept", Why: "a person wrote or edited it; --force replaces it"})
+		default:
+			todo = append(todo, t)
+		}
+	}
+	return todo, kept, nil
+}
+
+// refresh writes documents, one after the other: what was written stays, whatever
+// becomes of the next one.
+func (d desk) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool) (o outcome, err error) {
+	todo, kept, err := d.wanted(names, force)
+	o.Documents, o.Most = append([]made{}, kept...), d.settings.Limits.RunMoney
+	if err != nil || len(todo) == 0 {
+		return o, err
+	}
+	survey, err := codemap.Look(ctx, d.repo, d.head, nil)
+	if err != nil {
+		return o, err
+	}
+	if !dry {
+		if err := a.Walled(!a.Person()); err != nil {
+			return o, err
+		}
+	}
+	session, ctx, err := a.OpenAdhoc(ctx, d.settings, nexus.Documenter, provider.Traffic{}, nil)
+	if err != nil {
+		return o, err
+	}
+	defer func() {
+		o.Money = session.Spent()
+		session.Close(ctx)
+	}()
+	model, err := session.Pick("")
+	if err != nil {
+		return o, err
+	}
+	o.Model = model.Name
+	var jobs []codedoc.Job
+	for _, t := range todo {
+		j, err := codedoc.Prepare(ctx, survey, d.head, t)
+		if err != nil {
+			return o, err
+		}
+		price := model.Price(nexus.Usage{Input: j.Input(), Output: codedoc.Output}, llm.Terms{})
+		m := made{Name: t.Name, State: "planned", Tokens: j.Input(), Price: price}
+		jobs, o.Documents = append(jobs, j), append(o.Documents, m)
+		a.Say("%s", view.Clean(costs(m, o)))
+	}
+	if dry {
+		return o, nil
+	}
+	for i, j := range jobs {
+		file, err := d.write(ctx, a, session, survey, j)
+		if err != nil {
+			return o, err
+		}
+		m := &o.Documents[len(kept)+i]
+		m.State, m.File = "written", file
+		a.Say("%s", file)
+	}
+	return o, nil
+}
+
+// costs says what a document costs, about.
+func costs(m made, o outcome) string {
+	price := "at an unknown price"
+	if m.Price > 0 {
+		price = "about " + m.Price.String()
+	}
+	return fmt.Sprintf("%s: reads about %s tokens with %s, %s; all of them together at most %s",
+		m.Name, view.Number(m.Tokens), o.Model, price, o.Most)
+}
+
+// write has one document written, and returns its file.
+func (d desk) write(
+	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job,
+) (string, error) {
+	doc, err := codedoc.Make(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
+		said, err := session.Ask(ctx, app.Message{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.Schema()})
+		if err == nil && said.Outcome != nexus.Accepted {
+			code := nexus.CodeNothingProposed
+			switch said.Outcome {
+			case nexus.Exhausted:
+				code = nexus.CodeLimit
+			case nexus.Refused:
+				code = nexus.CodeBudget
+			default:
+			}
+			err = &nexus.Error{
+				Code: code, Message: fmt.Sprintf("no document %s: %s: %s", j.Topic.Name, said.Outcome, said.Why),
+				Hint: "What was written before is kept. Try again with a higher limit or another model: only the rest is made.",
+			}
+		}
+		return said.Handin, err
+	})
+	if err != nil {
+		return "", err
+	}
+	doc.Text, doc.Made = a.Mask.Text(doc.Text), a.Now().UTC().Format(time.DateOnly)
+	return d.shelf.Write(doc)
+}
+
+func drawOutcome(s view.Style, o outcome, dry bool) string {
+	if len(o.Documents) == 0 {
+		return "all documents are up to date\n"
+	}
+	var rows [][]string
+	for _, m := range o.Documents {
+		rows = append(rows, []string{m.State, m.Name, m.File + m.Why})
+	}
+	text := view.Table(s, []string{"", "document", ""}, rows)
+	if dry {
+		return text
+	}
+	return text + fmt.Sprintf("%s. Read them, and commit them to share them.\n", o.Money)
+}

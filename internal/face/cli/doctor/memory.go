@@ -1,0 +1,63 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
+	"github.com/nexus-ai-builder/nexus/internal/work/memory"
+)
+
+// remembered looks at what agents are told of earlier work: files that cannot be read,
+// and approved ones that are about files that are gone. Neither stops a run.
+func (l *look) remembered(ctx context.Context) {
+	if l.Run || !l.wants("memory") {
+		return
+	}
+	kept, problems, err := memory.Store{Repo: l.place.Repo.Work, State: l.place.State}.Load()
+	if err != nil {
+		l.add(Check{Name: "memory", State: Notice, Detail: err.Error(), Hint: "Make its files readable."})
+		return
+	}
+	var all []Check
+	notice := func(detail, hint string) {
+		all = append(all, Check{Name: "memory", State: Notice, Detail: view.Clean(detail), Hint: view.Clean(hint)})
+	}
+	for _, p := range problems {
+		notice(p.File+": "+p.Why, p.Hint)
+	}
+	_, wrong, err := codedoc.Shelf{Top: l.place.Repo.Work}.Load()
+	for _, p := range wrong {
+		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it anew.")
+	}
+	if err == nil {
+		err = l.gone(ctx, kept, notice)
+	}
+	if err != nil {
+		notice(err.Error(), "Check the repository with git fsck.")
+	}
+	if len(all) == 0 && len(kept) > 0 {
+		all = []Check{{Name: "memory", State: Fine, Detail: view.Count(len(kept), "episode")}}
+	}
+	l.add(all...)
+}
+
+// gone names approved episodes that are about files that are gone.
+func (l *look) gone(ctx context.Context, kept []memory.Kept, notice func(detail, hint string)) error {
+	head, _, err := l.place.Repo.Head(ctx)
+	if err != nil || len(kept) == 0 {
+		return nil //nolint:nilerr // the check of the branch says so
+	}
+	now, err := memory.At(ctx, l.place.Repo, head, kept)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept {
+		if is, file := k.Stand(now); is == episode.Gone && k.State == episode.Approved {
+			notice(fmt.Sprintf("%s is about %s, which is gone: nobody is told of it", k.ID, file), "nexus memory gc removes it.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+// Package codedoc keeps documents about the code of a repository: which parts there
+// are, how things are done, what is offered, how it is tested, and what is known to be
+// wrong. An agent that only reads writes them, on request, and other agents are told
+// the sections that have to do with their task.
+//
+// A document is a Markdown file below [Dir]. Its head names the git objects of the
+// files that it was made from, so that it is known when one changed, and the hash of
+// its text, so that it is known when a person edited it.
+package codedoc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// Dir is where the documents are, from the root of the repository.
+const Dir = ".nexus/docs"
+
+// Bounds of a document.
+const (
+	MaxText    = 16 << 10 // bytes of its text
+	maxFile    = 64 << 10 // bytes
+	maxSources = 60
+)
+
+// Source is a file that a document was made from.
+type Source struct {
+	Path string `json:"path"`
+	Blob string `json:"blob"` // its git object at that time
+}
+
+// Doc is a document. One without a head has no sources and no commit: a person
+// wrote it.
+type Doc struct {
+	Name   string   `json:"name"` // of its file, without the ending
+	Made   string   `json:"made,omitzero"`
+	Commit string   `json:"commit,omitzero"`
+	From   []Source `json:"from,omitempty"`
+	Text   string   `json:"-"` // Markdown
+
+	sum string // of the text as it was made
+}
+
+// Edited reports whether a person wrote the text, or changed it.
+func (d Doc) Edited() bool { return d.sum == "" || d.sum != sum(d.Text) }
+
+// Changed returns the files that are not any more what the document was made
+// from; now returns the git object of a file, nothing where there is none.
+func (d Doc) Changed(now func(path string) string) []string {
+	var all []string
+	for _, f := range d.From {
+		if now(f.Path) != f.Blob {
+			all = append(all, f.Path)
+		}
+	}
+	return all
+}
+
+func sum(text string) string {
+	hash := sha256.Sum256([]byte(strings.TrimSpace(text)))
+	return hex.EncodeToString(hash[:])
+}
+
+// String returns the file of a document that was made.
+func (d Doc) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\nmade: %s\ncommit: %s\ntext: %s\n", d.Made, d.Commit, sum(d.Text))
+	for _, f := range d.From {
+		fmt.Fprintf(&b, "from: %s %s\n", f.Blob, f.Path)
+	}
+	return b.String() + "---\n\n" + strings.TrimSpace(d.Text) + "\n"
+}
+
+// Parse reads the file of a document. What is wrong with its head is named with
+// its line: a person may have edited it.
+func Parse(name string, data []byte) (Doc, error) {
+	d := Doc{Name: strings.TrimSuffix(path.Base(name), ".md")}
+	bad := func(line int, hint, format string, args ...any) (Doc, error) {
+		what := fmt.Sprintf("%s:%d: ", name, line) + fmt.Sprintf(format, args...)
+		return Doc{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: what, Hint: hint}
+	}
+	if len(data) > maxFile {
+		return bad(1, "Shorten it.", "the file has more than %d bytes", maxFile)
+	}
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+			return bad(i+1, "Save the file as UTF-8 without control characters.", "the line has characters that are not text")
+		}
+	}
+	if strings.TrimSpace(lines[0]) != "---" {
+		d.Text = strings.TrimSpace(strings.Join(lines, "\n"))
+		return d, nil
+	}
+	const again = "Restore the head, or remove all of it: then the document is your own."
+	for i, line := range lines[1:] {
+		if strings.TrimSpace(line) == "---" {
+			if d.sum == "" || d.Commit == "" || len(d.From) == 0 {
+				return bad(i+2, again, "the head lacks a commit, the hash of the text or what it was made from")
+			}
+			d.Text = strings.TrimSpace(strings.Join(lines[i+2:], "\n"))
+			return d, nil
+		}
+		key, value, _ := strings.Cut(line, ":")
+		if why := d.field(key, strings.TrimSpace(value)); why != "" {
+			return bad(i+2, again, "%s", why)
+		}
+	}
+	return bad(len(lines), again, "the head has no end")
+}
+
+// field takes a field of a head, and says what is wrong with it.
+func (d *Doc) field(key, value string) string {
+	switch key {
+	case "made":
+		d.Made = value
+	case "commit":
+		if d.Commit = value; !git.ID(value) {
+			return fmt.Sprintf("%q is not the name of a commit", value)
+		}
+	case "text":
+		if d.sum = value; len(value) != 2*sha256.Size {
+			return fmt.Sprintf("%q is not the hash of a text", value)
+		}
+	case "from":
+		blob, file, _ := strings.Cut(value, " ")
+		if !git.ID(blob) || file == "" || path.IsAbs(file) || path.Clean(file) != file || strings.HasPrefix(file, "..") {
+			return fmt.Sprintf("%q is not the hash and the path of a file", value)
+		}
+		if len(d.From) == maxSources {
+			return fmt.Sprintf("there are more than %d files", maxSources)
+		}
+		d.From = append(d.From, Source{Path: file, Blob: blob})
+	default:
+		return fmt.Sprintf("unknown field %q; the fields are made, commit, text and from", key)
+	}
+	return ""
+}
+
+// Section is a part of a document below a heading of the second level.
+type Section struct {
+	Title string // empty for what comes before the first heading
+	Text  string // with its heading
+}
+
+// Sections splits the text of a document. What is in a fence has no headings.
+func (d Doc) Sections() []Section {
+	var all []Section
+	var lines []string
+	title, fenced := "", false
+	end := func() {
+		text := strings.TrimSpace(strings.Join(lines, "\n"))
+		titleAlone := strings.HasPrefix(text, "# ") && !strings.Contains(text, "\n")
+		if text != "" && !titleAlone {
+			all = append(all, Section{title, text})
+		}
+		lines = nil
+	}
+	for line := range strings.SplitSeq(d.Text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		if rest, ok := strings.CutPrefix(line, "## "); ok && !fenced {
+			end()
+			title = strings.TrimSpace(rest)
+		}
+		lines = append(lines, line)
+	}
+	end()
+	return all
+}
+
+// about returns the sources that a section names.
+func (d Doc) about(s Section) []string {
+	var all []string
+	for _, f := range d.From {
+		if strings.Contains(s.Text, f.Path) && !slices.Contains(all, f.Path) {
+			all = append(all, f.Path)
+		}
+	}
+	return all
+}

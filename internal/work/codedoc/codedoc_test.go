@@ -1,0 +1,207 @@
+package codedoc
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+)
+
+const id = "0123456789012345678901234567890123456789"
+
+func document() Doc {
+	return Doc{
+		Name: "api", Made: "2026-11-26", Commit: id, Text: "# API\n\n## One\n\na.go has One.\n\n```\n## none\n```\n\n## Two\n\nb.go has Two.",
+		From: []Source{{"a.go", id}, {"b.go", id}},
+	}
+}
+
+// TestParse reads what was written back, and names what is wrong with a head.
+func TestParse(t *testing.T) {
+	d := document()
+	got, err := Parse(Dir+"/api.md", []byte(d.String()))
+	if diff := cmp.Diff(d, got, cmpopts.IgnoreUnexported(Doc{})); diff != "" || err != nil || got.Edited() {
+		t.Errorf("%v %v\n%s", err, got.Edited(), diff)
+	}
+	edited, err := Parse("api.md", []byte(strings.Replace(d.String(), "has Two", "had Two", 1)))
+	if err != nil || !edited.Edited() {
+		t.Errorf("%v %+v", err, edited)
+	}
+	own, err := Parse("api.md", []byte("\ufeffMine.\r\nAll.\n"))
+	if err != nil || !own.Edited() || own.Text != "Mine.\nAll." || own.From != nil {
+		t.Errorf("%v %+v", err, own)
+	}
+	for change, want := range map[string]string{
+		"commit: " + id + "=commit: HEAD":                `api.md:3: "HEAD" is not the name of a commit`,
+		"commit: " + id + "\n=":                          "api.md:6: the head lacks a commit",
+		"text: =text: 1":                                 "is not the hash of a text",
+		"from: " + id + " a.go=from: a.go":               `api.md:5: "a.go" is not the hash and the path of a file`,
+		"from: " + id + " a.go=from: " + id + " ../a.go": "is not the hash and the path of a file",
+		"made: =maid: ":                                  `api.md:2: unknown field "maid"`,
+		"---\n\n# API=# API":                             "api.md:7: unknown field",
+		"has Two=has\x1b[2J":                             "characters that are not text",
+	} {
+		was, is, _ := strings.Cut(change, "=")
+		text := strings.Replace(d.String(), was, is, 1)
+		if _, err := Parse("api.md", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", change, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(document().String())
+	f.Add("---\nfrom: x\n---")
+	f.Add("## A\n```\n## B")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := Parse("x.md", []byte(text))
+		if err != nil {
+			return
+		}
+		d.Sections()
+		if len(d.From) == 0 {
+			return
+		}
+		again, err := Parse("x.md", []byte(d.String()))
+		if err != nil || again.Text != d.Text || again.Edited() || !cmp.Equal(again.From, d.From) {
+			t.Fatalf("%v\n%q\n%q", err, d.String(), again.String())
+		}
+	})
+}
+
+// TestSections: what is in a fence has no heading, and a title alone is no section.
+func TestSections(t *testing.T) {
+	want := []Section{{"One", "## One\n\na.go has One.\n\n```\n## none\n```"}, {"Two", "## Two\n\nb.go has Two."}}
+	if diff := cmp.Diff(want, document().Sections()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRecall tells the sections of a task, with what is to be said of them, and
+// nothing of a document that was made from what is hidden.
+func TestRecall(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q", "-b", "main", ".")
+	gittest.Write(t, dir, map[string]string{"a.go": "package a\n", "b.go": "package b\n", "c.go": "package c\n", "hidden/x": "x\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-qm", "one")
+	head, repo := gittest.Run(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
+	blob := func(name string) string { return gittest.Run(t, dir, "rev-parse", "HEAD:"+name) }
+	s := Shelf{Top: dir, Tokens: 1_000}
+	cost := func(text string) int64 { return int64(len(text)) }
+	recall := func() []Told {
+		t.Helper()
+		told, err := s.Recall(t.Context(), repo, head, episode.Wanted{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	if told := recall(); told != nil {
+		t.Errorf("%+v", told)
+	}
+	d := document()
+	d.From = []Source{{"a.go", blob("a.go")}, {"b.go", blob("b.go")}, {"c.go", blob("c.go")}}
+	put := func() {
+		t.Helper()
+		if _, err := s.Write(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	want := Told{Doc: "api", Title: "Two", Text: "## Two\n\nb.go has Two.", Why: "file b.go", Tokens: 21}
+	if diff := cmp.Diff([]Told{want}, recall()); diff != "" {
+		t.Error(diff)
+	}
+	d.From[0].Blob = id
+	put()
+	if told := recall(); len(told) != 1 || told[0].Note != "out of date: of the 3 files that it was made from, 1 changed since: a.go" || told[0].Left != "" {
+		t.Errorf("%+v", told)
+	}
+	d.From[1].Blob = id
+	put()
+	if told := recall(); len(told) != 1 || told[0].Left != "out of date: 2 of the 3 files that it was made from changed" {
+		t.Errorf("%+v", told)
+	}
+	d.From = []Source{{"b.go", blob("b.go")}, {"hidden/x", blob("hidden/x")}}
+	put()
+	gittest.Write(t, dir, map[string]string{".nexusignore": "hidden/\n"})
+	if told := recall(); len(told) != 0 {
+		t.Errorf("%+v", told)
+	}
+	d.From = d.From[:1]
+	put()
+	s.Tokens = 20
+	if told := recall(); len(told) != 1 || !strings.HasPrefix(told[0].Left, "it needs about 21 tokens") {
+		t.Errorf("%+v", told)
+	}
+	if err := os.Remove(filepath.Join(dir, Dir, "api.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../a.go", filepath.Join(dir, Dir, "api.md")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write(d); err == nil {
+		t.Error("a link was followed or replaced")
+	}
+	if _, problems, err := s.Load(); err != nil || len(problems) != 1 {
+		t.Error(problems, err)
+	}
+}
+
+// TestMake: what cannot be used goes back with the reason, three times at most.
+func TestMake(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q", "-b", "main", ".")
+	gittest.Write(t, dir, map[string]string{"a.go": "package a\n\n// TODO: more\nfunc A() {}\n", "b.txt": "b\n", "a_test.go": "package a\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-qm", "one")
+	head, repo := gittest.Run(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
+	survey, err := codemap.Look(t.Context(), repo, head, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range Topics() {
+		j, err := Prepare(t.Context(), survey, head, topic)
+		want := map[bool]string{true: "a_test.go", false: "a.go"}[topic.Name == "tests"]
+		if err != nil || len(j.Files) != 1 || j.Files[0].Path != want || j.Map == "" || j.Input() == 0 {
+			t.Errorf("%s: %v %+v", topic.Name, err, j)
+		}
+	}
+	j, err := Prepare(t.Context(), survey, head, Topics()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		says []string
+		back string // what the last question says
+		ok   bool
+	}{
+		{[]string{`{"document": "## A", "files": ["b.txt", "/a.go"]}`}, "", true},
+		{[]string{`{"document": "A", "files": ["no.txt"]}`, `{"document": "## A", "files": ["b.txt"]}`}, `files names "no.txt"`, true},
+		{[]string{`{"document": "A"}`, `{"document": "A", "files": []}`, `{"document": "## A\u001b", "files": []}`}, "no heading of the second level", false},
+	} {
+		n, last := 0, ""
+		d, err := Make(t.Context(), survey, j, func(_ context.Context, _ nexus.SessionID, text string) (json.RawMessage, error) {
+			n, last = n+1, text
+			return json.RawMessage(c.says[n-1]), nil
+		})
+		if (err == nil) != c.ok || n != len(c.says) || !strings.Contains(last, c.back) {
+			t.Errorf("%q: %d questions, %v\n%s", c.says, n, err, last)
+		}
+		if c.ok && (len(d.From) != 2 || d.From[1].Path != "b.txt" || d.Commit != head) {
+			t.Errorf("%+v", d)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package codemap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// What makes a file one that changes with another, and how much is told of it.
+const (
+	leastTogether = 3   // commits that changed both
+	leastShare    = 0.3 // of the commits that changed the other
+	hugeCommit    = 30  // files; what changes in one that has more has little in common
+	maxTogether   = 6   // files
+	maxCommits    = 5
+	maxSubject    = 100 // characters
+	historyBytes  = 1_500
+)
+
+// Together is a file that often changed in the same commit as another one.
+type Together struct {
+	File    string `json:"file"`
+	With    string `json:"with"`
+	Commits int    `json:"commits"` // that changed both
+	Of      int    `json:"of"`      // that changed With
+}
+
+// Commit is a commit that changed one of the files that were asked for.
+type Commit struct {
+	ID      string   `json:"id"`
+	Day     string   `json:"day"`
+	Subject string   `json:"subject"`
+	Files   []string `json:"files"` // of those that were asked for
+}
+
+// History is what the history says about some files.
+type History struct {
+	Looked   int        `json:"looked"` // commits that were read
+	Together []Together `json:"together"`
+	Commits  []Commit   `json:"commits"` // the newest first
+}
+
+// With says what the last commits up to the survey's, at most so many, tell of
+// a file.
+func (s *Survey) With(ctx context.Context, file string, most int) (History, error) {
+	if _, err := s.find(file); err != nil {
+		return History{}, err
+	}
+	past, err := s.repo.Past(ctx, s.commit, most)
+	if err != nil {
+		return History{}, err
+	}
+	return s.history(past, []string{file}), nil
+}
+
+// history says what commits tell of some files. Files that the survey does not
+// have are left out: those that are gone, and those that are hidden from agents.
+func (s *Survey) history(past []git.Past, files []string) History {
+	h := History{Looked: len(past), Together: []Together{}, Commits: []Commit{}}
+	of := s.those(files)
+	if len(of) == 0 {
+		return h
+	}
+	changed, both := map[string]int{}, map[[2]string]int{}
+	for _, p := range past {
+		var own []string
+		for _, f := range of {
+			if slices.Contains(p.Files, f) {
+				own = append(own, f)
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		if len(h.Commits) < maxCommits {
+			h.Commits = append(h.Commits, Commit{p.ID, p.Time.Format(time.DateOnly), legible.Cut(plain(p.Subject), maxSubject), own})
+		}
+		if len(p.Files) > hugeCommit {
+			continue
+		}
+		for _, f := range own {
+			changed[f]++
+			for _, other := range p.Files {
+				if !slices.Contains(of, other) {
+					both[[2]string{f, other}]++
+				}
+			}
+		}
+	}
+	h.Together = s.together(changed, both)
+	return h
+}
+
+// those returns the files that the survey has, each once.
+func (s *Survey) those(files []string) []string {
+	var of []string
+	for _, f := range files {
+		if f = path.Clean(f); !slices.Contains(of, f) && s.has(f) {
+			of = append(of, f)
+		}
+	}
+	return of
+}
+
+// together returns the files that changed with others often enough, those with
+// the strongest tie first. A file that changes with several is named once.
+func (s *Survey) together(changed map[string]int, both map[[2]string]int) []Together {
+	all := []Together{}
+	for pair, n := range both {
+		t := Together{File: pair[1], With: pair[0], Commits: n, Of: changed[pair[0]]}
+		if n >= leastTogether && float64(n) >= leastShare*float64(t.Of) && s.has(t.File) {
+			all = append(all, t)
+		}
+	}
+	slices.SortFunc(all, func(a, b Together) int {
+		return cmp.Or(cmp.Compare(b.tie(), a.tie()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
+	})
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(t Together) bool {
+		was := seen[t.File]
+		seen[t.File] = true
+		return was
+	})
+	return all[:min(len(all), maxTogether)]
+}
+
+// tie says how sure it is that a file changes with the other: three commits of
+// three are less than forty of fifty.
+func (t Together) tie() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
+
+// has reports whether the survey has a file, and agents may see it.
+func (s *Survey) has(name string) bool {
+	_, ok := slices.BinarySearchFunc(s.files, name, func(f file, name string) int { return cmp.Compare(f.path, name) })
+	return ok
+}
+
+// String tells it in lines, in at most about 500 tokens. It is empty where there
+// is nothing to tell.
+func (h History) String() string {
+	var b strings.Builder
+	for _, t := range h.Together {
+		fmt.Fprintf(&b, "%s: changed in %d of the %s that changed %s\n", plain(t.File), t.Commits, number(t.Of, "commit"), plain(t.With))
+	}
+	for i, c := range h.Commits {
+		if i == 0 && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		line := fmt.Sprintf("%s %.10s %s (%s)\n", c.Day, c.ID, c.Subject, plain(strings.Join(c.Files, ", ")))
+		if b.Len()+len(line) > historyBytes {
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// History tells what the history of a commit says about some files of another
+// one, which a session starts at: its own snapshots are no history. It is empty
+// where there is nothing to tell.
+func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string, files []string) (string, error) {
+	if m == nil || m.Commits <= 0 || landed == "" || commit == "" || len(files) == 0 {
+		return "", nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.look(ctx, repo, commit); err != nil {
+		return "", err
+	}
+	if m.landed != landed {
+		past, err := repo.Past(ctx, landed, m.Commits)
+		if err != nil {
+			return "", err
+		}
+		m.past, m.landed = past, landed
+	}
+	return m.survey.history(m.past, files).String(), nil
+}

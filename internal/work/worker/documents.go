@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// documents returns what of the documents about the code a session is told when it
+// begins, and what has to do with its task and is left out.
+func (s *Sessions) documents(ctx context.Context, t Talk) (told []prompt.Doc, left []prompt.Part, err error) {
+	if t.Role != nexus.Planner && t.Role != nexus.Coder && t.Role != nexus.Tester {
+		return nil, nil, nil
+	}
+	about := t.about()
+	wanted := episode.Wanted{Files: about.Files, Text: about.Task + "\n" + about.Goal}
+	found, err := s.Docs.Recall(ctx, s.Trees.Git(), t.start(), wanted, prompt.Tokens)
+	for _, f := range found {
+		if f.Left != "" {
+			left = append(left, prompt.Part{Title: prompt.DocTitle(f.Doc, f.Title), Of: f.Tokens, Why: f.Left, Reason: f.Why})
+			continue
+		}
+		i := slices.IndexFunc(told, func(d prompt.Doc) bool { return d.Name == f.Doc })
+		if i < 0 {
+			i, told = len(told), append(told, prompt.Doc{Name: f.Doc, Note: f.Note, Why: f.Why})
+		}
+		told[i].Parts = append(told[i].Parts, f.Text)
+	}
+	return told, left, err
+}
+
+// besides returns what another maker's agent is told when it begins besides its task
+// and the rules, as text and in parts: what plugins, the memory and documents say. It
+// looks around with tools of its own.
+func (s *Sessions) besides(ctx context.Context, t Talk, d Desk) (text string, parts []prompt.Part, memory []nexus.Remembered, err error) {
+	var here prompt.Here
+	if here.Told, err = s.informed(ctx, t, d); err != nil {
+		return "", nil, nil, err
+	}
+	if here.Notes, memory, err = s.recall(ctx, t); err != nil {
+		return "", nil, nil, err
+	}
+	var left []prompt.Part
+	if here.Docs, left, err = s.documents(ctx, t); err != nil {
+		return "", nil, nil, err
+	}
+	more, err := t.veiled(here.Text())
+	return s.Site.masked(more), slices.Concat(here.Parts(), forgotten(memory), left), memory, err
+}
