@@ -14,7 +14,7 @@ import (
 )
 
 // mostPackages bounds how many packages of a tree get gates of their own.
-const mostPackages = 40
+const mostPackages = 500
 
 // Found is a command that a package of a tree can be judged by.
 type Found struct {

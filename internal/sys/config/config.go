@@ -155,6 +155,7 @@ type Gates struct {
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
 	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
+	Scope    string            // of a repository with several packages, which are judged: those that a change may break ("affected"), or "all"
 	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
 }
 
@@ -187,7 +188,7 @@ func Default() Config {
 		MapTokens: 2_000, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
-		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
+		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed"},
 		Precheck: Precheck{Dirty: "notice"},
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(),

@@ -179,6 +179,7 @@ func gateKeys() []Key {
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		one("gates.related", kind.Words("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never", func(c *Config) *string { return &c.Gates.Related }),
+		one("gates.scope", kind.Words("affected", "all"), "in a repository with several packages, whose gates judge a change: affected, those of the packages that it touches and of all that need them, and of all packages if that cannot be told; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
 		one("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
