@@ -120,6 +120,14 @@ func byMake(p project, found []Found) []Found {
 	return nil
 }
 
+// GateName is the name of the gate of a package in a directory.
+func GateName(gate, dir string) string {
+	if dir == "." {
+		return gate
+	}
+	return gate + "-" + label(dir)
+}
+
 // name returns the first name of a gate that nobody has.
 func (f Found) name(used []string) string {
 	at := ""

@@ -73,8 +73,8 @@ func goNames() Names {
 }
 
 func nodeNames() Names {
-	quoted := regexp.MustCompile("['\"`]([^'\"`\\s]+)['\"`]|['\"`](@[\\w.-]+/)['\"`$]")
-	computed := regexp.MustCompile(`\b(?:require|import)\s*\(\s*[\w$.]+\s*[+)]`)
+	quoted := regexp.MustCompile("['\"`]([^'\"`\\s]+)['\"`]")
+	computed := regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:[\\w$.]+\\s*[+)]|`\\$)")
 	return Names{
 		Between: "/",
 		Own: func(tree fs.FS, dir string) []string {

@@ -44,9 +44,9 @@ type Repo struct {
 	Problems []Problem
 
 	kinds []kind
-	dirs  map[string]int  // package by its directory
+	dirs  map[string]int     // package by its directory
 	names []map[string][]int // packages by what others call them, by the number of the kind
-	have  map[string]bool // files, directories and, for code, files without their endings
+	have  map[string]bool    // files, directories and, for code, files without their endings
 }
 
 // kind is a stack with what is known of its names.

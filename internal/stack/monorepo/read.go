@@ -127,6 +127,9 @@ func (w *reader) file(i int, name, text string) {
 			w.mean(i, n, u)
 		}
 	}
+	if w.Packages[i].Dir == "." && !w.source(name) {
+		return // settings of the root name many directories, and need none
+	}
 	w.paths(i, name, text)
 	w.mentions(i, name, text)
 }
@@ -134,6 +137,7 @@ func (w *reader) file(i int, name, text string) {
 // mean notes the packages that a name means: the longest that it begins with.
 // What ends in the middle, as @org/ with the rest computed, means all of them.
 func (w *reader) mean(i, kind int, name string) {
+	name, _, _ = strings.Cut(name, "$")
 	between := w.kinds[kind].names.Between
 	if between != "" && strings.HasSuffix(name, between) && strings.HasPrefix(name, "@") {
 		for own, of := range w.names[kind] {

@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -49,7 +49,7 @@ func Keys() []Key {
 			}
 		}
 		section, _, _ := strings.Cut(k.Name, ".")
-		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "lsp"}, section) {
+		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "lsp", "packages"}, section) {
 			k.Env = variable(k.Name)
 		}
 	}

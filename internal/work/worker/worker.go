@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -119,6 +120,7 @@ type Judge struct {
 
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Related    Related                               // when the tests that a change concerns run alone
+	Packages   map[string]config.Package             // what the settings say about packages of the repository
 	Everywhere bool                                  // gates judge all packages, also those that do not need what changed
 	Autofix    bool                                  // formatters and linters put changes right before the gates judge
 	Bases      *Bases

@@ -3,6 +3,7 @@ package startcmd
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -192,11 +193,19 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
 	}
+	repo, err := packages(a)
+	if err != nil {
+		return err
+	}
+	spans := plan.Spans(*o.Plan, repo)
+	for _, r := range spans {
+		a.Say("risk: %s: %s: %s", r.Task, r.Text, r.Mitigation)
+	}
 	answer := struct {
 		nexus.Plan
 
 		Risks  []plan.Risk     `json:"risks,omitempty"`
 		Import *foreign.Import `json:"import,omitempty"`
-	}{*o.Plan, plan.Risks(*o.Plan), out.read}
+	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), out.read}
 	return a.Answer(answer, func(s view.Style) string { return drawPlan(s, *o.Plan, out.form) })
 }
