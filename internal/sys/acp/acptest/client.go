@@ -26,7 +26,7 @@ type Client struct {
 	Answers []string // TITLE=ANSWER to what is asked about something whose title holds that; see answer
 	Out     io.Writer
 	Close   func() error         // hangs up
-	Run     func(command string) // runs what an answer names
+	Run     func(command string) // runs what an answer or a step names
 	Raw     io.Writer            // the agent's input, for lines that are none of the protocol
 
 	mu      sync.Mutex // guards what is written
@@ -97,6 +97,7 @@ func (c *Client) until(ctx context.Context, start string) error {
 //	mode ID, set OPTION VALUE, close, cancel, login
 //	raw LINE      sends a line that is none of the protocol; big N one of so many bytes
 //	hangup        goes away without waiting
+//	run COMMAND   has [Client.Run] run it
 //
 // An error is written, and ends nothing.
 func (c *Client) Do(ctx context.Context, steps []string) {
@@ -155,6 +156,9 @@ func (c *Client) step(ctx context.Context, verb, rest string) error {
 		return err
 	case "hangup":
 		return c.Close()
+	case "run":
+		c.Run(rest)
+		return nil
 	default:
 		return c.set(ctx, verb, rest)
 	}

@@ -1,0 +1,125 @@
+package causes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// record is what patterns read: the facts, and whose they are.
+type record struct {
+	state    *state.State
+	events   []nexus.Event
+	attempts map[nexus.SessionID]nexus.AttemptID
+	tasks    map[nexus.AttemptID]nexus.TaskID
+}
+
+func newRecord(s *state.State, events []nexus.Event) *record {
+	r := &record{
+		state: s, events: events,
+		attempts: map[nexus.SessionID]nexus.AttemptID{}, tasks: map[nexus.AttemptID]nexus.TaskID{},
+	}
+	for _, e := range events {
+		switch f := e.Fact.(type) {
+		case nexus.SessionStarted:
+			r.attempts[f.Session] = f.Attempt
+		case nexus.AttemptStarted:
+			r.tasks[f.Attempt] = f.Task
+		default: // it does not say whose others are
+		}
+	}
+	return r
+}
+
+// attempt returns the task of an attempt, empty for a planning and the like.
+func (r *record) attempt(a nexus.AttemptID) nexus.TaskID { return r.tasks[a] }
+
+// session returns the task that a session works on.
+func (r *record) session(s nexus.SessionID) nexus.TaskID { return r.tasks[r.attempts[s]] }
+
+// left reports whether a task did not land and will not by itself.
+func (r *record) left(id nexus.TaskID) bool {
+	t := r.state.Task(id)
+	return t != nil && slices.Contains([]nexus.TaskStatus{nexus.Parked, nexus.Failed, nexus.Blocked}, r.state.StatusOf(t))
+}
+
+// mark says what facts belong together: those about one thing of one task.
+type mark struct {
+	task nexus.TaskID
+	what string
+}
+
+// seen are facts that belong together, in order.
+type seen[F nexus.Fact] struct {
+	mark
+	at    []int64
+	facts []F
+}
+
+func (s seen[F]) last() F { return s.facts[len(s.facts)-1] }
+
+// collect sorts the facts of one type by their marks, in the order in which
+// these first appear. A fact without a mark is left out.
+func collect[F nexus.Fact](r *record, marks func(F) []mark) []seen[F] {
+	var all []seen[F]
+	index := map[mark]int{}
+	for _, e := range r.events {
+		f, ok := e.Fact.(F)
+		if !ok {
+			continue
+		}
+		for _, m := range marks(f) {
+			i, known := index[m]
+			if !known {
+				i = len(all)
+				index[m] = i
+				all = append(all, seen[F]{mark: m})
+			}
+			all[i].at = append(all[i].at, e.Seq)
+			all[i].facts = append(all[i].facts, f)
+		}
+	}
+	return all
+}
+
+// causes makes a cause of each group of at least so many facts.
+func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(seen[F]) Cause) []Cause {
+	var all []Cause
+	for _, g := range collect(r, marks) {
+		if len(g.at) < least {
+			continue
+		}
+		c := explain(g)
+		c.Task, c.Events = g.task, g.at
+		all = append(all, c)
+	}
+	return all
+}
+
+// only returns a mark if it is wanted.
+func only(wanted bool, task nexus.TaskID, what string) []mark {
+	if !wanted {
+		return nil
+	}
+	return []mark{{task, what}}
+}
+
+// times says how often.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// quote returns a word as a shell reads it.
+func quote(word string) string {
+	q, err := shell.Quote([]string{word})
+	if err != nil {
+		return "TEST"
+	}
+	return q
+}
