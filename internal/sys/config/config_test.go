@@ -132,7 +132,7 @@ minutes = 45
 	want.Gates = config.Gates{
 		Linger:   10 * time.Second,
 		Commands: map[string]string{"build": "make build", "lint": "", "docs": "make docs"},
-		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Fix: "changed",
+		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Scope: "affected", Fix: "changed",
 	}
 	want.Limits.Size.Minutes = 45
 	if d := cmp.Diff(want, c); d != "" {
