@@ -49,7 +49,7 @@ var largePackages = map[string]int{
 	"decide/policy":     3800, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/worker":       3100, // what each step of a run receives: sessions, judge, trees
-	"stack":             4760, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
+	"stack":             5000, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 }
 
 // wideLines are packages with lines of code that are too wide.

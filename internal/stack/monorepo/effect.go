@@ -58,7 +58,8 @@ func (r *Repo) hit(e *Effect, f string) string {
 		return ""
 	}
 	for _, p := range r.Packages {
-		if p.Dir != "." && slices.ContainsFunc(p.reaches, func(at string) bool { return Within(at, f) || strings.TrimSuffix(f, path.Ext(f)) == at }) {
+		names := func(at string) bool { return Within(at, f) || strings.TrimSuffix(f, path.Ext(f)) == at }
+		if p.Dir != "." && slices.ContainsFunc(p.reaches, names) {
 			e.far[p.Dir] = 1
 		}
 	}

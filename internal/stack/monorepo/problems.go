@@ -55,7 +55,8 @@ func (r *Repo) twins() {
 				}
 			}
 			if len(dirs) > 1 {
-				r.problem("Rename one of them. Until then, what names it counts as a dependency on all of them, and settings and plans name the directory.",
+				r.problem("Rename one of them. Until then, what names it counts as a dependency on all of them, "+
+					"and settings and plans name the directory.",
 					"%d packages of %s are called %s: %s", len(dirs), k.Name, p.Name, strings.Join(dirs, ", "))
 			}
 		}

@@ -64,7 +64,9 @@ func (w *reader) read(files []entry) {
 		switch {
 		case len(files) > mostFiles || total > mostBytes:
 			w.wide(i, "the repository is too large to be read")
-		case !slices.ContainsFunc(w.kinds, func(k kind) bool { return k.names.Used != nil && slices.Contains(w.Packages[i].Kinds, k.Name) }):
+		case !slices.ContainsFunc(w.kinds, func(k kind) bool {
+			return k.names.Used != nil && slices.Contains(w.Packages[i].Kinds, k.Name)
+		}):
 			w.wide(i, fmt.Sprintf("how packages of %s need each other is not known", strings.Join(w.Packages[i].Kinds, " and ")))
 		}
 	}
@@ -267,8 +269,11 @@ func (w *reader) mentions(i int, name, text string) {
 	for _, token := range slashes.FindAllString(text, -1) {
 		token = strings.TrimPrefix(token, "./")
 		at, ok := w.of(token)
-		if !ok || at == i || w.Packages[at].Dir == "." || own != "." && w.there(path.Join(own, token)) || w.there(path.Join(path.Dir(name), token)) && path.Dir(name) != "." {
+		if !ok || at == i || w.Packages[at].Dir == "." {
 			continue
+		}
+		if own != "." && w.there(path.Join(own, token)) || path.Dir(name) != "." && w.there(path.Join(path.Dir(name), token)) {
+			continue // it is of the package's own
 		}
 		if strings.Contains(w.Packages[at].Dir, "/") || w.there(path.Clean(token)) {
 			w.needs[i][at] = true

@@ -53,7 +53,7 @@ func units(a *console.Console, words string) (*united, error) {
 // draw draws a table of the packages, and what is wrong with them.
 func (u *united) draw(s view.Style) string {
 	if len(u.Packages) == 0 {
-		return "no manifest makes a directory a package, such as package.json or go.mod\n"
+		return "no directory is a package: none has a manifest of a language that Nexus knows\n"
 	}
 	var rows [][]string
 	wide := ""
