@@ -78,7 +78,8 @@ func (r *Repo) circles() {
 		for _, dir := range way {
 			done[dir] = true
 		}
-		r.problem("Nothing breaks: a change in one of them is judged by the gates of all of them. Move what they share into a package of its own.",
+		r.problem("Nothing breaks: a change in one of them is judged by the gates of all of them. "+
+			"Move what they share into a package of its own.",
 			"packages need each other in a circle: %s", strings.Join(append(way, p.Dir), " -> "))
 	}
 }
