@@ -42,7 +42,6 @@ type maker struct {
 	shell     string // its tool that runs commands
 	command   string // the field of its input
 	uncounted bool   // it reports neither dollars nor tokens
-	refused   string // preset of hosts that it wants to reach all the same, and does without
 }
 
 func makers() []maker {
@@ -67,6 +66,7 @@ SCRIPTED_KEY = "${SCRIPTED_KEY}"
 			name: "copilot", shipped: "@github/copilot", shell: "bash", command: "command", uncounted: true,
 			config: `
 speaks = "copilot"
+budget = 0.1
 [agents.copilot.env]
 COPILOT_PROVIDER_BASE_URL = "http://` + provider + `"
 COPILOT_PROVIDER_TYPE = "anthropic"
@@ -84,7 +84,19 @@ GEMINI_API_KEY = "${SCRIPTED_KEY}"
 `,
 		},
 		{
-			name: "opencode", shipped: "opencode-ai", shell: "bash", command: "command", refused: "npm",
+			name: "goose", shipped: "@aaif/goose-binary-linux-x64", shell: "shell", command: "command", uncounted: true,
+			config: `
+speaks = "goose"
+budget = 0.1
+[agents.goose.env]
+GOOSE_PROVIDER = "anthropic"
+GOOSE_MODEL = "claude-sonnet-5-5"
+ANTHROPIC_HOST = "http://` + provider + `"
+ANTHROPIC_API_KEY = "${SCRIPTED_KEY}"
+`,
+		},
+		{
+			name: "opencode", shipped: "opencode-ai", shell: "bash", command: "command",
 			config: `
 model = "scripted/scripted"
 [agents.opencode.env]
@@ -112,8 +124,10 @@ CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {
 `
 		case "gemini": // refused: it does not find its conversation again
 			continue
+		case "goose":
+			m.config = strings.Replace(m.config, "speaks = \"goose\"\n", "", 1)
 		case "copilot":
-			m.config, m.uncounted = strings.Replace(m.config, `speaks = "copilot"`, "budget = 0.1", 1), false // it does not say which model it uses
+			m.config, m.uncounted = strings.Replace(m.config, "speaks = \"copilot\"\n", "", 1), false // it does not say which model it uses
 		}
 		m.ci, m.config = false, "speaks = \"acp\"\n"+m.config
 		all = append(all, m)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
-	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
@@ -48,15 +47,10 @@ func (s *stage) cells(m maker) (string, error) {
 		}
 		return ""
 	}
-	var refused []string
-	if m.refused != "" {
-		hosts, err := egress.Preset(m.refused)
-		refused, wrong = hosts, append(wrong, err)
-	}
 	for _, e := range all { // telemetry, updates
 		if f, ok := e.Fact.(nexus.NetworkJudged); ok {
 			for _, h := range f.Hosts {
-				if !h.Allowed && !slices.Contains(refused, h.Host) {
+				if !h.Allowed {
 					wrong = append(wrong, fmt.Errorf("%s wants to reach %s", f.Session, h.Host))
 				}
 			}

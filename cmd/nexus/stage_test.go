@@ -83,6 +83,8 @@ func playOf(ts *testscript.TestScript) *play {
 //	held                   waits until it is asked for what it holds back
 //	release                lets it answer
 //	asked N CONVERSATION   wants exactly N requests so far in conversations of that pattern
+//	lighter A B            wants fewer requests, and fewer tokens of prompts, in conversations of
+//	                       pattern A than in those of B, in all and of those that no cache had
 //	refused N              wants at most N requests that the account's limits turned down
 //	soon WAIT              wants no call while the first provider that had no quota was parked, and one at
 //	                       most that long after
@@ -101,7 +103,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
-		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
+		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear,
 	}
 }
@@ -274,6 +276,9 @@ func conversation(body []byte) (name string, step int) {
 		if m.Get("role").String() == "assistant" {
 			step++
 		}
+		if strings.Contains(m.Raw, `"Next task: `) { // it goes on with another one's
+			name, step = "", 0
+		}
 		if _, after, ok := strings.Cut(m.Raw, "Conversation: "); ok && name == "" {
 			name = after[:strings.IndexAny(after, "\\\" ")]
 		}
@@ -352,6 +357,24 @@ func asked(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if n != want {
 		ts.Fatalf("%d requests in %s, want %d", n, args[1], want)
+	}
+}
+
+func lighter(ts *testscript.TestScript, _ bool, args []string) {
+	count := func(pattern string) (n [3]int64) {
+		for _, q := range theModel(ts).server.Requests() {
+			if ok, _ := path.Match(pattern, q.Conversation); ok {
+				n[0]++
+				n[1] += q.Usage.Prompt()
+				n[2] += q.Usage.Prompt() - q.Usage.CacheRead
+			}
+		}
+		ts.Logf("%s: %d requests, %d tokens of prompts, %d of them from no cache", pattern, n[0], n[1], n[2])
+		return n
+	}
+	a, b := count(args[0]), count(args[1])
+	if a[0] == 0 || a[0] >= b[0] || a[1] >= b[1] || a[2] >= b[2] {
+		ts.Fatalf("%s is not lighter than %s: %v, %v", args[0], args[1], a, b)
 	}
 }
 

@@ -47,6 +47,9 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 	}
 	p.Name = name
 	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
+	if set.Command != "" && set.Command != p.Command {
+		p.Install = "" // it may be another program
+	}
 	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
 	if p.Speaks == "acp" && filepath.Base(p.Command) == "gemini" {
 		return p, &nexus.Error{
@@ -179,10 +182,8 @@ func sessionRoles() []nexus.Role {
 // in can run a goal; see [route.Programs]. If there is one that nobody agreed to
 // yet, the error says how.
 func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, error) {
-	for _, r := range c.Roles {
-		if r.Agent != "" {
-			return c, nil
-		}
+	if named, err := namesAgents(c, a.Env); named || err != nil {
+		return c, err
 	}
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
@@ -222,6 +223,26 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 	}
 	c.Roles = roles
 	return c, nil
+}
+
+// namesAgents reports whether a role names an agent. One that there is not is wrong
+// before any model is.
+func namesAgents(c config.Config, env func(string) string) (named bool, err error) {
+	for _, role := range slices.Sorted(maps.Keys(c.Roles)) {
+		for name := range strings.SplitSeq(c.Roles[role].Agent, ",") {
+			if name == "" {
+				continue
+			}
+			named = true
+			if strings.Contains(name, "/") { // a model
+				continue
+			}
+			if _, err := Program(c, env, name); err != nil {
+				return true, err
+			}
+		}
+	}
+	return named, nil
 }
 
 // Untrusted returns the agents that a run would use, that could work, and that
@@ -359,9 +380,13 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 	h := &worker.ExternalAgent{Program: program, Why: "it does the sessions of this role", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
 	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
+		how := "Install it"
+		if program.Install != "" {
+			how += ", for example with " + program.Install
+		}
 		return nil, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "the agent " + name + " is not installed", Cause: err,
-			Hint: "Install it, or set agents." + name + ".command in your config.toml; nexus agents shows what is there.",
+			Hint: how + ", or set agents." + name + ".command in your config.toml; nexus agents shows what is there.",
 		}
 	}
 	if p.Trust == nil {

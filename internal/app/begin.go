@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // events is what the journal gives.
@@ -93,6 +94,9 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	if err != nil {
 		return nil, err
 	}
+	if c.Limits.Batch, err = a.batch(c, o.tap); err != nil {
+		return nil, err
+	}
 	files, err := p.Repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit)
 	if err != nil {
 		return nil, err
@@ -107,15 +111,28 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}
+	for _, d := range o.Refused {
+		offer, err := offered(p, &nexus.Plan{Version: plan.Version, Goal: d.Goal, Tasks: d.Tasks})
+		if err != nil {
+			return nil, err
+		}
+		facts = append(append(facts, offer...), nexus.PlanRefused{Why: d.Why, By: d.By})
+	}
 	if o.Plan == nil {
 		return facts, nil
 	}
-	hash, err := keep(p, o.Plan)
+	offer, err := offered(p, o.Plan)
+	return append(facts, offer...), err
+}
+
+// offered returns the facts that offer a plan.
+func offered(p *Place, made *nexus.Plan) ([]nexus.Fact, error) {
+	hash, err := keep(p, made)
 	if err != nil {
 		return nil, err
 	}
-	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks), Cover: o.Plan.Cover})
-	for _, t := range o.Plan.Tasks {
+	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
+	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}
 	return facts, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -27,7 +28,7 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 	}
 	made := PlanOf(s)
 	made.Goal = o.Goal.Text
-	o.Plan, o.Spent = &made, o.Spent+s.Ledger.Spent()
+	o.Plan, o.Spent = &made, PlanCost(s)
 	if len(made.Tasks) > 0 {
 		return nil
 	}
@@ -76,10 +77,14 @@ func (o *Order) count(ctx context.Context, p *Place) error {
 	}
 	s, err := p.Replay(ctx, o.Plan.Run)
 	if err == nil && s.Goal.Goal.Mode == nexus.Draft {
-		o.Spent = s.Ledger.Spent()
+		o.Spent = PlanCost(s)
 	}
 	return err
 }
+
+// PlanCost returns what a run that did nothing but plan spent, with what the plans
+// cost that were refused before.
+func PlanCost(s *state.State) nexus.Money { return s.Goal.Planning + s.Ledger.Spent() }
 
 // Estimate fills in what the order's plan is thought to take, by what earlier
 // runs of the repository came to. A nil place, or one where nothing ran, has
@@ -109,7 +114,12 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 		Price: price,
 	})
 	o.Plan.Estimate = &e
-	return nil
+	if settings.Limits.Batch, err = a.batch(settings, o.tap); err != nil {
+		return err
+	}
+	o.Lanes = schedule.Shared(o.Plan.Tasks, settings.Limits, routing)
+	o.Steps, err = plannedSteps(settings, o.Plan.Tasks)
+	return err
 }
 
 // prices returns what tokens of the configured models cost.

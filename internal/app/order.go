@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -20,12 +21,15 @@ import (
 type Order struct {
 	Run      nexus.RunID // one that exists; empty starts a new one
 	Goal     nexus.Goal
-	Plan     *nexus.Plan // nil lets the planner make one
-	Spent    nexus.Money // on the plan already; it counts against the budget
-	Headless bool        // answer every question by its fallback
-	Person   bool        // somebody sits here who can be asked
-	Watched  bool        // somebody sees how the run goes
-	Seed     string      // of everything that is drawn; empty draws at random
+	Plan     *nexus.Plan        // nil lets the planner make one
+	Lanes    []nexus.LaneFormed // tasks of the plan that would share a session, once it is estimated
+	Steps    []PlannedStep      // of the pipeline, for tasks of the plan, once it is estimated
+	Spent    nexus.Money        // on the plan already; it counts against the budget
+	Refused  []state.Draft      // plans for the goal that people refused, oldest first: the planner is told why
+	Headless bool               // answer every question by its fallback
+	Person   bool               // somebody sits here who can be asked
+	Watched  bool               // somebody sees how the run goes
+	Seed     string             // of everything that is drawn; empty draws at random
 
 	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
 

@@ -52,7 +52,10 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	if err != nil {
 		return c, o, err
 	}
-	return c, o, readable(c.Gates, o)
+	if err := readable(c.Gates, o); err != nil {
+		return c, o, err
+	}
+	return c, o, runnable(c, o)
 }
 
 // organisation returns the configuration file of whoever runs the machine:
@@ -65,6 +68,23 @@ func (a *App) organisation() string {
 		}
 	}
 	return ""
+}
+
+// runnable refuses pipeline steps that cannot be done.
+func runnable(c config.Config, o config.Origins) error {
+	steps, err := c.Pipeline()
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if err := shell.CheckSyntax(s.Run); s.Run != "" && err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: pipeline.%s.run, %q, cannot be read by sh: %v", o.Of("pipeline."+s.Name+".run").Where, s.Name, s.Run, err),
+				Hint: "Fix the command. If it needs bash, put it into a script and call the script.",
+			}
+		}
+	}
+	return nil
 }
 
 // readable refuses gates whose commands sh cannot read, before anybody pays

@@ -36,7 +36,11 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		return nil, err
 	}
 	more, err := environmentItems(dir)
-	return slices.Concat(items, wanted, more), err
+	if err != nil {
+		return nil, err
+	}
+	asks, err := stepItems(dir)
+	return slices.Concat(items, wanted, more, asks), err
 }
 
 // Agreed says which of the things that need trust have none. Nobody's book

@@ -24,11 +24,11 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"cmd/nexus/stage_test.go":     782,
+	"cmd/nexus/stage_test.go":     810,
 	"decide/state/fold.go":        607,
 	"decide/state/state_test.go":  576,
 	"face/view/line.go":           521,
-	"nexus/fact.go":               749,
+	"nexus/fact.go":               756,
 	"sys/config/config_test.go":   558,
 	"sys/git/clone_test.go":       532,
 	"sys/git/git_test.go":         534,
@@ -44,11 +44,11 @@ var longFiles = map[string]int{
 // large they may be.
 var largePackages = map[string]int{
 	"app":               3300, // the composition root: there is a line here for each thing that can be set up
-	"decide/state":      3300, // all that is true of a run, folded in one place
+	"decide/state":      3350, // all that is true of a run, folded in one place
 	"face/view":         3200, // what every face draws of a run: one projection of the state
 	"decide/policy":     3800, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
-	"work/worker":       3100, // what each step of a run receives: sessions, judge, trees
+	"work/worker":       3180, // what each step of a run receives: sessions, judge, trees
 	"stack":             5000, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 }
 

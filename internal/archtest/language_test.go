@@ -42,6 +42,7 @@ var toolNamers = map[string]string{
 	"face/cli/doctor/doctor.go":         "checks that doctor makes, and texts for people",
 	"face/cli/startcmd/init.go":         "checks that doctor makes, and texts for people",
 	"nexus/done.go":                     "says to people which tools audit dependencies",
+	"sys/agentcli/known.go":             "commands that install agent programs, for people",
 	"sys/config/config.go":              "texts of settings for people",
 	"sys/config/language.go":            "texts of settings for people",
 	"sys/secret/shape.go":               "shapes of tokens",

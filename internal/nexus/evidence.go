@@ -120,6 +120,8 @@ type Evidence struct {
 	Raw       string        `json:"raw,omitzero"`      // blob with the evidence as it was before that
 	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: no pass, but it does not count against the tree if others judge it
 
+	Optional bool `json:"optional,omitzero"` // it is reported, and counts neither for nor against the tree
+
 	Apart bool `json:"apart,omitzero"` // it was not run, because the change does not concern it
 
 	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through

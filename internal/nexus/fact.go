@@ -339,6 +339,13 @@ type (
 
 // An attempt.
 type (
+	// LaneFormed says which small tasks one coder's session does, one after the
+	// other. Each keeps its own attempts, gates, review and landing.
+	LaneFormed struct {
+		Lane  string   `json:"lane"`  // L1, L2, ...
+		Tasks []TaskID `json:"tasks"` // in their order
+		Why   string   `json:"why"`   // what they have in common
+	}
 	// AttemptStarted intends one try at a task.
 	AttemptStarted struct {
 		Attempt  AttemptID `json:"attempt"`
@@ -348,6 +355,8 @@ type (
 		Base     string    `json:"base"`           // commit it starts from
 		Tree     string    `json:"tree,omitzero"`  // where its worktree starts; empty means base
 		Since    string    `json:"since,omitzero"` // commit that Tree's change is compared with, where that is not Base: it is merged onto Base
+
+		Continues SessionID `json:"continues,omitzero"` // the session of another task of its lane that its coder goes on in; empty: it begins one
 
 		From  AttemptID `json:"from,omitzero"`  // whose Round Tree is; empty where it is none
 		Round int       `json:"round,omitzero"` // of From
@@ -537,6 +546,7 @@ type (
 		Model   string    `json:"model"`          // provider/model
 		Prompt  string    `json:"prompt"`         // blob: system prompt and tools
 		About   string    `json:"about,omitzero"` // what it is asked, for one that another session sent
+		After   SessionID `json:"after,omitzero"` // whose conversation it goes on in, for another task; its messages stand before the first of this one
 	}
 	// PromptSent adds a message of ours to the conversation.
 	PromptSent struct {

@@ -133,6 +133,7 @@ type Limits struct {
 	ReviewRounds  int           `json:"review_rounds,omitzero"`  // rejected reviews in an attempt
 	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process before it gets anywhere
 	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train; 0 means 1
+	Batch         int           `json:"batch,omitzero"`          // small tasks that one coder's session does, one after the other; 0 and 1: each has its own
 	Parts         int           `json:"parts,omitzero"`          // most tasks that one is split into when it is stuck; 0: none is
 	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
 	Size          Size          `json:"size,omitzero"`           // of a task that is planned
@@ -176,7 +177,7 @@ type Size struct {
 // DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
+		Parallel: 4, Batch: 1, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		SecondLook:  LookAuto,

@@ -15,7 +15,7 @@ func zeros() []Fact {
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{},
 		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
-		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
+		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, LaneFormed{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
@@ -127,6 +127,7 @@ func (TaskRouted) fact() string           { return "task.routed" }
 func (RoleRouted) fact() string           { return "role.routed" }
 func (CriterionRevised) fact() string     { return "criterion.revised" }
 func (TaskEscalated) fact() string        { return "task.escalated" }
+func (LaneFormed) fact() string           { return "lane.formed" }
 func (AttemptStarted) fact() string       { return "attempt.started" }
 func (AttemptResumed) fact() string       { return "attempt.resumed" }
 func (AttemptLost) fact() string          { return "attempt.lost" }

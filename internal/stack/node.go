@@ -30,9 +30,8 @@ func node() Stack {
 		Lent:       []Lent{{Dir: "node_modules"}},
 		Syntax:     nodeSyntax,
 		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
-		Sources:    nodeSources,
-		Names:      nodeNames,
-		Licences:   []Licence{{KindNode, nodeLicence}},
+		Sources:    nodeSources, Names: nodeNames,
+		Licences: []Licence{{KindNode, nodeLicence}},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},

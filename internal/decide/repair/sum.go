@@ -25,7 +25,7 @@ func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Ev
 	})
 	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && tests(e.Gate) })
 	for _, e := range evidence {
-		if e.Tree != tree {
+		if e.Tree != tree || e.Optional {
 			continue
 		}
 		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))

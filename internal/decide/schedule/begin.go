@@ -59,7 +59,7 @@ func begin(s *state.State) []nexus.Fact {
 		if room <= 0 {
 			break
 		}
-		if clashes(s, t, flying) {
+		if clashes(s, t, flying) || waits(s, t) {
 			continue
 		}
 		room--
@@ -75,6 +75,7 @@ func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
 		Task:    t.ID, Tier: t.Tier, Strategy: repair.NextStrategy(t), Base: s.Tip,
 	}
+	f.Continues = continues(s, t)
 	from, ok := back(s, t)
 	switch f.Asked = ok; {
 	case replan.Continues(t):

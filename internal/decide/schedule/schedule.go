@@ -146,15 +146,19 @@ func plan(s *state.State, now time.Time) []nexus.Fact {
 		}
 		return facts(nexus.RunEnded{Status: to, Why: "no plan: " + s.PlanError})
 	case p == nil:
-		return facts(nexus.PlanSought{Attempt: "plan.1"})
+		return facts(planSought(s.Refusals() + 1)) // a run may begin with plans that were refused
 	case p.Stage == state.Waiting && tooOften(s, p):
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning was interrupted %d times", p.Losses)})
 	case p.Stage == state.Waiting:
 		return facts(nexus.PlanSought{Attempt: p.ID})
 	case p.Stage == state.Over:
-		return facts(nexus.PlanSought{Attempt: nexus.AttemptID(fmt.Sprintf("plan.%d", s.PlanTries+1))})
+		return facts(planSought(max(s.PlanTries, s.Refusals()) + 1))
 	}
 	return nil
+}
+
+func planSought(n int) nexus.PlanSought {
+	return nexus.PlanSought{Attempt: nexus.AttemptID(fmt.Sprintf("plan.%d", n))}
 }
 
 func tooOften(s *state.State, a *state.Attempt) bool {
@@ -178,6 +182,9 @@ func execute(s *state.State) []nexus.Fact {
 		return fs
 	}
 	if fs := relieve(s); fs != nil {
+		return fs
+	}
+	if fs := lanes(s); fs != nil {
 		return fs
 	}
 	if fs := begin(s); fs != nil {

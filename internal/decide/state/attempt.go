@@ -33,6 +33,7 @@ type Attempt struct {
 	From      nexus.AttemptID // whose round Start is; empty for none
 	FromRound int
 	Asked     bool   // a person chose that
+	Warm      Warm   // the session that its coder goes on in
 	Forgone   string // why it does not start from the result of earlier attempts
 	Stage     Stage
 	Losses    int  // of its process, before it got anywhere
@@ -94,6 +95,7 @@ type Round struct {
 type Session struct {
 	nexus.SessionStarted
 	Messages []string // blobs of [llm.Message], in order
+	Before   int      // the first so many are of the session that it goes on in, until it is compacted
 	Unheard  int      // the last so many messages are of ours, and nothing came of them yet
 	Turns    int
 	Pending  bool // the model waits for tool results
@@ -231,7 +233,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	case nexus.TrainRefused:
 		a.refuse(f)
 	case nexus.SessionStarted:
-		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
+		a.Sessions = append(a.Sessions, a.begin(f))
 	case nexus.SessionCompacted:
 		a.shorten(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
@@ -467,7 +469,7 @@ func (a *Attempt) answers(f nexus.SessionEnded) {
 // shorten puts what a session was compacted to in the place of its messages.
 func (a *Attempt) shorten(f nexus.SessionCompacted) {
 	if s := a.Session(f.Session); s != nil {
-		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts the conversation"
+		s.Messages, s.Compact, s.Doing, s.Before = slices.Clone(f.Messages), f, "compacts the conversation", 0
 		if s.Foreign > 0 {
 			s.Foreign = len(s.Messages)
 		}

@@ -54,6 +54,8 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
+	case nexus.LaneFormed:
+		s.Lanes = append(s.Lanes, f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
@@ -432,6 +434,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked,
 			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
 		}
+		a.Warm = s.warm(f.Continues)
 		t.Attempts = append(t.Attempts, a)
 		s.attempts[a.ID] = a
 		t.Status, t.RoundsOf = nexus.Running, 0

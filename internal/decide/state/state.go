@@ -44,10 +44,11 @@ type State struct {
 	Tasks       []*Task       // in the plan's order
 	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
 
-	Tip       string     // last commit on the run's branch; the base before the first landing
-	Queue     []*Ticket  // accepted attempts that wait for the train
-	Aboard    *Ticket    // the one that is landing
-	Landings  []*Landing // what landed, in order
+	Lanes     []nexus.LaneFormed // of small tasks that share a session, in the order in which they were formed
+	Tip       string             // last commit on the run's branch; the base before the first landing
+	Queue     []*Ticket          // accepted attempts that wait for the train
+	Aboard    *Ticket            // the one that is landing
+	Landings  []*Landing         // what landed, in order
 	Drain     *nexus.RunDrained
 	Result    *nexus.ResultGated
 	Published *nexus.ResultPublished

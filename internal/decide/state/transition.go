@@ -64,6 +64,12 @@ func (s *State) admit(f nexus.Fact) error {
 		if s.tasks[f.Task.ID] != nil {
 			return fmt.Errorf("task %q was planned before", f.Task.ID)
 		}
+	case nexus.LaneFormed:
+		for _, id := range f.Tasks {
+			if s.tasks[id] == nil {
+				return fmt.Errorf("there is no task %q", id)
+			}
+		}
 	case nexus.AttemptStarted:
 		if s.attempts[f.Attempt] != nil {
 			return fmt.Errorf("attempt %q was started before", f.Attempt)

@@ -12,10 +12,15 @@ import (
 
 func describeAttempt(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
+	case nexus.LaneFormed:
+		return f.Lane, laneText(f)
 	case nexus.AttemptStarted:
 		text = fmt.Sprintf("started, %s, %s", f.Tier, f.Strategy)
 		if f.From != "" {
 			text += fmt.Sprintf(", from round %d of %s", f.Round, f.From)
+		}
+		if f.Continues != "" {
+			text += ", in the conversation of " + string(f.Continues)
 		}
 		return string(f.Attempt), text
 	case nexus.StartForgone:

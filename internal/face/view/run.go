@@ -38,6 +38,7 @@ type Run struct {
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
+	Lanes   []nexus.LaneFormed   `json:"lanes,omitempty"`   // small tasks that share a session
 	Quota   []Quota              `json:"quota,omitempty"`   // providers that take no calls for now
 	Windows []Window             `json:"windows,omitempty"` // how much of the limits of agent programs is used
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
@@ -154,7 +155,7 @@ func Of(s *state.State, now time.Time) Run {
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: Between(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
-		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Alerts: s.Alerts.Raised, Cover: s.Cover,
+		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why

@@ -25,7 +25,7 @@ func Status(s Style, r Run) string {
 	}
 	b.WriteString(s.present(r) + s.quota(r) + s.waits(r) + needs(s, r))
 	if len(r.Tasks) > 0 {
-		b.WriteString("\n" + tasks(s, r.Tasks))
+		b.WriteString("\n" + tasks(s, r.Tasks) + Lanes(s, r.Lanes))
 	}
 	b.WriteString(late(s, r))
 	if r.Branch != "" {

@@ -73,7 +73,7 @@ func Read(tree fs.FS) *Repo {
 		r.kinds = append(r.kinds, k)
 	}
 	files := r.list(tree)
-	r.find(tree, stack.Files(tree))
+	r.find(stack.Files(tree))
 	if len(r.Packages) < 2 {
 		return r
 	}
@@ -87,7 +87,7 @@ func Read(tree fs.FS) *Repo {
 
 // find finds the directories that a manifest makes packages. Of a language whose
 // names are not known, a directory within a package belongs to that.
-func (r *Repo) find(tree fs.FS, files []string) {
+func (r *Repo) find(files []string) {
 	within := map[string][]string{}
 	for _, f := range files {
 		within[path.Dir(f)] = append(within[path.Dir(f)], path.Base(f))

@@ -32,6 +32,7 @@ type Program struct {
 	Env     []string // "NAME=value"
 	Hosts   []string // that it may reach
 	Login   []string // files below the user's home that hold its login
+	Install string   // command that installs it; empty: unknown
 	Signin  string   // command that logs a person in
 	Metered bool     // paid by use; else a subscription, which costs nothing more
 }
@@ -96,31 +97,10 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 	return secrets, err
 }
 
-// settle writes the settings that have no variable and no flag. Gemini CLI does
-// not know how it is logged in without them.
+// settle writes the settings that have no variable and no flag.
 func (p Program) settle(dir string) error {
-	var name string
-	var text []byte
-	switch {
-	case p.Speaks == "amp":
-		name = ".config/amp/settings.json"
-		text = message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // ours confines it
-	case p.Speaks == "codex" || p.Name == "codex":
-		name = ".codex/config.toml" // what reaches hosts of others
-		text = []byte("check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n")
-	case p.Speaks == "gemini" || p.Name == "gemini":
-		how := "oauth-personal"
-		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
-			how = "gemini-api-key"
-		}
-		name = ".gemini/settings.json"
-		text = message(map[string]any{
-			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
-			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
-			"privacy":  map[string]any{"usageStatisticsEnabled": false},
-			"advanced": map[string]any{"ignoreLocalEnv": true}, // a .env of the repository
-		})
-	default:
+	settings := p.settings()
+	if len(settings) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(dir) // in which a session of before may have made links
@@ -128,8 +108,42 @@ func (p Program) settle(dir string) error {
 		return disk.Fail("make a home for "+p.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is closed
-	if err := place(root, name, text); err != nil {
-		return disk.Fail("make a home for "+p.Name, err)
+	for name, text := range settings {
+		if err := place(root, name, text); err != nil {
+			return disk.Fail("make a home for "+p.Name, err)
+		}
+	}
+	return nil
+}
+
+// settings returns the files with settings that have no variable and no flag, by
+// their names in its home.
+func (p Program) settings() map[string][]byte {
+	is := func(name string) bool { return p.Speaks == name || p.Name == name }
+	switch {
+	case p.Speaks == "amp":
+		text := message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // ours confines it
+		return map[string][]byte{".config/amp/settings.json": text}
+	case is("codex"): // what reaches hosts of others
+		text := "check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n"
+		return map[string][]byte{".codex/config.toml": []byte(text)}
+	case is("gemini"): // which does not know how it is logged in without them
+		how := "oauth-personal"
+		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
+			how = "gemini-api-key"
+		}
+		return map[string][]byte{".gemini/settings.json": message(map[string]any{
+			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
+			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
+			"privacy":  map[string]any{"usageStatisticsEnabled": false},
+			"advanced": map[string]any{"ignoreLocalEnv": true}, // a .env of the repository
+		})}
+	case is("opencode"): // in each home it asks a registry for what plugins import, unless that seems to be there
+		root := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": "*"}}
+		lock := message(map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": root}})
+		return map[string][]byte{
+			".config/opencode/package-lock.json": lock, ".config/opencode/node_modules/README": []byte("No plugin is used here.\n"),
+		}
 	}
 	return nil
 }

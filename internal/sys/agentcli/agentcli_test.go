@@ -66,7 +66,7 @@ func TestHome(t *testing.T) {
 // TestSettings holds what programs find set in their homes, which no flag sets.
 func TestSettings(t *testing.T) {
 	for name, want := range map[string]string{
-		"amp": "disabled", "codex": "plugins = false", "claude": "", "opencode": "",
+		"amp": "disabled", "codex": "plugins = false", "claude": "", "opencode": `"dependencies":{"@opencode-ai/plugin":"*"}`,
 		"gemini": `{"advanced":{"ignoreLocalEnv":true},"general":{"disableAutoUpdate":true,"enableAutoUpdate":false},` +
 			`"privacy":{"usageStatisticsEnabled":false},"security":{"auth":{"selectedType":"oauth-personal"`,
 	} {

@@ -13,43 +13,53 @@ func Known() []Program {
 	return []Program{
 		{
 			Name: "aider", Command: "aider", Speaks: "aider", Signin: "aider --model openrouter/auto", Metered: true,
-			Login: []string{".aider/oauth-keys.env"},
+			Install: "pipx install aider-chat",
+			Login:   []string{".aider/oauth-keys.env"},
 		},
 		{
 			Name: "amp", Command: "amp", Speaks: "amp", Signin: "amp login", Metered: true,
-			Hosts: []string{"ampcode.com"}, Login: []string{".local/share/amp/secrets.json"},
+			Install: "npm install -g @ampcode/cli",
+			Hosts:   []string{"ampcode.com"}, Login: []string{".local/share/amp/secrets.json"},
 		},
 		{
 			Name: "claude", Command: "claude", Maker: "anthropic", Speaks: "claude", Signin: "claude /login",
-			Hosts: []string{"api.anthropic.com", "platform.claude.com", "console.anthropic.com"}, Login: []string{".claude/.credentials.json"},
+			Install: "npm install -g @anthropic-ai/claude-code",
+			Hosts:   []string{"api.anthropic.com", "platform.claude.com", "console.anthropic.com"}, Login: []string{".claude/.credentials.json"},
 			Env: []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1"},
 		},
 		{
 			Name: "codex", Command: "codex", Maker: "openai", Speaks: "codex", Signin: "codex login",
-			Hosts: []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}, Login: []string{".codex/auth.json"},
+			Install: "npm install -g @openai/codex",
+			Hosts:   []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}, Login: []string{".codex/auth.json"},
 		},
 		{
 			Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Speaks: "acp", Signin: "copilot login",
-			Hosts: []string{"api.github.com", "api.githubcopilot.com", "api.individual.githubcopilot.com", "api.business.githubcopilot.com"},
-			Login: []string{".copilot/config.json"}, Env: []string{"COPILOT_AUTO_UPDATE=false"},
+			Install: "npm install -g @github/copilot",
+			Hosts:   []string{"api.github.com", "api.githubcopilot.com", "api.individual.githubcopilot.com", "api.business.githubcopilot.com"},
+			Login:   []string{".copilot/config.json"}, Env: []string{"COPILOT_AUTO_UPDATE=false"},
 		},
 		{
 			Name: "crush", Command: "crush", Args: []string{"run", "--quiet", "--data-dir", "{home}/crush"}, Speaks: "text", Signin: "crush login", Metered: true,
-			Login: []string{".local/share/crush/crush.json"}, Env: []string{"CRUSH_DISABLE_METRICS=1", "CRUSH_DISABLE_PROVIDER_AUTO_UPDATE=1"},
+			Install: "npm install -g @charmland/crush",
+			Login:   []string{".local/share/crush/crush.json"}, Env: []string{"CRUSH_DISABLE_METRICS=1", "CRUSH_DISABLE_PROVIDER_AUTO_UPDATE=1"},
 		},
 		{
 			Name: "gemini", Command: "gemini", Maker: "gemini", Speaks: "gemini", Signin: "gemini",
-			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
-			Login: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json"},
-			Env:   []string{"GEMINI_TELEMETRY_ENABLED=false"},
+			Install: "npm install -g @google/gemini-cli",
+			Hosts:   []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
+			Login:   []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json"},
+			Env:     []string{"GEMINI_TELEMETRY_ENABLED=false"},
 		},
 		{
 			Name: "goose", Command: "goose", Args: []string{"acp"}, Speaks: "acp", Signin: "goose configure", Metered: true,
-			Login: []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"}, Env: []string{"GOOSE_DISABLE_KEYRING=1", "GOOSE_TELEMETRY_ENABLED=false"},
+			Install: "brew install block-goose-cli",
+			Login:   []string{".config/goose/config.yaml", ".config/goose/secrets.yaml"},
+			Env:     []string{"GOOSE_DISABLE_KEYRING=1", "GOOSE_TELEMETRY_ENABLED=false"},
 		},
 		{
 			Name: "opencode", Command: "opencode", Speaks: "opencode", Signin: "opencode auth login", Metered: true,
-			Login: []string{".local/share/opencode/auth.json"}, Env: []string{
+			Install: "npm install -g opencode-ai",
+			Login:   []string{".local/share/opencode/auth.json"}, Env: []string{
 				"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 				"OPENCODE_DISABLE_PROJECT_CONFIG=1", "OPENCODE_PURE=1", // no plugins
 			},
@@ -107,11 +117,11 @@ func (p Program) Speaking(protocol string) Program {
 	// of their own.
 	switch p.Name {
 	case "claude":
-		p.Command, p.Mode = "claude-agent-acp", "default" // in its own choice, a model decides what is permitted
+		p.Command, p.Install = "claude-agent-acp", "npm install -g @agentclientprotocol/claude-agent-acp"
+		p.Mode = "default" // in its own choice, a model decides what is permitted
 	case "codex":
-		p.Command, p.Mode = "codex-acp", "agent-full-access" // in others it puts commands into a sandbox of its own, which ours does not allow
-	case "gemini":
-		p.Args = []string{"--acp"}
+		p.Command, p.Install = "codex-acp", "npm install -g @agentclientprotocol/codex-acp"
+		p.Mode = "agent-full-access" // in others it puts commands into a sandbox of its own, which ours does not allow
 	case "opencode": // asks for nothing by itself
 		p.Args = []string{"acp"}
 		p.Env = append(slices.Clone(p.Env), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask","webfetch":"ask"}`)

@@ -42,6 +42,7 @@ type Config struct {
 	Editors    []string            // the same for clients of nexus acp
 	Hooks      map[string]Hook     // commands that are run at points of a run
 	Plugins    map[string]Plugin   // programs that answer questions
+	Steps      map[string]Step     // what is done with work once it is written
 	Preset     string              // fills in what nobody set; see [Presets]
 	Languages  map[string]Language // language servers
 	Network    Network

@@ -422,6 +422,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "plan.ready,run.end", `["plan.ready", "run.end"]`
 		case k.Name == "precheck.skip":
 			value, want = "disk,key", `["disk", "key"]`
+		case k.Name == "run.batch":
+			value, want = "3", "3"
 		case k.Name == "channels.telegram.chat":
 			value, want = "7", `"7"`
 		case k.Name == "channels.auto.answers":
@@ -434,6 +436,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
+		case k.Name == "pipeline.*.types":
+			value, want = "code,docs", `["code", "docs"]`
 		case k.Name == "plugins.*.kinds":
 			value, want = "router,context", `["router", "context"]`
 		case k.Name == "review.personas":

@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -49,7 +49,7 @@ func Keys() []Key {
 			}
 		}
 		section, _, _ := strings.Cut(k.Name, ".")
-		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "lsp", "packages"}, section) {
+		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "pipeline", "lsp", "packages"}, section) {
 			k.Env = variable(k.Name)
 		}
 	}
@@ -76,6 +76,7 @@ func limitKeys() []Key {
 		tier("limits.per_tier.balanced", nexus.Balanced),
 		tier("limits.per_tier.strong", nexus.Strong),
 		one("limits.dispatches", kind.Whole(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
+		one("run.batch", kind.Whole(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
 		one("limits.same", kind.Whole(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
 		one("limits.review_rounds", kind.Whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
 		one("limits.losses", kind.Whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),

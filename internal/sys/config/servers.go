@@ -61,7 +61,7 @@ const (
 
 // entryOf returns the section and the name of the entry that a key belongs to.
 func entryOf(key string) (section, name string, ok bool) {
-	for _, section := range []string{ServerSection, HookSection, PluginSection} {
+	for _, section := range []string{ServerSection, HookSection, PluginSection, PipelineSection} {
 		if rest, ok := strings.CutPrefix(key, section); ok {
 			name, _, _ := strings.Cut(rest, ".")
 			return section, name, true

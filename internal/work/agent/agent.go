@@ -82,11 +82,12 @@ type Brief struct {
 	Tier    nexus.Tier // of the model, for the books
 	System  string     // the same whenever the session continues
 
-	Messages []llm.Message // so far; see [Recall]
-	Turn     int           // turns taken so far
-	Used     nexus.Usage   // tokens of those
-	Elapsed  time.Duration // active time of those
-	Tally    state.Tally   // tool calls of those
+	Messages []llm.Message   // so far; see [Recall]
+	After    nexus.SessionID // whose they are, where this session is to begin in that one's conversation; empty: its own
+	Turn     int             // turns taken so far
+	Used     nexus.Usage     // tokens of those
+	Elapsed  time.Duration   // active time of those
+	Tally    state.Tally     // tool calls of those
 
 	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later

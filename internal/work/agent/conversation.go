@@ -99,7 +99,7 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 	}
 	switch {
 	case c.Next != "":
-		if len(c.messages) == 0 {
+		if len(c.messages) == 0 || c.After != "" {
 			if err := c.start(); err != nil {
 				return nil, err
 			}
@@ -135,7 +135,7 @@ func (c *conversation) start() error {
 		return fmt.Errorf("keep system prompt: %w", err)
 	}
 	c.facts = append(c.facts, nexus.SessionStarted{
-		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash, About: c.About,
+		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash, About: c.About, After: c.After,
 	})
 	return nil
 }

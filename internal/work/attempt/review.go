@@ -52,12 +52,14 @@ func (w *work) reviews() []nexus.ReviewGiven {
 	return all
 }
 
-// people are those who read a change; one for everything where nobody is named.
+// people are those who read a change; one for everything where nobody is named,
+// and those whom the pipeline adds for the task.
 func (w *work) people() []review.Persona {
-	if len(w.Worker.Sessions.Personas) == 0 {
-		return []review.Persona{{}}
+	all := w.Worker.Sessions.Personas
+	if len(all) == 0 {
+		all = []review.Persona{{}}
 	}
-	return w.Worker.Sessions.Personas
+	return slices.Concat(all, w.Worker.Judge.StepReaders(w.task.Task))
 }
 
 // hold lets every seat read in a copy of the attempt of its own, which is put

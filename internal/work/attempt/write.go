@@ -96,6 +96,9 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	case r.Role == nexus.Coder && r.Cause == "":
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 	}
+	if also := w.Worker.Judge.Tells(w.task.Task); r.Role == nexus.Coder && len(also) > 0 {
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + prompt.Steps(also))
+	}
 	if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
 		if b.Tester, err = w.tested(); err != nil {
 			return b, err

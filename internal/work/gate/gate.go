@@ -48,16 +48,17 @@ type Gate struct {
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
-	Related stack.Part    // how it runs those of its tests that a change concerns; see work/gate/related
-	Lone    stack.Lone    // how it runs one test alone; see [SingleTest]
-	Goes    stack.Cover   // how it says what its tests go through; see work/measure
-	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]
-	Linger  time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
-	Fix     []stack.Fixer // what puts right by itself what it would find; see [AutoFix]
-	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
-	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
-	Again   string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
-	Reads   bool          // it is to look, and to change nothing: what it says about files that it wrote is no judgement
+	Related  stack.Part    // how it runs those of its tests that a change concerns; see work/gate/related
+	Lone     stack.Lone    // how it runs one test alone; see [SingleTest]
+	Goes     stack.Cover   // how it says what its tests go through; see work/measure
+	Hold     stack.Held    // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]
+	Linger   time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
+	Fix      []stack.Fixer // what puts right by itself what it would find; see [AutoFix]
+	Only     []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
+	Of       string        // the gate of whose tests it runs some only; empty: it stands for itself
+	Again    string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
+	Optional bool          // what it says is reported, and counts neither for nor against the tree
+	Reads    bool          // it is to look, and to change nothing: what it says about files that it wrote is no judgement
 }
 
 // Command returns the command as people write it.

@@ -33,6 +33,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			continue
 		}
 		e, base, cached, err := r.weigh(ctx, t, g, r.twins(gates, v.Evidence, g, known))
+		e.Optional = g.Optional
 		if err == nil {
 			e, err = r.brief(e)
 		}
@@ -44,6 +45,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		}
 		v.Evidence = append(v.Evidence, e)
 		switch {
+		case g.Optional:
 		case e.Passed() && g.Of != "":
 			waits[g.Of] = r.Later
 			if r.Later {

@@ -179,7 +179,7 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 // that was accepted and all its tests ran. A red one is handed back to the
 // session that wrote the change.
 func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
-	if hash == l.a.Tree && !l.Worker.Judge.Waits(ctx, hash, l.desk) {
+	if hash == l.a.Tree && !l.Worker.Judge.Waits(ctx, hash, l.desk) && !l.Worker.Judge.AtLanding(l.view.Task.Task) {
 		return nil, nil
 	}
 	evidence, sum, err := l.gates(ctx, hash)
@@ -190,11 +190,13 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
 		Why: fmt.Sprintf("gate %s fails once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
 	}
-	if hash == l.a.Tree {
+	if hash == l.a.Tree || l.Worker.Judge.LandingStep(sum.Gate) {
 		f.Why = fmt.Sprintf("gate %s, which runs at the landing, fails: %s", sum.Gate, sum.Why)
 	}
 	for _, e := range evidence {
-		f.Findings = append(f.Findings, e.Findings...)
+		if !e.Optional {
+			f.Findings = append(f.Findings, e.Findings...)
+		}
 	}
 	return f, nil
 }

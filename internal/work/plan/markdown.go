@@ -159,7 +159,7 @@ func number(name string, of func(*nexus.Task) *int) field {
 // checks only for people to read.
 func Markdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n%s\n%s\n", goalTitle, markdownHelp, escape(strings.TrimSpace(p.Goal)))
+	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, madeBy(p.Run), escape(strings.TrimSpace(p.Goal)))
 	writeCover(&b, p.Cover)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s%s: %s\n", taskTitle, t.ID, t.Title)
@@ -186,6 +186,18 @@ func Markdown(p nexus.Plan) []byte {
 	}
 	return b.Bytes()
 }
+
+// madeBy is the comment that names the run that only made the plan; nothing where
+// there is none.
+func madeBy(run nexus.RunID) string {
+	if run == "" {
+		return ""
+	}
+	return fmt.Sprintf("%srun: %s made this plan; what that cost counts within the budget of the run that carries it out. -->\n", comment, run)
+}
+
+// maker is that comment. Nobody's text reads like it: see escape.
+var maker = regexp.MustCompile(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
 
 func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 	text := item.ReplaceAllString(box.ReplaceAllString(c.Text, `\$1`), `\$1`)

@@ -73,11 +73,12 @@ func TestMarkdown(t *testing.T) {
 // TestMarkdownKeepsTexts whatever they hold.
 func TestMarkdownKeepsTexts(t *testing.T) {
 	line := rapid.StringOfN(rapid.RuneFrom([]rune("ab#-:,`<>![]x \\\"'\t")), 0, 12, -1)
-	mark := rapid.SampledFrom([]string{"## a", "##", "- b", "  - c", "    - d", "### Done when", " ### DONE WHEN ", "<!-- x -->", "   <!-- x", "[ ] y", "\\## z", "\\\\- e", "- check: f", ""})
+	mark := rapid.SampledFrom([]string{"## a", "##", "- b", "  - c", "    - d", "### Done when", " ### DONE WHEN ", "<!-- x -->", "   <!-- x", "<!-- run: 2-1-x made this plan -->", "[ ] y", "\\## z", "\\\\- e", "- check: f", ""})
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(line, mark), 1, 5).Draw(t, "lines"), "\n")
 	})
 	word := rapid.StringMatching(`[a-z]{1,5}(, [a-z"` + "`" + `]{0,3})?`)
+	run := rapid.SampledFrom([]string{"", "261126-101010-abc"})
 	rapid.Check(t, func(t *rapid.T) {
 		task := nexus.Task{
 			ID: "T1", Title: "a " + line.Draw(t, "title"), Brief: text.Draw(t, "brief"), Group: word.Draw(t, "group"), Reason: text.Draw(t, "reason"), Minutes: rapid.IntRange(0, 30).Draw(t, "minutes"),
@@ -86,7 +87,7 @@ func TestMarkdownKeepsTexts(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "criteria") {
 			task.Criteria = append(task.Criteria, nexus.Criterion{Text: "a" + text.Draw(t, "text"), Check: rapid.SampledFrom([]string{"test", "`true`", "echo `date`"}).Draw(t, "check"), Red: rapid.Bool().Draw(t, "red")})
 		}
-		p := nexus.Plan{Version: plan.Version, Goal: text.Draw(t, "goal"), Tasks: []nexus.Task{task}}
+		p := nexus.Plan{Version: plan.Version, Goal: text.Draw(t, "goal"), Run: nexus.RunID(run.Draw(t, "run")), Tasks: []nexus.Task{task}}
 		want, wrong := plan.Load(mustJSON(t, p), nexus.Size{})
 		got, err := plan.LoadMarkdown(plan.Markdown(want), nexus.Size{})
 		if (wrong == nil) != (err == nil) {

@@ -129,6 +129,9 @@ func (r *reader) read(text string) {
 		if !strings.HasSuffix(strings.TrimRight(text, " "), "-->") {
 			r.fail("a comment ends in its own line, with -->")
 		}
+		if m := maker.FindStringSubmatch(text); m != nil && r.part == goal {
+			r.plan.Run = nexus.RunID(m[1])
+		}
 	case r.part == goal:
 		r.plan.Goal += plain(text, title) + "\n"
 	case strings.EqualFold(strings.TrimSpace(text), criteriaTitle) && r.part != criteria:

@@ -61,3 +61,12 @@ func first(s nexus.Strategy) string {
 	}
 	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }
+
+// Steps says which commands judge the work besides the gates.
+func Steps(commands []string) string {
+	all := make([]string, len(commands))
+	for i, c := range commands {
+		all[i] = Code(c)
+	}
+	return "After the gates these commands must exit 0 with your work: " + strings.Join(all, ", ") + "."
+}

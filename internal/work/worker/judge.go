@@ -133,6 +133,7 @@ func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gat
 		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
 		gates = j.Meter.Last(scope.near(gates), gates, c.Task.ID == "")
 	}
+	gates = append(gates, j.stepsOf(c)...)
 	r.Apart = apart
 	r.Moved = j.moved(c.Base, c.Hash)
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }

@@ -24,6 +24,9 @@ func (t Talk) items() []nexus.PromptItem {
 // manifest returns all that is sent with the first message, in its order.
 func (o opened) manifest(said []nexus.PromptItem, tools []llm.Tool) []nexus.PromptItem {
 	all := append(prompt.Items("system", o.parts), toolsItem(tools))
+	if o.warm != nil {
+		all = append(all, o.warm.item)
+	}
 	return append(append(all, said...), prompt.Items("message", o.here)...)
 }
 

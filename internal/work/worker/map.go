@@ -20,6 +20,7 @@ type opened struct {
 	system, first string
 	memory        []nexus.Remembered
 	parts, here   []prompt.Part // of the system prompt, and of what the first message ends with
+	warm          *warm         // the conversation that it goes on in; nil: none
 }
 
 // opening returns what a new conversation begins with.
@@ -31,6 +32,12 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	here, err := s.here(ctx, t, role, m)
 	if err != nil {
 		return o, err
+	}
+	if o.warm, err = s.warm(ctx, t, m); err != nil {
+		return o, err
+	}
+	if o.warm != nil {
+		here.Map = "" // the conversation has one
 	}
 	if here.Told, err = s.informed(ctx, t, d); err != nil {
 		return o, err
@@ -49,6 +56,9 @@ func (s *Sessions) opening(ctx context.Context, t Talk, role agent.Role, m Model
 	o.parts = prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e)
 	o.here = append(here.Parts(), forgotten(o.memory)...)
 	o.first = t.Next + s.Site.masked(more)
+	if o.warm != nil {
+		o.system, o.first = o.warm.system, o.warm.lead+o.first
+	}
 	return o, nil
 }
 

@@ -144,7 +144,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	t.given = tool.Given(said)
+	t.given = tool.Given(ownPart(said, old))
 	var begun opened
 	items := t.items()
 	if len(said) == 0 {
@@ -193,6 +193,9 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		}
 		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
 		b.Present, b.Foreign = old.Model, old.Foreign
+	}
+	if begun.warm != nil {
+		b.Messages, b.After = begun.warm.said, t.Attempt.Warm.Session
 	}
 	if t.scouts != nil {
 		b.News = t.scouts.News

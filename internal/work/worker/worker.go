@@ -119,6 +119,7 @@ type Judge struct {
 	Trees *worktree.Store
 
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Steps      []config.NamedStep                    // what is done with work once it is written
 	Related    Related                               // when the tests that a change concerns run alone
 	Packages   map[string]config.Package             // what the settings say about packages of the repository
 	Everywhere bool                                  // gates judge all packages, also those that do not need what changed

@@ -27,6 +27,7 @@ const (
 	always  = "always"
 	andLand = "land"
 	no      = "no"
+	other   = "other" // no, and the person says why
 )
 
 // errNobody says that a person did not answer for as long as questions wait.
@@ -151,7 +152,7 @@ type made struct {
 
 	run   nexus.RunID // that made it
 	drawn string      // with its estimate
-	spent nexus.Money // on making it
+	spent nexus.Money // on making it, and those before that were refused
 }
 
 // makePlan makes a plan for a goal, once a person agrees to that. It returns nil
@@ -176,6 +177,11 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	}
 	o := s.order(agreed, append([]string{"plan", "--json", "--file=-", budget(c.Limits.RunMoney)}, with.tiers()...)...)
 	o.Stdin = text
+	return s.planner(ctx, o)
+}
+
+// planner makes a plan with a command line.
+func (s *session) planner(ctx context.Context, o host.Order) (*made, acpserver.Stop, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
@@ -220,7 +226,7 @@ func (s *session) draw(ctx context.Context, p *made) error {
 
 // planned shows the plan that a run made which was continued, or is recalled.
 func (s *session) planned(ctx context.Context, of *state.State) error {
-	p := &made{run: of.Run, spent: of.Ledger.Spent()}
+	p := &made{run: of.Run, spent: app.PlanCost(of)}
 	if err := s.draw(ctx, p); err != nil {
 		return err
 	}
@@ -270,6 +276,9 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		more, err := s.agreeToStart(ctx, p, with, most)
+		if errors.Is(err, errOther) {
+			return s.refuse(ctx, p)
+		}
 		if more == nil || err != nil {
 			return acpserver.Done, err
 		}
@@ -311,14 +320,18 @@ func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most ne
 		name := "Start, and move " + view.Clean(target) + " to the result at the end"
 		answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
 	}
+	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I say what should be different", most.Float())
+	answers = append(answers, acpserver.Answer{ID: other, Name: anew, Kind: "reject_once"})
 	title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
 	answer, err := s.consent(ctx, title, what, answers...)
 	switch {
 	case err != nil:
 		return nil, err
 	case answer == "":
-		s.say("Say what should be different, or type `/run` to start this plan.")
+		s.say("Type `/run` to start this plan, or say what you want instead.")
 		return nil, nil
+	case answer == other:
+		return nil, errOther
 	case answer != andLand:
 		return []string{"--yes"}, nil
 	}
@@ -330,6 +343,45 @@ func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most ne
 		}
 	}
 	return []string{"--yes", "--land", "--target=" + target}, nil
+}
+
+// errOther says that a person wants another plan.
+var errOther = errors.New("another plan is to be made")
+
+// refuse asks a person what should be different in a plan, and makes another one: with
+// the next message where the client has no forms, or the person sends none.
+func (s *session) refuse(ctx context.Context, p made) (acpserver.Stop, error) {
+	if s.c.Forms() {
+		wait, end := s.patient(ctx)
+		why, err := s.c.Elicit(wait, "What should be different in the plan?", nil)
+		end()
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		if why = strings.TrimSpace(why); err == nil && why != "" {
+			return s.replan(ctx, p.run, why)
+		}
+	}
+	s.mu.Lock()
+	s.refused = p.run
+	s.mu.Unlock()
+	s.say("Say what should be different: your next message goes to the planner. `/run` starts this plan as it is.")
+	return acpserver.Done, nil
+}
+
+// replan makes another plan in place of the one that a run made, which a person refused,
+// and asks about that. The person agreed to it with the refusal.
+func (s *session) replan(ctx context.Context, run nexus.RunID, why string) (acpserver.Stop, error) {
+	c, err := s.prepare(app.Order{})
+	if err != nil {
+		return "", err
+	}
+	o := s.order(true, "plan", "--json", "--run="+string(run), "--why="+why, budget(c.Limits.RunMoney))
+	p, stop, err := s.planner(ctx, o)
+	if p == nil || err != nil {
+		return stop, err
+	}
+	return s.start(ctx, *p)
 }
 
 // target names the branch that a run may move; empty where there is none.

@@ -61,7 +61,7 @@ func (s *session) repeated(of *state.State) string {
 func (s *session) take(v view.Run, of *state.State) {
 	s.run, s.plan = v.ID, nil
 	if plan := app.PlanOf(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
-		s.plan = &made{Plan: plan, run: v.ID, spent: v.Money.Spent}
+		s.plan = &made{Plan: plan, run: v.ID, spent: app.PlanCost(of)}
 	}
 }
 

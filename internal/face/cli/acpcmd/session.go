@@ -39,6 +39,7 @@ type session struct {
 	approval       nexus.Approval
 	planning       bool                        // a person agreed to every plan that is made in it
 	plan           *made                       // the last that was made, and not started
+	refused        nexus.RunID                 // that made a plan in place of which the next message asks for another one; empty: none
 	run            nexus.RunID                 // the last that worked on something; empty before
 	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
 	paused         bool                        // that run
@@ -190,7 +191,14 @@ func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, erro
 	}
 	s.mu.Lock()
 	mode, first := s.mode, s.run == "" && s.plan == nil
+	refused := s.refused
+	if s.refused = ""; s.plan == nil || s.plan.run != refused {
+		refused = ""
+	}
 	s.mu.Unlock()
+	if refused != "" {
+		return s.replan(ctx, refused, text)
+	}
 	if first {
 		s.c.Entitle(title(s.agent.Console.Mask.Text(text)))
 	}

@@ -158,12 +158,12 @@ func (t *tracker) holder() *nexus.Process {
 	return &t.state.Process
 }
 
-// spent is what the run cost.
+// spent is what the plan cost that the run made.
 func (t *tracker) spent() nexus.Money {
 	if t.state == nil {
 		return 0
 	}
-	return t.state.Ledger.Spent()
+	return app.PlanCost(t.state)
 }
 
 // unless returns why a prompt ends without a result.

@@ -104,7 +104,7 @@ type need struct {
 // needs says what has to be done so that an agent can work, in order.
 func needs(one app.Agent, said app.AgentProbe) (all []need) {
 	if one.Missing != nil {
-		return []need{{"installed", "install " + one.Command}}
+		return []need{{"installed", cmp.Or(one.Install, "install "+one.Command)}}
 	}
 	if len(said.Lacks) > 0 {
 		all = append(all, need{"another version", fmt.Sprintf("install a version of %s that knows %s", one.Command, strings.Join(said.Lacks, ", "))})

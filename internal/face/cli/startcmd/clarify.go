@@ -15,7 +15,7 @@ import (
 // is there for, stays as it is: then the planner states what it assumes.
 func clarify(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
 	settings, _, err := a.Settings()
-	if err != nil || o.Plan != nil || o.Yes || o.Headless || !a.Person() {
+	if err != nil || o.Plan != nil || len(o.Refused) > 0 || o.Yes || o.Headless || !a.Person() {
 		return err
 	}
 	why, vague := inquiry.Vague(o.Goal.Text)

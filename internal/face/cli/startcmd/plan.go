@@ -25,9 +25,9 @@ func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var mermaid, dot, markdown, diff bool
-	var run, to string
+	var run, to, why string
 	var out output
-	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--diff] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--diff|--why REASON] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if to != "" {
 			var err error
 			if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
@@ -37,12 +37,19 @@ func planCommand(a *console.Console) *cobra.Command {
 		if diff {
 			return compared(ctx, a, run)
 		}
-		if run != "" {
+		switch {
+		case why != "":
+			if err := another(ctx, a, &o, run, why, args); err != nil {
+				return err
+			}
+		case run != "":
 			if err := recall(ctx, a, &o, run, args); err != nil {
 				return err
 			}
-		} else if err := read(ctx, a, &o, &src, args); err != nil {
-			return err
+		default:
+			if err := read(ctx, a, &o, &src, args); err != nil {
+				return err
+			}
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
@@ -55,6 +62,7 @@ func planCommand(a *console.Console) *cobra.Command {
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
 	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what differs in the next one")
+	c.Flags().StringVar(&why, "why", "", "with --run, refuse the plan of that run for this `REASON`, and make another one")
 	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
 	for _, flag := range []string{"file", "plan", "format"} {
 		c.MarkFlagsMutuallyExclusive("run", flag)
@@ -65,7 +73,7 @@ func planCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&out.edit, "edit", false, "open the plan in $EDITOR before it is printed")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot", "markdown", "export")
-	for _, flag := range []string{"mermaid", "dot", "markdown", "export", "edit"} {
+	for _, flag := range []string{"mermaid", "dot", "markdown", "export", "edit", "why"} {
 		c.MarkFlagsMutuallyExclusive("diff", flag)
 	}
 	preferFlags(c.Flags(), &o.Goal)
@@ -152,6 +160,36 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 	})
 }
 
+// another fills in the goal of a run that made a plan which a person refuses: another
+// one is made.
+func another(ctx context.Context, a *console.Console, o *progress.Order, run, why string, args []string) error {
+	switch {
+	case run == "":
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--why refuses the plan of a run, and no run was named",
+			Hint: "Name it with --run; nexus runs lists the runs.",
+		}
+	case len(args) > 0:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them; the run has a goal.",
+		}
+	}
+	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+		p := app.PlanOf(s)
+		if p.Run == "" || len(p.Tasks) == 0 {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is none that nexus plan made a plan with",
+				Hint: "A run that asks about its plan takes a reason with nexus reject QUESTION --why REASON.",
+			}
+		}
+		goal := s.Goal.Goal
+		goal.Tier, goal.Strategy = cmp.Or(o.Goal.Tier, goal.Tier), cmp.Or(o.Goal.Strategy, goal.Strategy)
+		o.Goal, o.Spent = goal, app.PlanCost(s)
+		o.Refused = append(slices.Clone(s.Consent.Drafts), state.Draft{Goal: p.Goal, Tasks: p.Tasks, Why: why, By: a.User()})
+		return forbidden(a, p.Goal, nil)
+	})
+}
+
 // propose prints a plan for the order's goal, and makes it first if need be.
 func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
 	if o.Plan == nil {
@@ -189,6 +227,12 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		if risks := drawRisks(a.Style(a.Err), *o.Plan); risks != "" {
 			a.Say("%s", strings.TrimSuffix(risks, "\n"))
 		}
+		if lanes := view.Lanes(a.Style(a.Err), o.Lanes); lanes != "" {
+			a.Say("%s", strings.TrimSuffix(lanes, "\n"))
+		}
+		if steps := drawSteps(a.Style(a.Err), o.Steps); steps != "" {
+			a.Say("%s", strings.TrimSuffix(steps, "\n"))
+		}
 		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
@@ -204,8 +248,16 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	answer := struct {
 		nexus.Plan
 
-		Risks  []plan.Risk     `json:"risks,omitempty"`
-		Import *foreign.Import `json:"import,omitempty"`
-	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), out.read}
-	return a.Answer(answer, func(s view.Style) string { return drawPlan(s, *o.Plan, out.form) })
+		Risks  []plan.Risk        `json:"risks,omitempty"`
+		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
+		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
+		Import *foreign.Import    `json:"import,omitempty"`
+	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
+	return a.Answer(answer, func(s view.Style) string {
+		text := drawPlan(s, *o.Plan, out.form)
+		if out.form == "" && !s.Plain {
+			text += view.Lanes(s, o.Lanes) + drawSteps(s, o.Steps)
+		}
+		return text
+	})
 }

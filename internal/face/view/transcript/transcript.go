@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type Conversation struct {
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
 	About    string          `json:"about,omitzero"` // what it is asked, for one that another session sent
+	After    nexus.SessionID `json:"after,omitzero"` // whose conversation it goes on in, for another task
 	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
 	Why      string          `json:"why,omitzero"`
 	Spent    nexus.Money     `json:"spent"`
@@ -54,7 +56,8 @@ type Request struct {
 type transcript struct {
 	Conversation
 	get     func(hash string) ([]byte, error)
-	present []llm.Message // that the next request carries
+	present []llm.Message                // that the next request carries
+	others  map[nexus.SessionID][]string // blobs of what was said in sessions, for one that goes on in another's conversation
 	open    map[string]nexus.BudgetReserved
 	asked   time.Time // when the last call was made
 	cost    Said      // of the calls since the last answer
@@ -63,7 +66,7 @@ type transcript struct {
 // Of returns a session as it was said, by the events of its run; get
 // returns a blob. Without the session it is false.
 func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Conversation, bool, error) {
-	t := transcript{get: get, open: map[string]nexus.BudgetReserved{}}
+	t := transcript{get: get, open: map[string]nexus.BudgetReserved{}, others: map[nexus.SessionID][]string{}}
 	for e, err := range events {
 		if err == nil {
 			err = t.apply(id, e)
@@ -76,12 +79,16 @@ func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash 
 }
 
 func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
+	t.overhear(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
 		if f.Session != id {
 			return nil
 		}
-		t.Session, t.Role, t.Model, t.About = f.Session, f.Role, f.Model, f.About
+		t.Session, t.Role, t.Model, t.About, t.After = f.Session, f.Role, f.Model, f.About, f.After
+		if err := t.recall(t.others[f.After]); err != nil {
+			return err
+		}
 		return t.read(f.Prompt, &struct {
 			System *string     `json:"system"`
 			Tools  *[]llm.Tool `json:"tools"`
@@ -151,7 +158,12 @@ func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
 	t.Messages = append(t.Messages, Said{
 		Why: "compacted", At: at, Message: llm.Message{From: llm.User, Parts: []llm.Part{{Text: text}}},
 	})
-	for _, hash := range f.Messages {
+	return t.recall(f.Messages)
+}
+
+// recall adds messages to what the next request carries.
+func (t *transcript) recall(hashes []string) error {
+	for _, hash := range hashes {
 		var m llm.Message
 		if err := t.read(hash, &m); err != nil {
 			return err
@@ -159,6 +171,21 @@ func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
 		t.present = append(t.present, m)
 	}
 	return nil
+}
+
+// overhear keeps what was said in any session.
+func (t *transcript) overhear(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.SessionStarted:
+		t.others[f.Session] = slices.Clip(t.others[f.After])
+	case nexus.PromptSent:
+		t.others[f.Session] = append(t.others[f.Session], f.Message)
+	case nexus.TurnTaken:
+		t.others[f.Session] = append(t.others[f.Session], f.Message)
+	case nexus.ToolsAnswered:
+		t.others[f.Session] = append(t.others[f.Session], f.Message)
+	default:
+	}
 }
 
 func (t *transcript) say(hash string, s Said) error {
@@ -190,6 +217,9 @@ func (t Conversation) Draw(s view.Style) string {
 	b.WriteString(s.Fit(s.Bold(view.Clean(string(t.Session)))+"  "+view.Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
 	if t.About != "" {
 		b.WriteString(s.Wrap("asked: "+view.Clean(t.About), "  ") + "\n")
+	}
+	if t.After != "" {
+		b.WriteString(s.Wrap("goes on in the conversation of "+view.Clean(string(t.After))+", which each request begins with", "  ") + "\n")
 	}
 	var names []string
 	for _, tool := range t.Tools {

@@ -44,6 +44,7 @@ type Audit struct {
 	aboard   nexus.AttemptID
 	mends    mending
 	splits   splitting
+	lanes    []nexus.LaneFormed
 	consents consents
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
@@ -120,6 +121,8 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.LaneFormed:
+		b.lane(f)
 	case nexus.ReplanDecided:
 		b.decided(f)
 	case nexus.TaskRouted, nexus.TaskEscalated:
@@ -284,6 +287,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AttemptStarted:
 		b.start(f)
+		b.continues(f)
 	case nexus.AttemptResumed:
 		if b.working[f.Attempt] || b.paused {
 			b.wrong("%s is resumed; working %v, paused %v", f.Attempt, b.working[f.Attempt], b.paused)

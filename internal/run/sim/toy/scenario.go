@@ -181,6 +181,9 @@ func drawLimits(r *rand.Rand) nexus.Limits {
 		PerTier:    map[nexus.Tier]int{nexus.Fast: 1 + r.IntN(3), nexus.Balanced: 1 + r.IntN(2), nexus.Strong: 1},
 		Dispatches: 500,
 	}
+	if l.Turns%2 == 0 { // half of the runs put small tasks into lanes
+		l.Batch = 2 + l.Rounds%3
+	}
 	if maybe(3) {
 		l.PerRole = map[nexus.Role]int{nexus.Coder: 1 + r.IntN(2)}
 	}

@@ -186,6 +186,9 @@ func Accept(c nexus.Criterion) (gate.Gate, bool) {
 	return fromLine(name, strings.TrimSpace(c.Check)), true
 }
 
+// Command makes a gate from a command line.
+func Command(name, line string) gate.Gate { return fromLine(name, line) }
+
 // fromLine makes a gate from a command line. What Go's own tools say is
 // understood; anything else, and anything that needs a shell, is judged by
 // its exit code.

@@ -69,6 +69,9 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 			continue
 		}
 		a.last, theirs = append(a.last, m), false
+		if begins(m) {
+			a.Conversation, a.Step = "", 0
+		}
 		gone, summary := compacted(m)
 		a.Step, a.Summary = a.Step+gone, summary
 		if a.Conversation == "" && a.Step == gone && m.Get(f.role).String() == "user" { // agents say where they are first
@@ -127,6 +130,17 @@ func compacted(m gjson.Result) (gone int, summary bool) {
 		return true
 	})
 	return gone, summary
+}
+
+// begins reports whether a message goes on with another task in a conversation,
+// which has a name of its own from there on.
+func begins(m gjson.Result) bool {
+	found := false
+	texts(m, func(text string) bool {
+		found = found || strings.HasPrefix(text, "Next task: ")
+		return !found
+	})
+	return found
 }
 
 // marked is a cache breakpoint on a block.

@@ -1,0 +1,159 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// class is what tasks of one lane have in common.
+type class struct {
+	kind     nexus.TaskKind
+	tier     nexus.Tier
+	strategy nexus.Strategy
+	model    string
+}
+
+// lanes puts the first small task that could begin into a lane, with others like
+// it that one session can do after it. Nothing is formed where it would be alone.
+func lanes(s *state.State) []nexus.Fact {
+	if s.Limits.Batch < 2 || parallel(s) <= len(s.Active()) {
+		return nil
+	}
+	flying := inFlight(s)
+	for _, t := range candidates(s) {
+		of, small := classOf(s, t)
+		if !small || clashes(s, t, flying) {
+			continue
+		}
+		if all := company(s, t, of, flying); len(all) > 1 {
+			return facts(nexus.LaneFormed{
+				Lane: fmt.Sprintf("L%d", len(s.Lanes)+1), Tasks: all,
+				Why: fmt.Sprintf("simple tasks of kind %s, tier %s, %s", of.kind, of.tier, of.strategy),
+			})
+		}
+	}
+	return nil
+}
+
+// Shared returns the lanes that tasks would be put into, if each landed as it was
+// first done, and all that are ready did before the next begin.
+func Shared(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFormed {
+	if l.Batch < 2 {
+		return nil
+	}
+	s := state.New("")
+	fold := func(all ...nexus.Fact) bool {
+		for _, f := range all {
+			if s.Apply(nexus.Event{Seq: s.Seq + 1, Fact: f}) != nil {
+				return false
+			}
+		}
+		return true
+	}
+	ok := fold(nexus.GoalAccepted{Limits: l, Routing: r}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: len(tasks)})
+	for _, t := range tasks {
+		ok = ok && fold(nexus.TaskPlanned{Task: t})
+	}
+	if !ok || !fold(nexus.PlanApproved{}) {
+		return nil // it is no plan that could be carried out
+	}
+	fold(routes(s)...)
+	for range tasks {
+		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { //nolint:revive // each takes tasks away from the next
+		}
+		for _, t := range slices.Clone(candidates(s)) {
+			t.Status = nexus.Landed
+		}
+	}
+	return s.Lanes
+}
+
+// company returns the tasks that one session does, t first: those that are like
+// it, wait for nothing but each other, and change nothing that others work on.
+func company(s *state.State, t *state.Task, of class, flying []nexus.TaskID) []nexus.TaskID {
+	all := []nexus.TaskID{t.ID}
+	for more := true; more; {
+		more = false
+		for _, o := range s.Tasks {
+			if len(all) >= s.Limits.Batch {
+				return all
+			}
+			c, small := classOf(s, o)
+			if small && c == of && !slices.Contains(all, o.ID) && chained(s, o, all) && !clashes(s, o, flying) {
+				all, more = append(all, o.ID), true
+			}
+		}
+	}
+	return all
+}
+
+// chained reports whether a task waits for nothing but some others, which would
+// land before it.
+func chained(s *state.State, t *state.Task, others []nexus.TaskID) bool {
+	for _, id := range t.After() {
+		if n := s.Task(id); !slices.Contains(others, id) && (n == nil || n.Status != nexus.Landed) {
+			return false
+		}
+	}
+	return true
+}
+
+// classOf returns what a task would share a session for, false for one that is
+// not small, that was begun, or in which agents keep apart.
+func classOf(s *state.State, t *state.Task) (class, bool) {
+	c := class{kind: cmp.Or(t.Kind, nexus.CodeTask), tier: t.Tier, strategy: repair.NextStrategy(t), model: t.Model}
+	hard := t.Complexity
+	if t.Route != nil {
+		hard = t.Route.Complexity
+	}
+	_, laned := s.LaneOf(t.ID)
+	begun := t.Status != nexus.Pending || len(t.Attempts) > 0 || s.Splitting(t.ID) || unrouted(s, t)
+	after := c.strategy == nexus.TestAfter || c.strategy == nexus.NoTest
+	return c, !laned && !begun && hard == nexus.Simple && after && c.kind != nexus.TestTask
+}
+
+// waits reports whether a task's turn in its lane has not come: one before it is
+// under way, or could begin.
+func waits(s *state.State, t *state.Task) bool {
+	lane, _ := s.LaneOf(t.ID)
+	if t.LeftLane() {
+		return false
+	}
+	for _, id := range lane.Tasks[:max(0, slices.Index(lane.Tasks, t.ID))] {
+		o := s.Task(id)
+		if o.Status.Ended() || o.LeftLane() {
+			continue
+		}
+		if len(o.Attempts) > 0 || s.Ready(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// continues returns the session that the coder of a task's first attempt goes on
+// in: that of the last task before it in its lane that landed as it was first
+// done. It is empty where there is none, and where that became long.
+func continues(s *state.State, t *state.Task) nexus.SessionID {
+	lane, _ := s.LaneOf(t.ID)
+	if len(t.Attempts) > 0 {
+		return ""
+	}
+	for _, id := range slices.Backward(lane.Tasks[:max(0, slices.Index(lane.Tasks, t.ID))]) {
+		o := s.Task(id)
+		if o.Landed == nil || o.LeftLane() || o.Landed.Attempt != o.Attempts[0].ID {
+			continue
+		}
+		c := o.Attempts[0].Of(nexus.Coder)
+		if c == nil || !c.Over || len(c.Compact.Messages) > 0 || c.Foreign > 0 || c.Opened.Agent != "" {
+			return ""
+		}
+		return c.Session
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// PipelineSection begins the keys of pipeline steps.
+const PipelineSection = "pipeline."
+
+// BeforeLand is when a step's command runs on what is about to land only.
+const BeforeLand = "before-land"
+
+// Step is what is done with the work on tasks of some kinds once it is written; see
+// docs/pipeline.md. It either runs a command or asks a reader.
+type Step struct {
+	Types    []string // kinds of tasks; none: all
+	Run      string   // command line
+	Ask      string   // what a reader of the change looks for
+	When     string   // after-gates, before-land; empty is after-gates
+	Optional bool     // its result is reported, and counts for nothing
+	Timeout  time.Duration
+	Order    int // lower ones come first, equals by their names
+}
+
+// NamedStep is a step with its name.
+type NamedStep struct {
+	Name string
+	Step
+}
+
+// Gate is the name under which a step's command judges.
+func (s NamedStep) Gate() string { return "pipeline-" + s.Name }
+
+// Is reports whether a step is done for tasks of a kind; the zero kind is code.
+func (s NamedStep) Is(k nexus.TaskKind) bool {
+	return len(s.Types) == 0 || slices.Contains(s.Types, string(cmp.Or(k, nexus.CodeTask)))
+}
+
+// Says describes a step in a line.
+func (s NamedStep) Says() string {
+	if s.Ask != "" {
+		return s.Name + ": a reviewer looks for: " + s.Ask
+	}
+	text := s.Name + ": " + s.Run
+	if s.When == BeforeLand {
+		text += ", before it lands"
+	}
+	if s.Optional {
+		text += ", optional"
+	}
+	return text
+}
+
+// Pipeline returns the steps in their order. One that cannot be done is an error.
+func (c Config) Pipeline() ([]NamedStep, error) {
+	var all []NamedStep
+	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
+		s := NamedStep{name, c.Steps[name]}
+		if why := s.check(c); why != "" {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s: %s", name, why),
+				Hint: `Write, for example, types = ["code"] and run = "make docs-check"; docs/pipeline.md explains it.`,
+			}
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b NamedStep) int { return cmp.Compare(a.Order, b.Order) })
+	return all, nil
+}
+
+// check says why a step cannot be done as it is declared.
+func (s NamedStep) check(c Config) string {
+	switch {
+	case s.Run == "" && s.Ask == "":
+		return "it has neither a command (run) nor something that a reviewer looks for (ask)"
+	case s.Run != "" && s.Ask != "":
+		return "it has both run and ask; make two steps of it"
+	case s.Ask != "" && slices.Contains(Personas(), s.Name):
+		return "there is a reviewer of that name (review.personas); give it another one"
+	case s.Ask != "" && s.When == BeforeLand:
+		return "a reviewer reads in each review, so when has no effect; remove it"
+	case s.Ask != "" && s.Optional:
+		return "findings of a reviewer count by their severity, so required has no effect; remove it"
+	case s.Ask != "" && s.Timeout != 0:
+		return "a reviewer's session has the limit limits.session_time, so timeout has no effect; remove it"
+	case c.Gates.Commands[s.Gate()] != "":
+		return "there is a gate " + s.Gate() + "; give one of them another name"
+	}
+	return ""
+}
+
+func pipelineKeys() []Key {
+	steps := func(c *Config) *map[string]Step { return &c.Steps }
+	required := part("pipeline.*.required", kind.Boolean(),
+		"false: if its command fails that is reported, and keeps nothing from landing; the default is true",
+		steps, func(s *Step) *bool { return &s.Optional })
+	set, get := required.set, required.get
+	required.set = func(c *Config, of string, v any) { set(c, of, v == false) }
+	required.get = func(c Config) []setting {
+		all := get(c)
+		for i := range all {
+			all[i].value = all[i].value == false
+		}
+		return all
+	}
+	return []Key{
+		part("pipeline.*.run", kind.Text(),
+			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/pipeline.md); it passes when it exits 0",
+			steps, func(s *Step) *string { return &s.Run }),
+		part("pipeline.*.ask", kind.Text(),
+			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
+			steps, func(s *Step) *string { return &s.Ask }),
+		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
+			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),
+		part("pipeline.*.when", kind.Words("after-gates", BeforeLand),
+			"after-gates: the command runs after the gates of each round, and when work lands; before-land: only when it lands",
+			steps, func(s *Step) *string { return &s.When }),
+		required,
+		part("pipeline.*.timeout", kind.Span(), "time for the command; 0s: that of gates", steps, func(s *Step) *time.Duration { return &s.Timeout }),
+		part("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first, those with equal ones by name", steps, func(s *Step) *int { return &s.Order }),
+	}
+}

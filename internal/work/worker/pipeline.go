@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+)
+
+// stepsOf returns the commands of pipeline steps that judge a case, as gates. They are
+// not compared with the base: a step asks something of each task.
+func (j *Judge) stepsOf(c Case) []gate.Gate {
+	if c.Task.ID == "" {
+		return nil
+	}
+	var all []gate.Gate
+	for _, s := range j.Steps {
+		if s.Run == "" || !s.Is(c.Task.Kind) || s.When == config.BeforeLand && !c.Paid {
+			continue
+		}
+		g := detect.Command(s.Gate(), s.Run)
+		g.Timeout, g.Optional = s.Timeout, s.Optional
+		all = append(all, g)
+	}
+	return all
+}
+
+// AtLanding reports whether commands of pipeline steps judge a task's work only when it
+// lands.
+func (j *Judge) AtLanding(t nexus.Task) bool {
+	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Is(t.Kind) })
+}
+
+// LandingStep reports whether a gate is the command of a step that judges work only
+// when it lands.
+func (j *Judge) LandingStep(gate string) bool {
+	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Gate() == gate })
+}
+
+// StepReaders returns who reads the changes of a task besides the usual reviewers.
+func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
+	var all []review.Persona
+	for _, s := range j.Steps {
+		if s.Ask != "" && s.Is(t.Kind) {
+			all = append(all, review.Persona{Name: s.Name, Charge: "Look only for this: " + s.Ask, Categories: []string{s.Name}})
+		}
+	}
+	return all
+}
+
+// Tells says which commands of pipeline steps will judge a task's work, for its agent.
+func (j *Judge) Tells(t nexus.Task) []string {
+	var all []string
+	for _, s := range j.Steps {
+		if s.Run != "" && s.Is(t.Kind) && !s.Optional {
+			all = append(all, s.Run)
+		}
+	}
+	return all
+}
