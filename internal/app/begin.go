@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -159,6 +160,7 @@ func unused(ctx context.Context, p *Place, now time.Time, draw func(string) uint
 // those of submodules do not.
 func gates(p *Place, c config.Config) ([]string, error) {
 	all, err := detect.Gates(p.Repo.Work, c.Gates)
+	err = cmp.Or(detect.CheckPackages(p.Repo.Work, c.Gates), err)
 	all = slices.DeleteFunc(all, func(g gate.Gate) bool {
 		for dir := filepath.Clean(g.Dir); filepath.IsLocal(dir) && dir != "."; dir = filepath.Dir(dir) {
 			if _, err := os.Lstat(filepath.Join(p.Repo.Work, dir, ".git")); err == nil {

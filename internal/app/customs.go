@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -53,7 +56,23 @@ func standing(dir string, c config.Config, env func(string) string, book *trust.
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(home, ".config")
 	}
-	return rules.Load(rules.Source{Repo: dir, Home: home, Config: at, Show: c.Policy.Show, Book: book})
+	return rules.Load(rules.Source{Repo: dir, Home: home, Config: at, Show: c.Policy.Show, Book: book, Packages: toldIn(dir, c.Gates.Packages)})
+}
+
+// toldIn returns the files that the settings name for packages, by the directories of
+// these. A package that is not there is told by nexus check and nexus doctor.
+func toldIn(dir string, set map[string]config.Package) map[string][]string {
+	if len(set) == 0 {
+		return nil
+	}
+	repo := monorepo.Read(os.DirFS(dir))
+	all := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if p, err := repo.Find(name); err == nil {
+			all[p.Dir] = append(all[p.Dir], set[name].Rules...)
+		}
+	}
+	return all
 }
 
 // Heard says which of the files that always hold cannot be told, and refuses

@@ -166,7 +166,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 			all, err := detect.Gates(dir, p.Config.Gates)
 			return depend.Own(dir, all), err
 		},
-		Steps: steps, Related: worker.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
+		Steps: steps, Related: worker.Related(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
 		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
 		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -93,7 +94,7 @@ func wish(e config.Environment) depend.Wish {
 // stands in the way.
 func Foresee(dir string, c config.Config) ([]depend.Outlook, error) {
 	gates, err := detect.Gates(dir, c.Gates)
-	if err != nil {
+	if err = cmp.Or(detect.CheckPackages(dir, c.Gates), err); err != nil {
 		return nil, err
 	}
 	w := wish(c.Worktree)

@@ -102,5 +102,16 @@ func readable(g config.Gates, o config.Origins) error {
 			}
 		}
 	}
+	for _, of := range slices.Sorted(maps.Keys(g.Packages)) {
+		for _, step := range slices.Sorted(maps.Keys(g.Packages[of].Commands)) {
+			line := g.Packages[of].Commands[step]
+			if err := shell.CheckSyntax(line); line != "" && err != nil {
+				return &nexus.Error{
+					Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("packages.%q.%s, %q, cannot be read by sh: %v", of, step, line, err),
+					Hint: "Fix the command. If it needs bash, put it into a script and call the script.",
+				}
+			}
+		}
+	}
 	return nil
 }

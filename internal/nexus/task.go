@@ -40,6 +40,7 @@ type Task struct {
 	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without those that will not land
 	Ties       Ties        `json:"ties,omitempty"`      // why it needs or wants a task; missing means blocks
 	Covers     []string    `json:"covers,omitempty"`    // ids of the requirements, or of the statements of the goal, that it serves (decide/spec)
+	Package    string      `json:"package,omitzero"`    // directory of the package of the repository that it is about, where there are several
 	Files      []string    `json:"files,omitempty"`     // slash-separated paths it will touch, relative to the root
 	Criteria   []Criterion `json:"criteria,omitempty"`  // what must be true when it is done
 	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown

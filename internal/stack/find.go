@@ -14,7 +14,7 @@ import (
 )
 
 // mostPackages bounds how many packages of a tree get gates of their own.
-const mostPackages = 40
+const mostPackages = 500
 
 // Found is a command that a package of a tree can be judged by.
 type Found struct {
@@ -118,6 +118,14 @@ func byMake(p project, found []Found) []Found {
 		}
 	}
 	return nil
+}
+
+// GateName is the name of the gate of a package in a directory.
+func GateName(gate, dir string) string {
+	if dir == "." {
+		return gate
+	}
+	return gate + "-" + label(dir)
 }
 
 // name returns the first name of a gate that nobody has.

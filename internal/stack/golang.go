@@ -20,6 +20,7 @@ func golang() Stack {
 			Locates: []string{`^go\x00list\x00(?s:.*)-f\x00\{\{ ?\.Dir ?\}\}`, `^go\x00env\x00(GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`},
 			Caches:  []string{"go/pkg/mod"}, Places: words("GOMODCACHE GOROOT"),
 		},
+		Names:  goNames,
 		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
 		Syntax: goSyntax,
 		Tests: Tests{

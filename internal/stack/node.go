@@ -30,8 +30,8 @@ func node() Stack {
 		Lent:       []Lent{{Dir: "node_modules"}},
 		Syntax:     nodeSyntax,
 		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
-		Sources:    nodeSources,
-		Licences:   []Licence{{KindNode, nodeLicence}},
+		Sources:    nodeSources, Names: nodeNames,
+		Licences: []Licence{{KindNode, nodeLicence}},
 		Runners: []Runner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},
@@ -286,7 +286,10 @@ func scriptHeld() []Held {
 
 // member reports whether a directory is a package of the workspace of npm, Yarn,
 // bun, pnpm or Lerna that a package is the root of.
-func (p project) member(rel string) bool {
+func (p project) member(rel string) bool { return fits(p.workspaces(), rel) }
+
+// workspaces returns the patterns of the packages of a workspace.
+func (p project) workspaces() []string {
 	var m struct{ Workspaces json.RawMessage }
 	var patterns []string
 	if json.Unmarshal([]byte(p.read("package.json")), &m) == nil && len(m.Workspaces) > 0 {
@@ -303,7 +306,7 @@ func (p project) member(rel string) bool {
 	if json.Unmarshal([]byte(p.read("lerna.json")), &listed) == nil {
 		patterns = append(patterns, listed.Packages...)
 	}
-	return fits(patterns, rel)
+	return patterns
 }
 
 // nodeCovers reports whether a package judges one below it: one that has nothing

@@ -28,6 +28,7 @@ func python() Stack {
 		Syntax:  pythonSyntax,
 		Counts:  []string{"pytest"},
 		Sources: pythonSources,
+		Names:   pythonNames,
 		Runners: []Runner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},

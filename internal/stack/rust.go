@@ -26,6 +26,7 @@ func rust() Stack {
 		Syntax:  rustSyntax,
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,
+		Names:   rustNames,
 		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
 		Tests: Tests{
 			Weak:     `is_ok\(\)|is_some\(\)`,

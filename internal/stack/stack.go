@@ -74,6 +74,7 @@ type Stack struct {
 	Programs []string         // what its commands begin with; those need its packages, if any are installed
 
 	Sources func() []Sources // how its files lead to each other
+	Names   func() Names     // how its packages are called; see stack/monorepo
 
 	Namings     func() []Naming             // what its runners call a test
 	Running     func() []Running            // which test was under way

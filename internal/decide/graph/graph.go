@@ -31,6 +31,7 @@ func New(tasks []nexus.Task) (*Graph, error) {
 		tasks: slices.Clone(tasks), index: make(map[nexus.TaskID]int, len(tasks)),
 		needs: make([][]int, len(tasks)), needed: make([][]int, len(tasks)), touch: make([][]string, len(tasks)),
 	}
+	locks := lockers()
 	for i, t := range g.tasks {
 		if strings.TrimSpace(string(t.ID)) == "" {
 			return nil, invalid("task %d has no id", i+1)
@@ -39,7 +40,7 @@ func New(tasks []nexus.Task) (*Graph, error) {
 			return nil, invalid("two tasks have the id %q", t.ID)
 		}
 		g.index[t.ID] = i
-		g.touch[i] = touchSet(t.Files)
+		g.touch[i] = append(touchSet(t.Files), locked(t.Files, locks)...)
 	}
 	for i, t := range g.tasks {
 		for _, id := range t.After() {

@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Conflicts reports whether two tasks declare the same file, or one declares
-// a directory or pattern that the other's file may lie in. A task does not
+// a directory or pattern that the other's file may lie in, or both declare manifests
+// of one language, whose packages share a lock file. A task does not
 // conflict with itself, and one that declares nothing conflicts with none.
 func (g *Graph) Conflicts(a, b nexus.TaskID) bool {
 	i, ok := g.index[a]
@@ -39,6 +41,34 @@ func clash(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool {
 		return slices.ContainsFunc(b, func(y string) bool { return within(x, y) || within(y, x) })
 	})
+}
+
+// lockers returns, by the name of a manifest or a lock file, the language whose lock
+// file changes with it: packages of a workspace share one at its root.
+func lockers() map[string]string {
+	by := map[string]string{}
+	for _, s := range stack.All() {
+		if s.Names == nil {
+			continue
+		}
+		for _, name := range slices.Concat(s.Markers, s.Written) {
+			by[strings.ToLower(name)] = s.Name
+		}
+	}
+	return by
+}
+
+// locked returns what stands for the lock files that change with some of the files:
+// two tasks that declare manifests of one language collide in it.
+func locked(files []string, by map[string]string) []string {
+	var all []string
+	for _, f := range files {
+		kind, ok := by[strings.ToLower(path.Base(strings.TrimSpace(f)))]
+		if name := "\x00lock of " + kind; ok && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // within reports whether file is dir or lies in it.

@@ -127,6 +127,7 @@ func compare(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []Field {
 	text("minutes", minutes(a.Minutes), minutes(b.Minutes))
 	text("kind", string(a.Kind), string(b.Kind))
 	text("group", a.Group, b.Group)
+	text("package", a.Package, b.Package)
 	text("priority", string(a.Priority), string(b.Priority))
 	text("complexity", string(a.Complexity), string(b.Complexity))
 	text("tier", string(a.Tier), string(b.Tier))

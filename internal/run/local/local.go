@@ -131,6 +131,9 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 		return nil, err
 	}
 	c := worker.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Wanted: v.Bear, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
+	for _, t := range v.Landed {
+		c.Checks = append(c.Checks, t.Criteria...)
+	}
 	evidence, err := s.Judge.Pass(ctx, c, d)
 	if err != nil {
 		return nil, err

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -42,13 +44,14 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
-	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red}
+	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
 	g.Open, _ = inquiry.Vague(g.Text)
 	g.Refused, g.Before = refused(v.Drafts)
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
+		plan.Start(made.Tasks, g.Repo, p.Worker.Judge.Packages)
 		facts, err = p.propose(made)
 	case unplanned(err):
 		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil

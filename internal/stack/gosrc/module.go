@@ -13,14 +13,15 @@ import (
 func Modules(tree fs.FS) map[string]string {
 	found := map[string]string{}
 	for _, at := range append(append(Nested(tree), Workspace(tree)...), ".") {
-		if name := moduleName(ReadSmall(tree, path.Join(at, "go.mod"))); name != "" {
+		if name := ModuleName(ReadSmall(tree, path.Join(at, "go.mod"))); name != "" {
 			found[name] = at
 		}
 	}
 	return found
 }
 
-func moduleName(text string) string {
+// ModuleName returns the name of the module whose go.mod has a text, empty for none.
+func ModuleName(text string) string {
 	for l := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
 			name, _, _ = strings.Cut(name, "//")
@@ -31,9 +32,11 @@ func moduleName(text string) string {
 }
 
 // Workspace returns the directories of a tree that its go.work uses.
-func Workspace(tree fs.FS) []string { return workspace(tree, ".") }
+func Workspace(tree fs.FS) []string { return WorkspaceOf(tree, ".") }
 
-func workspace(tree fs.FS, dir string) []string {
+// WorkspaceOf returns the directories that the go.work in a directory uses, relative
+// to it.
+func WorkspaceOf(tree fs.FS, dir string) []string {
 	var used []string
 	block := false
 	for l := range strings.Lines(ReadSmall(tree, path.Join(dir, "go.work"))) {
@@ -139,7 +142,7 @@ func ImportPath(dir string, modules map[string]string) string {
 func Patterns(tree fs.FS, dir string) []string {
 	if IsFile(tree, path.Join(dir, "go.work")) {
 		var all []string
-		for _, at := range workspace(tree, dir) {
+		for _, at := range WorkspaceOf(tree, dir) {
 			all = append(all, "./"+path.Join(at, "..."))
 		}
 		if len(all) > 0 {

@@ -152,13 +152,15 @@ func checks() []string {
 
 // Gates says which commands judge the work.
 type Gates struct {
-	Commands map[string]string // by gate's name; empty: turned off; absent: detected
-	Order    []string          // names that come first, in this order
-	UI       []string          // patterns of files of a user interface, without which the gate e2e does not judge a change; empty: those that gate knows
-	Timeout  time.Duration     // of one gate; 0: the limit gate_time
-	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
-	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
-	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
+	Commands map[string]string  // by gate's name; empty: turned off; absent: detected
+	Order    []string           // names that come first, in this order
+	UI       []string           // patterns of files of a user interface, without which the gate e2e does not judge a change; empty: those that gate knows
+	Timeout  time.Duration      // of one gate; 0: the limit gate_time
+	Linger   time.Duration      // how long a test runner may be silent once it told how its tests ended; 0: for ever
+	Related  string             // when the tests that a change concerns run alone: "task", "deferred" or "off"
+	Packages map[string]Package // what is different in packages of the repository, by name or directory
+	Scope    string             // of a repository with several packages, which are judged: those that a change may break ("affected"), or "all"
+	Fix      string             // what formatters and linters put right before the gates judge: "changed" files, or "off"
 }
 
 // Regression says what of earlier runs is tried again before a run.
@@ -190,7 +192,7 @@ func Default() Config {
 		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
-		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
+		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed"},
 		Precheck: Precheck{Dirty: "notice"},
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(),

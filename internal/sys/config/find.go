@@ -47,6 +47,12 @@ func (k Key) named(path []string) (string, error) {
 		}
 		return name, nil
 	}
+	if strings.HasPrefix(k.Name, "packages.") {
+		if err := kind.Plain(name); err != nil || strings.TrimSpace(name) == "" {
+			return "", fmt.Errorf("%s: %s is not the name or the directory of a package", dotted(path), kind.Quoted(name))
+		}
+		return name, nil
+	}
 	if !kind.Named(name) {
 		return "", fmt.Errorf("%s: %s is not a name of letters, digits, _ and -", dotted(path), kind.Quoted(name))
 	}

@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -49,7 +49,7 @@ func Keys() []Key {
 			}
 		}
 		section, _, _ := strings.Cut(k.Name, ".")
-		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "pipeline", "lsp"}, section) {
+		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "pipeline", "lsp", "packages"}, section) {
 			k.Env = variable(k.Name)
 		}
 	}
@@ -180,6 +180,7 @@ func gateKeys() []Key {
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		one("gates.related", kind.Words("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never", func(c *Config) *string { return &c.Gates.Related }),
+		one("gates.scope", kind.Words("affected", "all"), "in a repository with several packages, whose gates judge a change: affected, those of the packages that it touches and of all that need them, and of all packages if that cannot be told; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
 		one("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}

@@ -27,7 +27,10 @@ func (s *Survey) Draw(ctx context.Context, a About, tokens int) (string, error) 
 		return "", nil
 	}
 	room -= len(head)
-	places := s.all(room / 3)
+	places := s.all(a, room/3)
+	if places != "" && a.Own != "" {
+		places += s.others(a, room/6)
+	}
 	if places == "" {
 		places = s.directories(room / 5)
 	}
@@ -58,15 +61,40 @@ func (s *Survey) counts() string {
 	return text
 }
 
-// all lists every file by directory, empty where they do not fit.
-func (s *Survey) all(room int) string {
+// others lists the directories of files that a map of a package does not name, with
+// how many are below them, as many as fit.
+func (s *Survey) others(a About, room int) string {
+	below := map[string]int{}
+	for _, f := range s.files {
+		if a.lists(f.path) {
+			continue
+		}
+		parts := strings.Split(f.path, "/")
+		below[strings.Join(parts[:max(1, min(len(parts)-1, 2))], "/")]++
+	}
+	var b strings.Builder
+	for _, dir := range slices.Sorted(maps.Keys(below)) {
+		if b.Len() > room {
+			break
+		}
+		fmt.Fprintf(&b, "%s %d\n", plain(dir), below[dir])
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\nElsewhere, with the number of files:\n" + b.String()
+}
+
+// all lists files by directory, empty where they do not fit: every one, or those of
+// the packages that a map is about.
+func (s *Survey) all(a About, room int) string {
 	if s.beyond > 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("\nFiles:")
 	last := ""
-	byDir := slices.Clone(s.files)
+	byDir := slices.DeleteFunc(slices.Clone(s.files), func(f file) bool { return !a.lists(f.path) })
 	slices.SortStableFunc(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
 	for i, f := range byDir {
 		if dir := path.Dir(f.path); dir != last || i == 0 {

@@ -20,11 +20,11 @@ const (
 )
 
 // Existing lists the tests that a commit has of some files and of files that
-// depend on these, a line for each file of tests, the nearest first. Where not all
+// depend on these, and those in the directory of a package, if one is named, a line for each file of tests, the nearest first. Where not all
 // names fit, the last files are told by how many tests they have. It is empty
 // where there are none.
-func (m *Maps) Existing(ctx context.Context, repo git.Repo, commit string, files []string) (string, error) {
-	if m == nil || m.Tokens <= 0 || commit == "" || len(files) == 0 {
+func (m *Maps) Existing(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
+	if m == nil || m.Tokens <= 0 || commit == "" || len(files) == 0 && in == "" {
 		return "", nil
 	}
 	m.mu.Lock()
@@ -32,14 +32,19 @@ func (m *Maps) Existing(ctx context.Context, repo git.Repo, commit string, files
 	if err := m.look(ctx, repo, commit); err != nil {
 		return "", err
 	}
-	return m.survey.Existing(ctx, files)
+	return m.survey.Existing(ctx, files, in)
 }
 
 // Existing is [Maps.Existing] of one commit.
-func (s *Survey) Existing(ctx context.Context, files []string) (string, error) {
+func (s *Survey) Existing(ctx context.Context, files []string, in string) (string, error) {
 	found, err := s.near(ctx, files)
 	if err != nil {
 		return "", err
+	}
+	for _, f := range s.files {
+		if in != "" && under(in, f.path) && stack.ServesTests(f.path) && !slices.Contains(found, f.path) {
+			found = append(found, f.path)
+		}
 	}
 	var at []int
 	for _, name := range found {

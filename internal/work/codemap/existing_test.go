@@ -16,7 +16,7 @@ func TestExisting(t *testing.T) {
 		"web/cart/index.ts": "web/cart.test.ts: cart\n",
 		"new.go":            "",
 	} {
-		got, err := s.Existing(t.Context(), strings.Fields(files))
+		got, err := s.Existing(t.Context(), strings.Fields(files), "")
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", files, err, diff)
 		}
@@ -29,7 +29,7 @@ func TestExistingWithinItsBudget(t *testing.T) {
 	for i := range 80 {
 		tree["price/price_test.go"] += fmt.Sprintf("\nfunc TestTotalOfManyThings%d(t *T) { Total(nil) }\n", i)
 	}
-	got, err := look(t, tree).Existing(t.Context(), []string{"price/price.go"})
+	got, err := look(t, tree).Existing(t.Context(), []string{"price/price.go"}, "")
 	if want := "price/price_test.go: 81 tests\ncmd/shop/main_test.go: 1 test\n"; got != want || err != nil {
 		t.Errorf("%q %v", got, err)
 	}

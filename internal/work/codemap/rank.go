@@ -19,10 +19,31 @@ type About struct {
 	Goal   string   // words of what it is a part of, which count less
 	Files  []string // that its plan names
 	Landed []string // that changed since the run began
+	Own    string   // directory of the package that it is about; empty for none
+	Near   []string // directories of the packages that this one needs
 }
 
 // empty reports whether nothing is asked for.
 func (a About) empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
+
+// share says how much a file counts by the package that it is in.
+func (a About) share(file string) float64 {
+	switch {
+	case a.Own == "":
+		return 1
+	case under(a.Own, file):
+		return ofOwn
+	case slices.ContainsFunc(a.Near, func(dir string) bool { return dir != "." && under(dir, file) }):
+		return 1
+	default:
+		return ofOther
+	}
+}
+
+// lists reports whether a map names the file where it lists files.
+func (a About) lists(file string) bool { return a.Own == "" || a.share(file) >= 1 }
+
+func under(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
 
 // How much counts for a file.
 const (
@@ -32,6 +53,8 @@ const (
 	planned  = 1000 // that the plan names it
 	landed   = 1.5  // that it changed since the run began
 	ofTests  = 0.4  // of a test, next to what it tests
+	ofOwn    = 3.0  // of a file of the package that it is about, next to one of a package that this needs
+	ofOther  = 0.3  // of a file of any other package
 	saturate = 1.2  // how soon more of a word counts less
 	slope    = 0.6  // how much a long file counts less
 	least    = 0.3  // of the best file's score, for a file to be shown
@@ -80,6 +103,7 @@ func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[s
 		if slices.Contains(a.Landed, f.path) && score > 0 {
 			score *= landed
 		}
+		score *= a.share(f.path)
 		if slices.Contains(a.Files, f.path) {
 			score += planned
 		}

@@ -25,6 +25,22 @@ func Apart(g Gate, changed []string, criteria []nexus.Criterion) string {
 	return "the change touches no file of the user interface (gates.ui)"
 }
 
+// Nearest puts gates whose directories are fewer steps away first, among those that
+// stand beside each other and do the same: build, lint, test and so on.
+func Nearest(gates []Gate, steps func(dir string) int) []Gate {
+	all := slices.Clone(gates)
+	does := func(g Gate) string { name, _, _ := strings.Cut(g.Name, "-"); return name }
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && does(all[to]) == does(all[from]) {
+			to++
+		}
+		slices.SortStableFunc(all[from:to], func(a, b Gate) int { return steps(a.Dir) - steps(b.Dir) })
+		from = to
+	}
+	return all
+}
+
 // matches reports whether a pattern fits a file: one without a slash its name,
 // any other the path, in which ** stands for any directories, or none.
 func matches(pattern, file string) bool {

@@ -118,6 +118,10 @@ func (m *Meter) Take(gates []gate.Gate, all []nexus.Evidence, base func(string) 
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
 			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
+			if at >= 0 && rest[at].Apart { // of a package that the change cannot break
+				rest = slices.Delete(rest, at, at+1)
+				continue
+			}
 			switch {
 			case at >= 0:
 				e = rest[at]

@@ -208,7 +208,7 @@ func (c *checker) fields(t nexus.Task) {
 		c.invalid(Field{Name: "title"}, "%s: its title has an invisible character", name(t))
 	}
 	for _, f := range []struct{ name, text string }{
-		{"brief", t.Brief}, {"group", t.Group}, {"reason", t.Reason}, {"model", t.Model}, {"tags", strings.Join(t.Tags, "\n")}, {"keep", strings.Join(t.Keep, "\n")},
+		{"brief", t.Brief}, {"group", t.Group}, {"package", t.Package}, {"reason", t.Reason}, {"model", t.Model}, {"tags", strings.Join(t.Tags, "\n")}, {"keep", strings.Join(t.Keep, "\n")},
 	} {
 		if unseen(f.text) {
 			c.invalid(Field{Name: f.name}, "%s: the text of %s has an invisible character", name(t), f.name)

@@ -47,7 +47,9 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 	}
 	var p nexus.Plan
 	err := settle(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
-		p, err = Parse(out.Handin, g.Text, g.Size)
+		if p, err = Parse(out.Handin, g.Text, g.Size); err == nil {
+			err = Place(p.Tasks, g.Repo)
+		}
 		switch again := askedToCover(out.Messages); {
 		case err == nil:
 		case !hopeless(p, g.Size, err, out.Messages):

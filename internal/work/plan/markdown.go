@@ -42,6 +42,7 @@ func fields() []field {
 		tied("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
 		tied("wants", func(t *nexus.Task) *[]nexus.TaskID { return &t.Wants }),
 		list("covers", func(t *nexus.Task) *[]string { return &t.Covers }),
+		one("package", func(t *nexus.Task) *string { return &t.Package }),
 		list("files", func(t *nexus.Task) *[]string { return &t.Files }),
 		number("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
 		one("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),

@@ -193,6 +193,7 @@ func trimID(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpac
 func normaliseTask(t *nexus.Task) {
 	t.Title = strings.Join(strings.Fields(t.Title), " ")
 	t.Brief, t.Reason, t.Model = strings.TrimSpace(t.Brief), strings.TrimSpace(t.Reason), strings.TrimSpace(t.Model)
+	t.Package = strings.TrimSpace(t.Package)
 	if t.Group = strings.TrimSpace(t.Group); t.Priority == nexus.PriorityMedium {
 		t.Priority = ""
 	}

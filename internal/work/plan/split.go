@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 // inherit gives a part what people or the plan said about the whole.
 func inherit(t *nexus.Task, whole nexus.Task) {
 	t.Priority, t.Covers = whole.Priority, whole.Covers
-	t.Group, t.Tags, t.Keep, t.Depth = whole.Group, whole.Tags, whole.Keep, whole.Depth+1
+	t.Group, t.Package, t.Tags, t.Keep, t.Depth = whole.Group, cmp.Or(t.Package, whole.Package), whole.Tags, whole.Keep, whole.Depth+1
 	t.Tier, t.Model, t.Covers = whole.Tier, whole.Model, whole.Covers
 	if whole.Strategy != "" {
 		t.Strategy, t.Reason = whole.Strategy, whole.Reason

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 )
 
 //go:embed house.md
@@ -76,6 +77,7 @@ type Here struct {
 	Tests string    // that are there of the task's files, see work/codemap; empty for none
 	Past  string    // what the history says about the task's files, see work/codemap; empty for nothing
 	Dir   string    // in which its commands start; empty: not told
+	In    Package   // that its task is about; zero for none
 	Map   string    // see work/codemap; empty for none
 }
 
@@ -99,7 +101,7 @@ func (h Here) sections() []Section {
 	for _, t := range h.Told {
 		all = append(all, t.section())
 	}
-	all = append(all, Section{
+	all = append(all, h.In.section(), Section{
 		Title: "Existing tests", Body: strings.TrimSpace(h.Tests), Fence: "text",
 		Lead: "Tests of the task's files and of files that use them. Write no test twice: extend or change one of these where it fits.",
 	}, Section{
@@ -247,7 +249,8 @@ type Goal struct {
 	Session nexus.SessionID
 	Text    string
 	Size    nexus.Size
-	Open    string   // why the goal is vague; empty: it is not
+	Open    string // why the goal is vague; empty: it is not
+	Repo    *monorepo.Repo
 	Red     []string // criteria of earlier runs that are met no more
 	Refused []string // why people refused the plans before, oldest first
 	Before  string   // the plan that they refused last
@@ -262,6 +265,7 @@ func (g Goal) Message() string {
 		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
 		{Title: "What it says", Body: statements(g.Text)},
+		{Title: "Packages", Body: packages(g.Repo), Rank: 2},
 		{Title: "Left open", Body: leftOpen(g.Open)},
 		{Title: "Files", Body: list(g.Files), Lead: "A person said that the goal is about these files."},
 		{

@@ -38,6 +38,7 @@ const (
 	Always    Why = "always"
 	Directory Why = "directory"
 	Glob      Why = "glob"
+	InPackage Why = "package"
 	Import    Why = "import"
 	Named     Why = "named skill"
 	Matched   Why = "matching skill"
@@ -76,6 +77,8 @@ type Source struct {
 	Config string      // the user's directory of configuration; empty for none
 	Show   []string    // what people let agents see that is hidden else
 	Book   *trust.Book // what people agreed to; nil: nothing
+	// Packages names files that hold for work in packages, by the directories of these.
+	Packages map[string][]string
 }
 
 // Set is what a repository and its user say. It is read once, but for the files
@@ -85,7 +88,8 @@ type Set struct {
 	always  Applied
 	globbed []globbed
 	skills  []Skill
-	seen    map[string]bool // files that hold always
+	seen    map[string]bool     // files that hold always
+	in      map[string][]string // that hold in packages, by their directories
 }
 
 // globbed is a rule that holds for files that a pattern matches.
@@ -99,7 +103,7 @@ type globbed struct {
 // Load reads what always holds, and what there is besides. An error is about
 // what people agreed to; everything else that is wrong is refused.
 func Load(s Source) (*Set, error) {
-	set := &Set{repo: place{dir: s.Repo, hides: files.HiddenRules{Show: s.Show}.Ready()}}
+	set := &Set{in: s.Packages, repo: place{dir: s.Repo, hides: files.HiddenRules{Show: s.Show}.Ready()}}
 	l := &loader{seen: map[string]bool{}}
 	own := place{dir: filepath.Join(s.Config, "nexus"), own: true}
 	own.label = filepath.ToSlash(own.dir) + "/"
@@ -179,6 +183,9 @@ func (s *Set) For(paths []string, words string) Applied {
 		for _, dir := range directories(local) {
 			for _, name := range instructions() {
 				l.take(s.repo, dir+"/"+name, Directory, dir)
+			}
+			for _, name := range s.in[dir] {
+				l.take(s.repo, path.Clean(name), InPackage, dir)
 			}
 		}
 	}
@@ -300,6 +307,8 @@ func (l *loader) take(p place, name string, why Why, by string) { l.follow(p, na
 func (l *loader) follow(p place, name string, why Why, by string, depth int) {
 	text, real, err := p.read(name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && why == InPackage:
+		l.refuse(p, name, fmt.Errorf("the settings of the package in %s name it, and it is not there", by))
 	case errors.Is(err, fs.ErrNotExist) && why != Import:
 	case errors.Is(err, fs.ErrNotExist): // most words with an @ are names of people and packages
 		if path.Ext(name) == ".md" {

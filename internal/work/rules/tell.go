@@ -59,6 +59,8 @@ func (r Rule) reason() string {
 	switch r.Why {
 	case Directory:
 		return "for " + prompt.Code(r.By)
+	case InPackage:
+		return "for the package in " + prompt.Code(r.By)
 	case Glob:
 		return "for files like " + prompt.Code(r.By)
 	case Import:

@@ -35,6 +35,7 @@ type Case struct {
 	Said   []nexus.Explanation // what submissions explain of what it takes away
 	Agreed bool                // what it takes away was agreed to when it was accepted
 	Each   bool                // a criterion that is unmet keeps no other from being judged
+	Checks []nexus.Criterion   // besides the task's: a gate that is the check of one judges whatever changed
 }
 
 // starts is what says that a gate begins to judge the case.
@@ -97,10 +98,11 @@ func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gat
 		return r, nil, nil, err
 	}
 	gates, err = j.Gates(c.Tree.Dir)
-	apart, wrong := j.apart(ctx, c)
+	scope, wrong := j.scope(ctx, c)
 	if err := errors.Join(err, wrong); err != nil {
 		return r, nil, nil, err
 	}
+	apart := scope.apart
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
 		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
@@ -129,7 +131,7 @@ func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gat
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
-		gates = j.Meter.Last(gates, gates, c.Task.ID == "")
+		gates = j.Meter.Last(scope.near(gates), gates, c.Task.ID == "")
 	}
 	gates = append(gates, j.stepsOf(c)...)
 	r.Apart = apart
@@ -170,15 +172,6 @@ func (j *Judge) some(c Case, changed []string, gates []gate.Gate, base map[strin
 		return gates, false
 	}
 	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == Deferred
-}
-
-// apart returns what says why a gate does not concern the work on a base.
-func (j *Judge) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
-	if c.Base == "" {
-		return nil, nil //nolint:nilnil // each gate judges
-	}
-	changed, err := j.changed(ctx, c.Base, c.Hash)
-	return func(g gate.Gate) string { return gate.Apart(g, changed, c.Task.Criteria) }, err
 }
 
 // changed returns the files in which two commits or trees differ.

@@ -3,10 +3,13 @@ package worker
 import (
 	"cmp"
 	"context"
+	"os"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -77,22 +80,53 @@ func (s *Sessions) here(ctx context.Context, t Talk, role agent.Role, m Model) (
 			holds = other.Context
 		}
 	}
-	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), t.about(), holds)
-	if err != nil || t.Role != nexus.Coder && t.Role != nexus.Tester {
-		return prompt.Here{Rules: rules, Map: text}, err
+	in, about, err := s.in(t)
+	if err != nil {
+		return prompt.Here{}, err
 	}
-	tests, err := s.Maps.Existing(ctx, s.Trees.Git(), t.start(), t.Task.Files)
+	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), about, holds)
+	if err != nil || t.Role != nexus.Coder && t.Role != nexus.Tester {
+		return prompt.Here{Rules: rules, Map: text, In: in}, err
+	}
+	tests, err := s.Maps.Existing(ctx, s.Trees.Git(), t.start(), t.Task.Files, in.Dir)
 	if err != nil {
 		return prompt.Here{}, err
 	}
 	past, err := s.Maps.History(ctx, s.Trees.Git(), cmp.Or(t.Attempt.Base, t.Base), t.start(), t.Task.Files)
-	return prompt.Here{Rules: rules, Map: text, Tests: tests, Past: past}, err
+	return prompt.Here{Rules: rules, Map: text, Tests: tests, Past: past, In: in}, err
+}
+
+// in returns the package that a session's task is about, zero where there is none or
+// several are, and what a map for it is about.
+func (s *Sessions) in(t Talk) (in prompt.Package, about codemap.About, err error) {
+	about = t.about()
+	if t.Role == nexus.Scout || t.Role == nexus.Planner || t.Task.Package == "" {
+		return in, about, nil
+	}
+	repo := monorepo.Read(os.DirFS(t.Tree.Dir))
+	p, ok := repo.Of(t.Task.Package)
+	if !ok || !repo.Several() || p.Dir != t.Task.Package {
+		return in, about, nil
+	}
+	gates, err := s.Judge.Gates(t.Tree.Dir)
+	in = prompt.Package{Package: p}
+	for _, g := range gates {
+		if path.Clean(g.Dir) == p.Dir && len(g.Args) > 0 {
+			in.Gates = append(in.Gates, g.Name+": "+prompt.Code("cd "+p.Dir+" && "+g.Command()))
+		}
+	}
+	about.Own, about.Near = p.Dir, p.Needs
+	return in, about, err
 }
 
 // rulesFor returns what holds for a session's task besides what always does.
 func (s *Sessions) rulesFor(t Talk) []prompt.Section {
 	about := t.about()
-	return s.Rules.For(t.Task.Files, about.Task+"\n"+t.Goal).Sections()
+	files := t.Task.Files
+	if t.Task.Package != "" {
+		files = append([]string{t.Task.Package}, files...)
+	}
+	return s.Rules.For(files, about.Task+"\n"+t.Goal).Sections()
 }
 
 // start returns the commit that a session begins at.

@@ -119,21 +119,23 @@ type Judge struct {
 	Site  *Site
 	Trees *worktree.Store
 
-	Gates    func(dir string) ([]gate.Gate, error) // of a tree, in order
-	Steps    []config.NamedStep                    // what is done with work once it is written
-	Related  Related                               // when the tests that a change concerns run alone
-	Autofix  bool                                  // formatters and linters put changes right before the gates judge
-	Bases    *Bases
-	Faults   mutate.Check       // asks whether tests notice faults
-	Meter    *measure.Meter     // holds changes to the definition of done; nil: nobody does
-	Leaks    *leak.Finder       // looks for secrets in changes; nil: nobody does
-	Kit      *depend.Kit        // gives trees their dependencies; nil: nobody does
-	Checkout string             // the user's, in which packages may be installed; only read
-	Fetched  usercache.User     // whose tools have fetched something that gates and agents may read
-	Caches   []string           // build caches of the user's, which gates may read
-	Exe      string             // this program, which builds call for their cache; empty for none
-	GateTime time.Duration      // of one gate; 0 for no limit of its own
-	Versions *gate.ToolVersions // of tools, remembered
+	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Steps      []config.NamedStep                    // what is done with work once it is written
+	Related    Related                               // when the tests that a change concerns run alone
+	Packages   map[string]config.Package             // what the settings say about packages of the repository
+	Everywhere bool                                  // gates judge all packages, also those that do not need what changed
+	Autofix    bool                                  // formatters and linters put changes right before the gates judge
+	Bases      *Bases
+	Faults     mutate.Check       // asks whether tests notice faults
+	Meter      *measure.Meter     // holds changes to the definition of done; nil: nobody does
+	Leaks      *leak.Finder       // looks for secrets in changes; nil: nobody does
+	Kit        *depend.Kit        // gives trees their dependencies; nil: nobody does
+	Checkout   string             // the user's, in which packages may be installed; only read
+	Fetched    usercache.User     // whose tools have fetched something that gates and agents may read
+	Caches     []string           // build caches of the user's, which gates may read
+	Exe        string             // this program, which builds call for their cache; empty for none
+	GateTime   time.Duration      // of one gate; 0 for no limit of its own
+	Versions   *gate.ToolVersions // of tools, remembered
 }
 
 // Sessions has the conversations of agents with models.

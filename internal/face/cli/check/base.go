@@ -106,7 +106,9 @@ func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f
 	if err != nil {
 		return nil, err
 	}
-	now.Apart = aside(f.gates, b.changed)
+	of := effect(b.now, c, b.changed)
+	gates = gate.Nearest(gates, of.Steps)
+	now.Apart = aside(f.gates, b.changed, of)
 	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
 	err = b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
 	if err != nil || f.related || !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && b.known[g.Name].Hung() }) {

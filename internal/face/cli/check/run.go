@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -313,13 +314,22 @@ func (b *base) compare(ctx context.Context, a *console.Console, got *judged, g g
 
 // aside returns what says why a gate does not concern a change. One that is
 // named judges in any case.
-func aside(names, files []string) func(gate.Gate) string {
+func aside(names, files []string, of monorepo.Effect) func(gate.Gate) string {
 	return func(g gate.Gate) string {
 		if len(names) > 0 && asked(names, g) {
 			return ""
 		}
-		return gate.Apart(g, files, nil)
+		return cmp.Or(gate.Apart(g, files, nil), of.Spares(g.Dir))
 	}
+}
+
+// effect returns which packages of a directory a change may break; any of them where
+// the settings let all be judged.
+func effect(dir string, c config.Gates, files []string) monorepo.Effect {
+	if c.Scope == "all" || app.Top(dir) != dir { // files are named from the top
+		return monorepo.Effect{}
+	}
+	return monorepo.Read(os.DirFS(dir)).Effect(files)
 }
 
 // own returns what runs gates on the working tree itself, and the record of
@@ -337,7 +347,7 @@ func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box
 		if err != nil {
 			return r, s, err
 		}
-		r.Apart = aside(f.gates, files)
+		r.Apart = aside(f.gates, files, effect(dir, settings.Gates, files))
 	}
 	s, err = readFlaky(ctx, dir, f.base, a.Now())
 	r.Net, r.Quarantine = grant.Gate, s.QuarantineOn

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -71,7 +72,7 @@ func TestAsideOnlyWhatIsNotNamed(t *testing.T) {
 		names []string
 		want  string
 	}{{nil, why}, {[]string{"lint"}, why}, {[]string{"build-web"}, ""}, {[]string{"lint", "build"}, ""}} {
-		if got := aside(c.names, files)(g); got != c.want {
+		if got := aside(c.names, files, monorepo.Effect{})(g); got != c.want {
 			t.Errorf("%v: %q, want %q", c.names, got, c.want)
 		}
 	}

@@ -13,11 +13,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// pick returns the gates of a directory that were asked for. The look at what
+// pick returns the gates of the working tree that were asked for. The look at what
 // judges is none that runs, and may be asked for alone.
 func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone bool, err error) {
+	if err := detect.CheckPackages(dir, c); err != nil {
+		return nil, false, err
+	}
 	rest := slices.DeleteFunc(apart(f.gates), func(n string) bool { return n == tamper.Gate })
 	if len(rest) == 0 && len(f.gates) > 0 {
 		return nil, true, nil

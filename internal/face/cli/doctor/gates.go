@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // are found, and whether their programs are there, inside of the sandbox.
 func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, run bool) []Check {
 	gates, err := detect.Gates(dir, c)
-	if err != nil {
+	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
 		return []Check{checked("gates", "", err)}
 	}
 	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program

@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
@@ -26,18 +30,73 @@ type mapped struct {
 	History    *codemap.History `json:"history,omitempty"` // of --with
 }
 
+// united is the answer of `map --packages --json`.
+type united struct {
+	Packages []monorepo.Package `json:"packages"`
+	Problems []monorepo.Problem `json:"problems"`
+}
+
+// units returns the packages of the working tree.
+func units(a *console.Console, words string) (*united, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	if words != "" {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "both words and --packages were given",
+			Hint: "Words say what a map is about; leave them out.",
+		}
+	}
+	r := monorepo.Read(os.DirFS(app.Top(dir)))
+	return &united{Packages: slices.Concat([]monorepo.Package{}, r.Packages), Problems: slices.Concat([]monorepo.Problem{}, r.Problems)}, nil
+}
+
+// draw draws a table of the packages, and what is wrong with them.
+func (u *united) draw(s view.Style) string {
+	if len(u.Packages) == 0 {
+		return "no directory is a package: none has a manifest of a language that Nexus knows\n"
+	}
+	var rows [][]string
+	wide := ""
+	for _, p := range u.Packages {
+		needs := strings.Join(p.Needs, ", ")
+		if p.Wide != "" && len(u.Packages) > 1 && p.Dir != "." {
+			needs = "may need any"
+			wide += fmt.Sprintf("%s may need any package: %s\n", view.Clean(p.Dir), view.Clean(p.Wide))
+		}
+		rows = append(rows, []string{view.Clean(p.Name), view.Clean(p.Dir), strings.Join(p.Kinds, ", "), view.Clean(needs), view.Clean(strings.Join(p.Users, ", "))})
+	}
+	text := view.Table(s, []string{"package", "directory", "kind", "needs", "needed by"}, rows)
+	if wide != "" {
+		text += "\n" + wide
+	}
+	for _, p := range u.Problems {
+		text += "\n" + s.Warn("problem: "+view.Clean(p.Text)) + "\n  " + view.Clean(p.Hint) + "\n"
+	}
+	return text
+}
+
 // mapping is what `nexus map` is asked.
 type mapping struct {
 	tokens                         int
 	commit                         string
 	query, callers, dependents, of string
 	with                           string
+	packages                       bool
 }
 
 func mapCommand(a *console.Console) *cobra.Command {
 	var m mapping
 	short := "draw a map of the code, or say where something is declared, used or tested"
 	c := a.Command("map [WORDS] [flags]", short, func(ctx context.Context, args []string) error {
+		if m.packages {
+			found, err := units(a, strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			return a.Answer(found, func(s view.Style) string { return found.draw(s) })
+		}
 		found, err := m.look(ctx, a, strings.Join(args, " "))
 		if err != nil {
 			return err
@@ -52,7 +111,9 @@ func mapCommand(a *console.Console) *cobra.Command {
 	c.Flags().StringVar(&m.dependents, "dependents", "", "the files that depend on this `FILE`")
 	c.Flags().StringVar(&m.of, "tests-of", "", "the tests of this `FILE`")
 	c.Flags().StringVar(&m.with, "with", "", "what changed together with this `FILE`, and its last commits")
-	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "with", "tokens")
+	c.Flags().BoolVar(&m.packages, "packages", false, "the packages of the working tree, and which need which")
+	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "with", "tokens", "packages")
+	c.MarkFlagsMutuallyExclusive("commit", "packages")
 	a.JSONFlag(c)
 	return c
 }

@@ -237,6 +237,14 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
 	}
+	repo, err := packages(a)
+	if err != nil {
+		return err
+	}
+	spans := plan.Spans(*o.Plan, repo)
+	for _, r := range spans {
+		a.Say("risk: %s: %s: %s", r.Task, r.Text, r.Mitigation)
+	}
 	answer := struct {
 		nexus.Plan
 
@@ -244,7 +252,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
 		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
-	}{*o.Plan, plan.Risks(*o.Plan), o.Lanes, o.Steps, out.read}
+	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
 	return a.Answer(answer, func(s view.Style) string {
 		text := drawPlan(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {

@@ -54,6 +54,7 @@ func planDetails(s view.Style, goal string, p nexus.Plan) string {
 		}
 		for _, field := range []struct{ name, value string }{
 			{"group", t.Group},
+			{"package", t.Package},
 			{"tags", strings.Join(t.Tags, " ")},
 			{"files", strings.Join(t.Files, " ")},
 			{"left as they are", strings.Join(t.Keep, " ")},

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
@@ -139,10 +140,29 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	if err != nil {
 		return nexus.Plan{}, err
 	}
+	read := plan.Load
 	if plan.IsMarkdown(data) {
-		return plan.LoadMarkdown(data, settings.Limits.Size)
+		read = plan.LoadMarkdown
 	}
-	return plan.Load(data, settings.Limits.Size)
+	p, err := read(data, settings.Limits.Size)
+	if err != nil {
+		return p, err
+	}
+	repo, err := packages(a)
+	if err == nil {
+		err = plan.Place(p.Tasks, repo)
+		plan.Start(p.Tasks, repo, settings.Gates.Packages)
+	}
+	return p, err
+}
+
+// packages returns the packages of the working tree.
+func packages(a *console.Console) (*monorepo.Repo, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	return monorepo.Read(os.DirFS(app.Top(dir))), nil
 }
 
 // read fills in the goal, and the plan if there is one.

@@ -41,6 +41,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 			gates = append(gates, fromLine(name, command))
 		}
 	}
+	gates = inPackages(dir, gates, c.Packages)
 	var own []string
 	for name := range c.Commands {
 		own = append(own, name)
@@ -91,6 +92,14 @@ func Off(dir string, c config.Gates) ([]string, error) {
 		set = set && slices.Contains(steps(), Step(g.Name))
 		if named && own == "" || !named && set && step == "" {
 			off = append(off, g.Name)
+		}
+	}
+	for name, p := range found(dir, c.Packages) {
+		for _, g := range all {
+			line, set := p.Commands[Step(g.Name)]
+			if set && line == "" && within(g, name) && !slices.Contains(off, g.Name) && c.Commands[g.Name] == "" {
+				off = append(off, g.Name)
+			}
 		}
 	}
 	return off, err

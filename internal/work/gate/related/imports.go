@@ -61,7 +61,7 @@ func (s *survey) changes(g gate.Gate, l stack.Sources) (hit map[string]bool, why
 	for _, f := range s.changed {
 		_, here := local(g, f)
 		switch {
-		case idle(f) || !here && !l.Mine(f):
+		case stack.IsProse(f) || !here && !l.Mine(f):
 			continue
 		case !l.Mine(f):
 			return nil, f + " is not a source file"

@@ -61,7 +61,7 @@ func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
 // cannot be told.
 func (s *survey) owners(g gate.Gate, l stack.Sources, units []stack.Unit) (hit []string, why string) {
 	for _, f := range s.changed {
-		if _, here := local(g, f); !here || idle(f) {
+		if _, here := local(g, f); !here || stack.IsProse(f) {
 			continue
 		}
 		owner := ""

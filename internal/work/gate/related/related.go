@@ -162,16 +162,6 @@ func local(g gate.Gate, file string) (string, bool) {
 	return strings.CutPrefix(file, path.Clean(g.Dir)+"/")
 }
 
-// idle reports whether nothing that runs depends on a file: words for people.
-func idle(file string) bool {
-	switch path.Ext(file) {
-	case ".md", ".rst", ".adoc":
-		return true
-	}
-	base := path.Base(file)
-	return base == "LICENSE" || base == ".gitignore" || base == "CODEOWNERS" || strings.HasPrefix(file, ".github/")
-}
-
 // option reports whether a name would be taken for an option of a command.
 func option(file string) bool { return strings.HasPrefix(file, "-") }
 
@@ -184,7 +174,7 @@ func (s *survey) byRunner(g gate.Gate, l stack.Sources) Choice {
 	for _, f := range s.changed {
 		at, here := local(g, f)
 		switch {
-		case idle(f) || !here && !l.Mine(f):
+		case stack.IsProse(f) || !here && !l.Mine(f):
 			continue
 		case !here || !l.Mine(f):
 			return every("%s is not a module that its tests import", f)

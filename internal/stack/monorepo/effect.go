@@ -1,0 +1,179 @@
+package monorepo
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Effect says which packages a change may break. The zero Effect says that it may
+// break all of them.
+type Effect struct {
+	All     string         // why it may break any package; empty only if known
+	Changed []string       // directories of the packages that it changes
+	far     map[string]int // directories of those that it may break, with how many dependencies away from it they are
+	known   bool
+	repo    *Repo
+}
+
+// Effect returns which packages a change of some files may break. A file that is
+// not in a package, a manifest and a lock file may break all.
+func (r *Repo) Effect(changed []string) Effect {
+	e := Effect{repo: r, far: map[string]int{}, known: true}
+	if !r.Several() {
+		e.All = "the repository is one package"
+		return e
+	}
+	something := false
+	for _, f := range changed {
+		f = path.Clean(f)
+		something = something || !stack.IsProse(f)
+		if why := r.hit(&e, f); why != "" && e.All == "" {
+			e.All = why
+		}
+	}
+	e.spread(something)
+	if len(e.far) == 0 && e.All == "" {
+		e.All = "no package is known to be affected"
+	}
+	return e
+}
+
+// hit adds the packages that a changed file concerns at once, or says why that may
+// be any.
+func (r *Repo) hit(e *Effect, f string) string {
+	i, ok := r.of(f)
+	if ok && r.Packages[i].Dir != "." {
+		e.change(r.Packages[i].Dir)
+	}
+	switch {
+	case stack.IsManifest(f):
+		return f + " is a manifest"
+	case r.written(f):
+		return f + " is a lock file"
+	case ok && r.Packages[i].Dir != ".":
+		return ""
+	}
+	for _, p := range r.Packages {
+		names := func(at string) bool { return Within(at, f) || strings.TrimSuffix(f, path.Ext(f)) == at }
+		if p.Dir != "." && slices.ContainsFunc(p.reaches, names) {
+			e.far[p.Dir] = 1
+		}
+	}
+	if stack.IsProse(f) {
+		return ""
+	}
+	if ok && r.code(r.Packages[i], f) {
+		e.change(".")
+		for _, p := range r.Packages {
+			if p.Dir != "." && slices.ContainsFunc(p.Kinds, func(k string) bool { return slices.Contains(r.Packages[i].Kinds, k) }) {
+				e.near(p.Dir, 1)
+			}
+		}
+		return ""
+	}
+	return f + " belongs to no package"
+}
+
+// code reports whether a file of the root is its code, and no configuration that
+// tools of other packages may find above these.
+func (r *Repo) code(root Package, f string) bool {
+	return slices.ContainsFunc(r.kinds, func(k kind) bool {
+		return k.Syntax != nil && slices.Contains(root.Kinds, k.Name) && (strings.Contains(f, "/") || k.Name == "go") &&
+			slices.ContainsFunc(k.Syntax(), func(s stack.Syntax) bool { return slices.Contains(s.Ends, path.Ext(f)) })
+	})
+}
+
+// written reports whether tools write a file, as a lock file.
+func (r *Repo) written(f string) bool {
+	return slices.ContainsFunc(r.kinds, func(k kind) bool { return slices.Contains(k.Written, strings.ToLower(path.Base(f))) })
+}
+
+func (e *Effect) change(dir string) {
+	if e.far[dir] = 0; !slices.Contains(e.Changed, dir) {
+		e.Changed = append(e.Changed, dir)
+	}
+}
+
+func (e *Effect) near(dir string, steps int) {
+	if was, ok := e.far[dir]; !ok || was > steps {
+		e.far[dir] = steps
+	}
+}
+
+// spread adds what needs the packages that are hit, and what may need any.
+func (e *Effect) spread(something bool) {
+	for _, p := range e.repo.Packages {
+		if p.Wide != "" && something {
+			e.near(p.Dir, 1)
+		}
+	}
+	for steps := 0; ; steps++ {
+		more := false
+		for _, p := range e.repo.Packages {
+			if at, ok := e.far[p.Dir]; !ok || at != steps {
+				continue
+			}
+			for _, dir := range p.Users {
+				e.near(dir, steps+1)
+			}
+		}
+		for _, at := range e.far {
+			more = more || at > steps
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// Spares says why what judges a directory does not concern the change, empty where
+// it does or may: it judges the root, or a package that the change may break.
+func (e Effect) Spares(dir string) string {
+	if !e.known || e.All != "" || dir == "" || path.Clean(dir) == "." {
+		return ""
+	}
+	dir = path.Clean(dir)
+	own, ok := e.repo.Of(dir)
+	if !ok || own.Dir == "." {
+		return ""
+	}
+	for at := range e.far {
+		if at != "." && (Within(dir, at) || at == own.Dir) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("package %s does not need what changed: %s", own.Label(), e.said())
+}
+
+// said names what changed.
+func (e Effect) said() string {
+	const most = 3
+	dirs := slices.Clone(e.Changed)
+	if len(dirs) == 0 {
+		return "no package"
+	}
+	more := len(dirs) - most
+	text := strings.Join(dirs[:min(len(dirs), most)], ", ")
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Steps returns how many dependencies away from the change a directory is: 0 for
+// what changed and for the root, and more than any other for what is not known.
+func (e Effect) Steps(dir string) int {
+	if dir == "" || path.Clean(dir) == "." {
+		return 0
+	}
+	if p, ok := e.repo.Of(dir); ok {
+		if at, hit := e.far[p.Dir]; hit {
+			return at
+		}
+	}
+	return len(e.far) + 1
+}

@@ -1,0 +1,111 @@
+package monorepo
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// judge notes what is wrong with the packages of a repository.
+func (r *Repo) judge(tree fs.FS) {
+	r.lost(tree)
+	r.twins()
+	r.circles()
+}
+
+func (r *Repo) problem(hint, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{fmt.Sprintf(format, args...), hint})
+}
+
+// lost notes members of a workspace that are not there.
+func (r *Repo) lost(tree fs.FS) {
+	for _, p := range r.Packages {
+		for _, k := range r.kinds {
+			if k.names.Lists == nil || !slices.Contains(p.Kinds, k.Name) {
+				continue
+			}
+			for _, member := range k.names.Lists(tree, p.Dir) {
+				at := path.Join(p.Dir, member)
+				if strings.ContainsAny(member, "*?[{!") || strings.HasPrefix(at, "..") {
+					continue
+				}
+				if i, ok := r.dirs[at]; !ok || !slices.Contains(r.Packages[i].Kinds, k.Name) {
+					r.problem("Create it, or remove it from the workspace; tools of "+k.Name+" may refuse to run until then.",
+						"the %s workspace of %s names %s, which is no package", k.Name, p.Dir, at)
+				}
+			}
+		}
+	}
+}
+
+// twins notes packages of one language that have one name.
+func (r *Repo) twins() {
+	for n, k := range r.kinds {
+		for i, p := range r.Packages {
+			of := r.names[n][p.Name]
+			if len(of) < 2 || of[0] != i || !slices.Contains(p.Kinds, k.Name) {
+				continue
+			}
+			var dirs []string
+			for _, at := range of {
+				if r.Packages[at].Name == p.Name {
+					dirs = append(dirs, r.Packages[at].Dir)
+				}
+			}
+			if len(dirs) > 1 {
+				r.problem("Rename one of them. Until then, what names it counts as a dependency on all of them, "+
+					"and settings and plans name the directory.",
+					"%d packages of %s are called %s: %s", len(dirs), k.Name, p.Name, strings.Join(dirs, ", "))
+			}
+		}
+	}
+}
+
+// circles notes packages that need each other, each circle once. One that lies in
+// another is a part of it.
+func (r *Repo) circles() {
+	done := map[string]bool{}
+	for _, p := range r.Packages {
+		if done[p.Dir] || p.Dir == "." {
+			continue
+		}
+		way := r.way(p.Dir, p.Dir)
+		if len(way) == 0 {
+			continue
+		}
+		for _, dir := range way {
+			done[dir] = true
+		}
+		r.problem("Nothing breaks: a change in one of them is judged by the gates of all of them. "+
+			"Move what they share into a package of its own.",
+			"packages need each other in a circle: %s", strings.Join(append(way, p.Dir), " -> "))
+	}
+}
+
+// way returns the shortest way from a package over what it needs to another one,
+// without the end; nil for none.
+func (r *Repo) way(from, to string) []string {
+	before := map[string]string{}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range r.Packages[r.dirs[queue[0]]].Needs {
+			if next == "." || Within(next, queue[0]) || Within(queue[0], next) {
+				continue
+			}
+			if next == to {
+				way := []string{queue[0]}
+				for at := queue[0]; at != from; {
+					at = before[at]
+					way = append([]string{at}, way...)
+				}
+				return way
+			}
+			if _, seen := before[next]; !seen && next != from {
+				before[next] = queue[0]
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package stack
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+)
+
+// Names is how the packages of a language in one repository are called by each
+// other. The zero Names says nothing: then any of them may need any other.
+type Names struct {
+	// Own returns what others call the package in a directory, first what people
+	// call it; none where its manifest does not say.
+	Own func(tree fs.FS, dir string) []string
+	// Used returns the names that a file may mean packages by, with what follows
+	// Between in them. All says why the file may need any package, empty where not.
+	Used func(file, text string) (names []string, all string)
+	// Between stands between the name of a package and of what is in it.
+	Between string
+	// Lists returns the directories below one that its workspace lists, as patterns.
+	Lists func(tree fs.FS, dir string) []string
+}
+
+// IsManifest reports whether a file marks a package of some stack.
+func IsManifest(file string) bool {
+	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Alone && marked(s.Markers, []string{path.Base(file)}) })
+}
+
+// Marks reports whether one of the names in a directory makes it a package of the
+// stack.
+func (s Stack) Marks(names []string) bool {
+	return !s.Alone && marked(s.Markers, names) && !marked(s.Yields, names)
+}
+
+// IsProse reports whether nothing that runs depends on a file: words for people.
+func IsProse(file string) bool {
+	switch path.Ext(file) {
+	case ".md", ".rst", ".adoc":
+		return true
+	}
+	base := path.Base(file)
+	return base == "LICENSE" || base == ".gitignore" || base == "CODEOWNERS" || strings.HasPrefix(file, ".github/")
+}
+
+func goNames() Names {
+	quoted := regexp.MustCompile("\"([^\"\\s\\\\]+)\"")
+	return Names{
+		Between: "/",
+		Own: func(tree fs.FS, dir string) []string {
+			if name := gosrc.ModuleName(gosrc.ReadSmall(tree, path.Join(dir, "go.mod"))); name != "" {
+				return []string{name}
+			}
+			return nil
+		},
+		Used: func(file, text string) ([]string, string) {
+			switch {
+			case path.Base(file) == "go.mod":
+				return strings.Fields(text), ""
+			case path.Ext(file) == ".go":
+				return firsts(quoted, text), ""
+			}
+			return nil, ""
+		},
+		Lists: gosrc.WorkspaceOf,
+	}
+}
+
+func nodeNames() Names {
+	quoted := regexp.MustCompile("['\"`]([^'\"`\\s]+)['\"`]")
+	computed := regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:[\\w$.]+\\s*[+)]|`\\$)")
+	return Names{
+		Between: "/",
+		Own: func(tree fs.FS, dir string) []string {
+			var m struct{ Name string }
+			if json.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "package.json"))), &m) != nil || m.Name == "" {
+				return nil
+			}
+			return []string{m.Name}
+		},
+		Used: func(file, text string) ([]string, string) {
+			switch ext := path.Ext(file); {
+			case path.Base(file) == "package.json":
+				return nodeUsed(text), ""
+			case slices.Contains(scriptEnds(), ext):
+				if computed.MatchString(text) {
+					return firsts(quoted, text), "imports a module whose name is computed"
+				}
+				return firsts(quoted, text), ""
+			case ext == ".json" || ext == ".jsonc" || ext == ".json5":
+				return firsts(quoted, text), ""
+			}
+			return nil, ""
+		},
+		Lists: func(tree fs.FS, dir string) []string { return project{tree: tree, dir: dir}.workspaces() },
+	}
+}
+
+// nodeUsed returns what a package.json may mean packages by: what it depends on,
+// and the words of its other values, scripts among them.
+func nodeUsed(text string) []string {
+	var m map[string]any
+	if json.Unmarshal([]byte(text), &m) != nil {
+		return nil
+	}
+	var names []string
+	for _, section := range words("dependencies devDependencies peerDependencies optionalDependencies") {
+		of, _ := m[section].(map[string]any)
+		for name := range of {
+			names = append(names, name)
+		}
+	}
+	delete(m, "name")
+	var values func(v any)
+	values = func(v any) {
+		switch v := v.(type) {
+		case string:
+			names = append(names, Words([]string{v})...)
+		case []any:
+			for _, x := range v {
+				values(x)
+			}
+		case map[string]any:
+			for _, x := range v {
+				values(x)
+			}
+		}
+	}
+	values(m)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func pythonNames() Names {
+	needs := regexp.MustCompile(`(?m)(?:^\s*|["'])([A-Za-z0-9][\w.-]*)`)
+	dotted := regexp.MustCompile(`["']([A-Za-z_]\w*(?:\.\w+)+)["']`)
+	computed := regexp.MustCompile(`\b(?:import_module|__import__)\s*\(\s*[^"'\s]`)
+	return Names{
+		Between: ".", Own: pythonOwn,
+		Used: func(file, text string) (names []string, all string) {
+			base := path.Base(file)
+			if path.Ext(base) == ".py" {
+				for _, i := range pythonImports(text) {
+					if i.dots == 0 {
+						names = append(names, i.name)
+					}
+				}
+				names = append(names, firsts(dotted, text)...)
+				if computed.MatchString(text) {
+					all = "imports a module whose name is computed"
+				}
+			}
+			if marked(python().Markers, []string{base}) {
+				for _, name := range firsts(needs, text) {
+					names = append(names, pythonProject(name))
+				}
+			}
+			return names, all
+		},
+	}
+}
+
+// pythonProject returns the name of a project as all spellings of it have it.
+func pythonProject(name string) string {
+	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
+}
+
+// pythonOwn returns the name of a project, and the modules at its top.
+func pythonOwn(tree fs.FS, dir string) []string {
+	var own []string
+	var m struct {
+		Project struct{ Name string }
+		Tool    struct{ Poetry struct{ Name string } }
+	}
+	_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "pyproject.toml"))), &m) // what cannot be read says nothing
+	named := regexp.MustCompile(`(?m)\bname\s*=\s*["']?([\w.-]+)`)
+	for _, name := range append([]string{m.Project.Name, m.Tool.Poetry.Name},
+		append(firsts(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.cfg"))), firsts(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.py")))...)...) {
+		if name != "" {
+			own = append(own, name, pythonProject(name))
+		}
+	}
+	for _, at := range []string{dir, path.Join(dir, "src"), path.Join(dir, "lib")} {
+		entries, _ := fs.ReadDir(tree, at)
+		for _, e := range entries {
+			name, py := strings.CutSuffix(e.Name(), ".py")
+			below, _ := fs.Glob(tree, path.Join(at, e.Name(), "*.py"))
+			if (py || e.IsDir() && len(below) > 0) && !slices.Contains(words("test tests setup conftest docs doc examples scripts noxfile"), name) {
+				own = append(own, name)
+			}
+		}
+	}
+	return own
+}
+
+func rustNames() Names {
+	title := regexp.MustCompile(`(?m)^\[package\](?:\n[^\[]*?)?\nname\s*=\s*"([^"]+)"`)
+	keys := regexp.MustCompile(`(?m)^"?([\w-]+)"?\s*[.=]|dependencies\.["']?([\w-]+)|\bpackage\s*=\s*"([\w-]+)"`)
+	return Names{
+		Own: func(tree fs.FS, dir string) []string {
+			return firsts(title, strings.ReplaceAll(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml")), "\r\n", "\n"))
+		},
+		Used: func(file, text string) ([]string, string) {
+			if path.Base(file) != "Cargo.toml" {
+				return nil, "" // a crate cannot use one that its manifest does not name
+			}
+			return firsts(keys, text), ""
+		},
+		Lists: func(tree fs.FS, dir string) []string {
+			var w struct{ Workspace struct{ Members []string } }
+			_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml"))), &w) // what cannot be read says nothing
+			return w.Workspace.Members
+		},
+	}
+}
+
+// firsts returns what the groups of a pattern match in a text, each once.
+func firsts(pattern *regexp.Regexp, text string) []string {
+	var all []string
+	seen := map[string]bool{"": true}
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		for _, g := range m[1:] {
+			if !seen[g] {
+				seen[g] = true
+				all = append(all, g)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,78 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// CheckPackages refuses settings of packages that the tree does not have, which is
+// most likely a slip of the pen. A tree of earlier or later may have others, so only
+// what people work in is asked.
+func CheckPackages(dir string, c config.Gates) error {
+	if len(c.Packages) == 0 {
+		return nil
+	}
+	r := monorepo.Read(os.DirFS(dir))
+	for _, name := range slices.Sorted(maps.Keys(c.Packages)) {
+		if _, err := r.Find(name); err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("packages.%q: %v", name, err),
+				Hint: "nexus map --packages lists the packages of the repository.",
+			}
+		}
+	}
+	return nil
+}
+
+// found returns what is different in the packages that a tree has, by directory.
+func found(dir string, set map[string]config.Package) map[string]config.Package {
+	if len(set) == 0 {
+		return nil
+	}
+	r := monorepo.Read(os.DirFS(dir))
+	all := map[string]config.Package{}
+	for name, own := range set {
+		if p, err := r.Find(name); err == nil {
+			all[p.Dir] = own
+		}
+	}
+	return all
+}
+
+// inPackages replaces and turns off gates of packages as the settings say.
+func inPackages(dir string, gates []gate.Gate, set map[string]config.Package) []gate.Gate {
+	all := found(dir, set)
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		for _, step := range steps() {
+			line, ok := all[at].Commands[step]
+			if !ok {
+				continue
+			}
+			name := stack.GateName(step, at)
+			mine := func(g gate.Gate) bool { return Step(g.Name) == step && within(g, at) }
+			if i := slices.IndexFunc(gates, mine); i >= 0 {
+				name = gates[i].Name
+			}
+			gates = slices.DeleteFunc(gates, mine)
+			if line != "" {
+				g := fromLine(name, line)
+				g.Dir, g.Tests = at, g.Tests || step == "test"
+				gates = append(gates, g)
+			}
+		}
+	}
+	return gates
+}
+
+// within reports whether a gate is one of the package in a directory.
+func within(g gate.Gate, dir string) bool { return path.Clean(cmp.Or(g.Dir, ".")) == dir }

@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// scope is what of a tree the gates are to judge: what changed since its base, and
+// the packages that this may break.
+type scope struct {
+	changed  []string
+	effect   monorepo.Effect
+	criteria []nexus.Criterion
+	apart    func(gate.Gate) string // why a gate does not concern the change; nil: each judges
+}
+
+// scope returns what of a case the gates are to judge.
+func (j *Judge) scope(ctx context.Context, c Case) (s scope, err error) {
+	if c.Base == "" {
+		return s, nil
+	}
+	if s.changed, err = j.changed(ctx, c.Base, c.Hash); err != nil {
+		return s, err
+	}
+	s.criteria = slices.Concat(c.Task.Criteria, c.Checks)
+	if !j.Everywhere {
+		s.effect = monorepo.Read(os.DirFS(c.Tree.Dir)).Effect(s.changed)
+	}
+	s.apart = s.spares
+	return s, nil
+}
+
+// spares says why a gate does not concern the change.
+func (s scope) spares(g gate.Gate) string {
+	if why := gate.Apart(g, s.changed, s.criteria); why != "" {
+		return why
+	}
+	named := func(c nexus.Criterion) bool { return strings.TrimSpace(c.Check) == g.Name }
+	if slices.ContainsFunc(s.criteria, named) {
+		return ""
+	}
+	return s.effect.Spares(g.Dir)
+}
+
+// near puts, among neighbours that do the same for several packages, those of what
+// changed first, then those of what needs it.
+func (s scope) near(gates []gate.Gate) []gate.Gate { return gate.Nearest(gates, s.effect.Steps) }
