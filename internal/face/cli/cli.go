@@ -64,7 +64,8 @@ func root(a *console.Console) *cobra.Command {
 		}
 	}
 	group("work", "Work:", slices.Concat(
-		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a), docscmd.Commands(a),
+		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), quarantine.Commands(a),
+		memorycmd.Commands(a), backlogcmd.Commands(a), docscmd.Commands(a),
 	))
 	group("watch", "Steer and watch:", runscmd.Commands(a))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))

@@ -207,7 +207,9 @@ func editCommand(a *console.Console) *cobra.Command {
 	var again bool
 	var c *cobra.Command
 	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
-	c = change(a, use, "change an item, or let a rejected one wait again", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+	c = change(a, use, "change an item, or let a rejected one wait again", func(
+		ctx context.Context, s *shelf, item workitem.Item,
+	) (workitem.Item, error) {
 		changed := c.Flags().Changed
 		if item.State == workitem.Active || item.State == workitem.Queued {
 			return item, &nexus.Error{
@@ -256,7 +258,9 @@ func editCommand(a *console.Console) *cobra.Command {
 func moveCommand(a *console.Console) *cobra.Command {
 	var before, after string
 	const use = "move ID --before ID | --after ID [--json]"
-	c := change(a, use, "change the order of the items that wait", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+	c := change(a, use, "change the order of the items that wait", func(
+		ctx context.Context, s *shelf, item workitem.Item,
+	) (workitem.Item, error) {
 		if before == "" && after == "" {
 			return item, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "nothing says where to",
@@ -292,7 +296,9 @@ func moveCommand(a *console.Console) *cobra.Command {
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID --why TEXT [--json]"
-	c := change(a, use, "say that an item will not be done, and why", func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error) {
+	c := change(a, use, "say that an item will not be done, and why", func(
+		ctx context.Context, s *shelf, item workitem.Item,
+	) (workitem.Item, error) {
 		reason := strings.Join(strings.Fields(why), " ")
 		switch {
 		case reason == "":

@@ -18,7 +18,9 @@ import (
 // Criteria runs what is said to show criteria on a clean checkout of exactly one commit, in the sandbox: commands, and
 // gates of the project by their names. It returns the evidence by the check; of a gate that several packages have, the
 // worst.
-func Criteria(ctx context.Context, a *console.Console, p *app.Place, settings config.Config, rev string, checks []string) (map[string]nexus.Evidence, error) {
+func Criteria(
+	ctx context.Context, a *console.Console, p *app.Place, settings config.Config, rev string, checks []string,
+) (map[string]nexus.Evidence, error) {
 	all := map[string]nexus.Evidence{}
 	if len(checks) == 0 {
 		return all, nil

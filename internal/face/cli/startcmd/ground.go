@@ -34,7 +34,8 @@ func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Pl
 	switch {
 	case opened == nil && !founded(ctx, dir):
 		return "", false
-	case opened != nil && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}):
+	case opened != nil && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) &&
+		!errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}):
 		return "", false
 	}
 	ok := vacant(ctx, dir) || len(remains(ctx, dir)) > 0
