@@ -64,7 +64,7 @@ func Shared(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFor
 	}
 	fold(routes(s)...)
 	for range tasks {
-		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { //nolint:revive // each takes tasks away from the next
+		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { // each takes tasks away from the next
 		}
 		for _, t := range slices.Clone(candidates(s)) {
 			t.Status = nexus.Landed

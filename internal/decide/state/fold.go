@@ -76,16 +76,10 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		s.applySession(f, e.At)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed:
 		s.applyMoney(f, e.At)
 	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		s.applyQuota(f, e.At)
-	case nexus.BudgetRefused:
-		s.refuse(f)
-	case nexus.BudgetShared:
-		s.Ledger.Share(f)
-	case nexus.BudgetPressed:
-		s.Pressed = f.Percent
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
 	}
@@ -583,6 +577,12 @@ func (s *State) applyMoney(f nexus.Fact, at time.Time) {
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
 			a.Apply(f, at)
 		}
+	case nexus.BudgetRefused:
+		s.refuse(f)
+	case nexus.BudgetShared:
+		s.Ledger.Share(f)
+	case nexus.BudgetPressed:
+		s.Pressed = f.Percent
 	default:
 	}
 }

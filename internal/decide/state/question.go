@@ -51,15 +51,20 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 			if q.ID == f.ID && q.By == "" {
 				q.Answer, q.By = f.Text, f.By
 				s.answered(q, at)
-				if t, tell := s.Stepper(q), nexus.ReadStep(f.Text).Tell; t != nil && tell != "" {
-					t.Said = append(slices.Clip(t.Said), Said{Text: tell})
-				}
-				if t := s.Asker(q); t != nil && f.By != "fallback" && f.By != "auto" {
-					t.Said = append(slices.Clip(t.Said), Said{About: q.Text, Text: f.Text})
-				}
+				s.keepSaid(q)
 			}
 		}
 	default:
+	}
+}
+
+// keepSaid keeps what a person's answer says about a task.
+func (s *State) keepSaid(q *Question) {
+	if t, tell := s.Stepper(q), nexus.ReadStep(q.Answer).Tell; t != nil && tell != "" {
+		t.Said = append(slices.Clip(t.Said), Said{Text: tell})
+	}
+	if t := s.Asker(q); t != nil && q.By != "fallback" && q.By != "auto" {
+		t.Said = append(slices.Clip(t.Said), Said{About: q.Text, Text: q.Answer})
 	}
 }
 

@@ -61,16 +61,8 @@ func (s *State) admit(f nexus.Fact) error {
 		return fmt.Errorf("there is no attempt %q", id)
 	}
 	switch f := f.(type) {
-	case nexus.TaskPlanned:
-		if s.tasks[f.Task.ID] != nil {
-			return fmt.Errorf("task %q was planned before", f.Task.ID)
-		}
-	case nexus.LaneFormed:
-		for _, id := range f.Tasks {
-			if s.tasks[id] == nil {
-				return fmt.Errorf("there is no task %q", id)
-			}
-		}
+	case nexus.TaskPlanned, nexus.LaneFormed, nexus.CriterionRevised, nexus.SplitSought:
+		return s.admitTask(f)
 	case nexus.AttemptStarted:
 		if s.attempts[f.Attempt] != nil {
 			return fmt.Errorf("attempt %q was started before", f.Attempt)
@@ -81,17 +73,9 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.TrainLanded:
 		return s.admitLanding(f)
-	case nexus.CriterionRevised:
-		if f.Number < 1 || f.Number > len(s.tasks[f.Task].Criteria) {
-			return fmt.Errorf("%s has no criterion %d", f.Task, f.Number)
-		}
 	case nexus.FaultsFound:
 		if s.Mending == nil || s.Mending.ID != f.Attempt {
 			return fmt.Errorf("%q does not look for faults", f.Attempt)
-		}
-	case nexus.SplitSought:
-		if e := s.Splits.Of(f.Task); e != nil && (e.Attempt != f.Attempt || !e.Open()) {
-			return fmt.Errorf("%s was already to be split", f.Task)
 		}
 	case nexus.TaskSplit:
 		return s.admitSplit(f)
@@ -104,6 +88,32 @@ func (s *State) admit(f nexus.Fact) error {
 	case nexus.PlanApproved, nexus.FixesPlanned:
 		_, err := s.graph()
 		return err
+	default:
+	}
+	return nil
+}
+
+// admitTask refuses what cannot be true of a task, or of tasks that share a session.
+func (s *State) admitTask(f nexus.Fact) error {
+	switch f := f.(type) {
+	case nexus.TaskPlanned:
+		if s.tasks[f.Task.ID] != nil {
+			return fmt.Errorf("task %q was planned before", f.Task.ID)
+		}
+	case nexus.LaneFormed:
+		for _, id := range f.Tasks {
+			if s.tasks[id] == nil {
+				return fmt.Errorf("there is no task %q", id)
+			}
+		}
+	case nexus.CriterionRevised:
+		if f.Number < 1 || f.Number > len(s.tasks[f.Task].Criteria) {
+			return fmt.Errorf("%s has no criterion %d", f.Task, f.Number)
+		}
+	case nexus.SplitSought:
+		if e := s.Splits.Of(f.Task); e != nil && (e.Attempt != f.Attempt || !e.Open()) {
+			return fmt.Errorf("%s was already to be split", f.Task)
+		}
 	default:
 	}
 	return nil

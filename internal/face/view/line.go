@@ -257,10 +257,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		return "", describeLanding(f)
-	case nexus.RoutesSought:
-		return "routing", fmt.Sprintf("asking how difficult %s are", Count(len(f.Tasks), "task"))
-	case nexus.RoutesTold:
-		return "routing", Because(fmt.Sprintf("rated %s", Count(len(f.Routes), "task")), f.Why)
+	case nexus.RoutesSought, nexus.RoutesTold:
+		return "routing", describeRouting(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", describeFix(f)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
@@ -291,6 +289,15 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
 	}
 	return "", ""
+}
+
+// describeRouting says how it is found out how hard tasks are.
+func describeRouting(f nexus.Fact) string {
+	if told, ok := f.(nexus.RoutesTold); ok {
+		return Because(fmt.Sprintf("rated %s", Count(len(told.Routes), "task")), told.Why)
+	}
+	sought, _ := f.(nexus.RoutesSought)
+	return fmt.Sprintf("asking how difficult %s are", Count(len(sought.Tasks), "task"))
 }
 
 // describeTask says where a task stands, from its plan to its landing.

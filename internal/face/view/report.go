@@ -230,17 +230,7 @@ func next(s Style, r Run) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, q := range r.Asks {
-		switch goOn := ""; {
-		case q.Trigger == nexus.StepTrigger && r.Status.Ended():
-			add(fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it begin; or answer skip, stop, or what its agent is to know")
-		case len(q.Choices) == 0:
-			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question")
-		default:
-			if r.Status.Ended() && continues(q) {
-				goOn = " && nexus resume"
-			}
-			add("nexus approve "+q.ID+goOn, "approve; or refuse with "+refusal(q))
-		}
+		add(answering(r, q))
 	}
 	for _, t := range r.Tasks {
 		if slices.ContainsFunc(r.Asks, func(q Ask) bool { return q.Task == t.ID }) {
@@ -277,6 +267,20 @@ func next(s Style, r Run) string {
 		return text
 	}
 	return Table(Style{}, nil, rows)
+}
+
+// answering returns the command that answers a question, and what it does.
+func answering(r Run, q Ask) (command, why string) {
+	switch {
+	case q.Trigger == nexus.StepTrigger && r.Status.Ended():
+		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it begin; or answer skip, stop, or what its agent is to know"
+	case len(q.Choices) == 0:
+		return fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question"
+	case r.Status.Ended() && continues(q):
+		return "nexus approve " + q.ID + " && nexus resume", "approve; or refuse with " + refusal(q)
+	default:
+		return "nexus approve " + q.ID, "approve; or refuse with " + refusal(q)
+	}
 }
 
 // raise returns the command that continues where a cap ended a run.

@@ -223,35 +223,9 @@ type Record interface {
 // the run that has it, or waits again. An item of a run that is not here stays as it is.
 func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong []Problem, err error) {
 	known := map[nexus.RunID]*state.State{}
-	stand := func(i workitem.Item) (workitem.Item, error) {
-		if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
-			return i, nil
-		}
-		if i.Run == "" {
-			return s.orphan(ctx, r, i)
-		}
-		st, ok := known[i.Run]
-		if !ok {
-			if st, err = r.Replay(ctx, i.Run); err != nil {
-				return i, err
-			}
-			known[i.Run] = st
-		}
-		if st == nil {
-			return i, nil
-		}
-		now := i.Stand(st)
-		if i.State != workitem.Waiting && st.Item(i.ID) == nil && s.starting(i.ID) {
-			return i, nil
-		}
-		if i.State == workitem.Waiting && now.State == workitem.Waiting {
-			return i, nil // what people wrote into it since stays
-		}
-		return now, nil
-	}
 	stale := func(all []workitem.Item) (changed []workitem.Item, err error) {
 		for n, i := range all {
-			now, err := stand(i)
+			now, err := s.stand(ctx, r, known, i)
 			if err != nil {
 				return nil, err
 			}
@@ -275,6 +249,35 @@ func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong [
 	})
 	workitem.Sort(all)
 	return all, wrong, err
+}
+
+// stand returns an item with what came of it in its run. What is known of runs is kept.
+func (s Store) stand(ctx context.Context, r Record, known map[nexus.RunID]*state.State, i workitem.Item) (workitem.Item, error) {
+	if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
+		return i, nil
+	}
+	if i.Run == "" {
+		return s.orphan(ctx, r, i)
+	}
+	st, ok := known[i.Run]
+	if !ok {
+		var err error
+		if st, err = r.Replay(ctx, i.Run); err != nil {
+			return i, err
+		}
+		known[i.Run] = st
+	}
+	if st == nil {
+		return i, nil
+	}
+	now := i.Stand(st)
+	switch {
+	case i.State != workitem.Waiting && st.Item(i.ID) == nil && s.starting(i.ID):
+		return i, nil
+	case i.State == workitem.Waiting && now.State == workitem.Waiting:
+		return i, nil // what people wrote into it since stays
+	}
+	return now, nil
 }
 
 // orphan finds the run of an item that was about to be started.

@@ -200,6 +200,21 @@ func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	return planned(ctx, a, p, o, out)
 }
 
+// sayBeside says on standard error what stands below the plan on a terminal: the table on standard output is for
+// a program there.
+func sayBeside(a *console.Console, o progress.Order) {
+	style := a.Style(a.Err)
+	a.Say("%s", planEstimate(*o.Plan.Estimate))
+	for _, text := range []string{
+		view.DrawCover(style, o.Plan.Cover), drawRisks(style, *o.Plan), view.Lanes(style, o.Lanes), drawSteps(style, o.Steps),
+		view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
+	} {
+		if text != "" {
+			a.Say("%s", strings.TrimSuffix(text, "\n"))
+		}
+	}
+}
+
 // planned prints the order's plan, which a person may change before. Without a place there are no earlier runs
 // to estimate from.
 func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
@@ -220,22 +235,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		return err
 	}
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
-		a.Say("%s", planEstimate(*o.Plan.Estimate)) // the table is for a program there
-		if cover := view.DrawCover(a.Style(a.Err), o.Plan.Cover); cover != "" {
-			a.Say("%s", strings.TrimSuffix(cover, "\n"))
-		}
-		if risks := drawRisks(a.Style(a.Err), *o.Plan); risks != "" {
-			a.Say("%s", strings.TrimSuffix(risks, "\n"))
-		}
-		if lanes := view.Lanes(a.Style(a.Err), o.Lanes); lanes != "" {
-			a.Say("%s", strings.TrimSuffix(lanes, "\n"))
-		}
-		if steps := drawSteps(a.Style(a.Err), o.Steps); steps != "" {
-			a.Say("%s", strings.TrimSuffix(steps, "\n"))
-		}
-		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
-			a.Say("%s", strings.TrimSuffix(tried, "\n"))
-		}
+		sayBeside(a, o)
 	}
 	repo, err := packages(a)
 	if err != nil {
