@@ -63,8 +63,10 @@ func Triggers() []Trigger {
 			PlanTrigger, Red, FallAbort, agree, "the run asks for consent to its plan; nothing of the plan starts, and the question stays open; " +
 				"no with a reason (no: two tasks are enough) makes another plan",
 		},
-		{nexus.AddTrigger, Red, FallAbort, agree,
-			"a planner made tasks of what was added to a run; they are not worked on, and the question stays open"},
+		{
+			nexus.AddTrigger, Red, FallAbort, agree,
+			"a planner made tasks of what was added to a run; they are not worked on, and the question stays open",
+		},
 		{
 			nexus.StepTrigger, Red, FallAbort, nil, "a run that works task by task asks whether the next task may begin: yes, skip, stop, or what its agent " +
 				"is to know; the task does not begin, and the question stays open",
