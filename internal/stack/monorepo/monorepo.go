@@ -197,6 +197,9 @@ func (r *Repo) of(name string) (int, bool) {
 // Find returns the package that people mean by a name or a directory. The error
 // says what there is instead.
 func (r *Repo) Find(name string) (Package, error) {
+	if r == nil {
+		return Package{}, fmt.Errorf("no package is called %q; the repository has no packages", name)
+	}
 	if i, ok := r.dirs[path.Clean(name)]; ok {
 		return r.Packages[i], nil
 	}

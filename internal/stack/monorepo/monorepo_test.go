@@ -207,6 +207,10 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	var none *monorepo.Repo
+	if _, err := none.Find("a"); err == nil || err.Error() != `no package is called "a"; the repository has no packages` {
+		t.Error("where nothing was read:", err)
+	}
 	if p, err := r.Find("p/a/"); err != nil || p.Dir != "p/a" {
 		t.Errorf("by directory: %v, %v", p.Dir, err)
 	}
