@@ -21,8 +21,8 @@ func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, 
 	switch {
 	case a == nil:
 		return no("nothing was named to be added")
-	case s.Goal.Goal.Mode == nexus.Draft, s.Goal.Goal.Mode == nexus.Interview:
-		return no("the run only makes a plan or asks questions: no task is worked on")
+	case !s.Goal.Goal.Mode.Works():
+		return no("the run only makes a plan, asks questions or writes a spec: no task is worked on")
 	case s.Drain != nil, s.Delivering(), s.Delivers():
 		return no("the run is ending")
 	}
