@@ -216,9 +216,15 @@ func (s *State) settle(f nexus.RequestSettled) {
 	}
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
-		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
+		s.heeded(f.Seq)
 		s.Additions = slices.DeleteFunc(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
 	}
+}
+
+// heeded forgets guidance that an agent has, or that was refused. Whoever looked at the list
+// before still sees it.
+func (s *State) heeded(seq int64) {
+	s.Guidance = slices.DeleteFunc(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
 }
 
 // help marks the task that somebody helped along: one that was told something,
@@ -530,7 +536,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
-		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
+		s.heeded(f.Request)
 	}
 	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)
