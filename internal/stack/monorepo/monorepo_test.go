@@ -178,6 +178,34 @@ func TestEffect(t *testing.T) {
 	}
 }
 
+// TestFeeds says which packages those that a change may break need: what they build
+// must be there.
+func TestFeeds(t *testing.T) {
+	pkg := func(name, needs string) string {
+		return name + `/package.json={"name":"` + name + `","dependencies":{` + needs + `}}`
+	}
+	files := []string{
+		`package.json={"name":"top","devDependencies":{"tool":"*"}}`, pkg("a", ""), pkg("b", `"a":"*"`), pkg("c", `"b":"*"`), pkg("d", `"c":"*","other":"*"`), pkg("other", ""), pkg("tool", ""), pkg("lone", ""),
+	}
+	dirs := strings.Fields("a b c d other tool lone")
+	for name, c := range map[string]struct {
+		more, changed, want string
+	}{
+		"all that is needed, of what may break, too": {"", "c/x.js", "a b c d other tool"},
+		"nothing needed but by the root":             {"", "lone/x.js", "tool lone"},
+		"the last":                                   {"", "d/x.js", "a b c d other tool"},
+		"what may need any":                          {"lone/x.js=require(name)", "a/x.js", "a b c d other tool lone"},
+	} {
+		e := monorepo.Read(tree(append(slices.Clone(files), strings.Fields(c.more)...)...)).Effect([]string{c.changed})
+		if got := strings.Join(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return !e.Feeds(dir) }), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	if !(monorepo.Effect{}).Feeds("a") {
+		t.Error("the zero Effect knows that a is of no use")
+	}
+}
+
 // TestProblems tells people what is wrong.
 func TestProblems(t *testing.T) {
 	r := monorepo.Read(tree(

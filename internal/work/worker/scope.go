@@ -45,6 +45,9 @@ func (s scope) spares(g gate.Gate) string {
 	if slices.ContainsFunc(s.criteria, named) {
 		return ""
 	}
+	if g.Builds() && s.effect.Feeds(g.Dir) {
+		return ""
+	}
 	return s.effect.Spares(g.Dir)
 }
 
