@@ -55,6 +55,10 @@ func TestPackages(t *testing.T) {
 			[]string{`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/x.js=require(`@o/${name}`)", `c/package.json={"name":"c"}`, "c/x.js=require(name)", `d/package.json={"name":"d"}`},
 			[]string{"@o/a a node:", "@o/b b node: a", "c c node: ?", "d d node:"},
 		},
+		"another kind": {
+			[]string{`a/package.json={"name":"a"}`, `b/package.json={"name":"b"}`, "b/CMakeLists.txt=", `c/package.json={"name":"c"}`, "c/pyproject.toml="},
+			[]string{"a a node:", "b b node+cmake: ?", "c c node+python:"},
+		},
 		"paths": {
 			[]string{
 				"a/package.json={}", "a/src/x.js=", "b/package.json={}", "b/src/y.js=require('../../a/src/x')", "c/package.json={}", `c/tsconfig.json={"extends":"../../tsconfig.json"}`,
@@ -92,6 +96,21 @@ func TestPackages(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestComputedNames says which imports only a run of a script shows.
+func TestComputedNames(t *testing.T) {
+	for text, want := range map[string]bool{
+		"require(name)": true, "require(path.join(x, 'y'))": true, "import(getPath(x))": true, `require(cfg["p"])`: true, "await import( name )": true, "import(a ? 'b' : 'c')": true,
+		"import(`${name}`)": true, "import(`@o/a-${name}`)": true, "import(`@o/${ name }`)": true, "require('@o/a-' + name)": true, "import(/* x */ name)": true, "import(`../a-${x}`)": true,
+		"import(`@o/${name}`)": false, "import(`./words/${name}.js`)": false, "import(`../words/${name}.js`)": false, "require('@o/' + name)": false,
+		"require('x')": false, "import(`x`)": false, "import(/* webpackChunkName: \"x\" */ './x')": false, "import x from 'y'": false, "require()": false, "required(x)": false,
+	} {
+		r := monorepo.Read(tree(`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/words/x.js=", "words/x.js=", "b/x.js="+text))
+		if b, ok := r.Of("b"); !ok || (b.Wide != "") != want {
+			t.Errorf("%s: %q", text, b.Wide)
+		}
 	}
 }
 

@@ -64,10 +64,10 @@ func (w *reader) read(files []entry) {
 		switch {
 		case len(files) > mostFiles || total > mostBytes:
 			w.wide(i, "the repository is too large to be read")
-		case !slices.ContainsFunc(w.kinds, func(k kind) bool {
-			return k.names.Used != nil && slices.Contains(w.Packages[i].Kinds, k.Name)
-		}):
-			w.wide(i, fmt.Sprintf("how packages of %s need each other is not known", strings.Join(w.Packages[i].Kinds, " and ")))
+		default:
+			if kinds := w.unread(i); len(kinds) > 0 {
+				w.wide(i, fmt.Sprintf("how packages of %s need each other is not known", strings.Join(kinds, " and ")))
+			}
 		}
 	}
 	for _, f := range files {
@@ -91,6 +91,16 @@ func (w *reader) read(files []entry) {
 			w.needs[i][outer], w.needs[outer][i] = true, true
 		}
 	}
+}
+
+// unread returns the kinds of a package of which nobody reads what they need.
+func (w *reader) unread(i int) (kinds []string) {
+	for _, k := range w.kinds {
+		if k.names.Used == nil && slices.Contains(w.Packages[i].Kinds, k.Name) {
+			kinds = append(kinds, k.Name)
+		}
+	}
+	return kinds
 }
 
 func (w *reader) wide(i int, why string) {
