@@ -142,6 +142,9 @@ func nodeUsed(text string) []string {
 		switch v := v.(type) {
 		case string:
 			names = append(names, Words([]string{v})...)
+			if name, ok := aliased(v); ok {
+				names = append(names, name)
+			}
 		case []any:
 			for _, x := range v {
 				values(x)
@@ -155,6 +158,17 @@ func nodeUsed(text string) []string {
 	values(m)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// aliased returns the package that a dependency under another name is, as
+// workspace:@org/a@* or npm:a@^1.
+func aliased(version string) (name string, ok bool) {
+	protocol, name, _ := strings.Cut(version, ":")
+	at := strings.LastIndex(name, "@")
+	if protocol != "workspace" && protocol != "npm" || at < 1 {
+		return "", false
+	}
+	return name[:at], true
 }
 
 func pythonNames() Names {

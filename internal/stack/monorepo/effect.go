@@ -64,7 +64,7 @@ func (r *Repo) hit(e *Effect, f string) string {
 			e.far[p.Dir] = 1
 		}
 	}
-	if stack.IsProse(f) {
+	if stack.IsProse(f) && r.have[f] { // who named one that is gone is not known
 		return ""
 	}
 	if ok && r.code(r.Packages[i], f) {

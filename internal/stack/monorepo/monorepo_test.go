@@ -55,6 +55,10 @@ func TestPackages(t *testing.T) {
 			[]string{`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/x.js=require(`@o/${name}`)", `c/package.json={"name":"c"}`, "c/x.js=require(name)", `d/package.json={"name":"d"}`},
 			[]string{"@o/a a node:", "@o/b b node: a", "c c node: ?", "d d node:"},
 		},
+		"npm aliases": {
+			[]string{`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"b","dependencies":{"x":"workspace:@o/a@*"}}`, `c/package.json={"name":"c","dependencies":{"y":"npm:b@^1"}}`, `d/package.json={"name":"d","dependencies":{"z":"workspace:*"}}`},
+			[]string{"@o/a a node:", "b b node: a", "c c node: b", "d d node:"},
+		},
 		"another kind": {
 			[]string{`a/package.json={"name":"a"}`, `b/package.json={"name":"b"}`, "b/CMakeLists.txt=", `c/package.json={"name":"c"}`, "c/pyproject.toml="},
 			[]string{"a a node:", "b b node+cmake: ?", "c c node+python:"},
@@ -141,7 +145,7 @@ func chain() fstest.MapFS {
 		`package.json={"name":"top","workspaces":["p/*"]}`, "package-lock.json={}", "src/main.js=", "jest.config.js=",
 		`p/a/package.json={"name":"a"}`, "p/a/x.js=", `p/b/package.json={"name":"b","dependencies":{"a":"*"}}`, "p/b/x.js=",
 		`p/c/package.json={"name":"c","dependencies":{"b":"*"}}`, "p/c/x.js=", `p/d/package.json={"name":"d"}`, "p/d/x.js=",
-		`p/e/package.json={"name":"e"}`, "p/e/x.js=require(name)", "py/pyproject.toml=[project]\nname = 'py'\n", "py/test_x.py=open('../docs/data.md')\n", "docs/data.md=x", "data.txt=",
+		`p/e/package.json={"name":"e"}`, "p/e/x.js=require(name)", "py/pyproject.toml=[project]\nname = 'py'\n", "py/test_x.py=open('../docs/data.md')\n", "docs/data.md=x", "README.md=x", "data.txt=",
 	)
 }
 
@@ -159,6 +163,7 @@ func TestEffect(t *testing.T) {
 		"src/main.js":        "p/a:1 p/b:1 p/c:1 p/d:1 p/e:1", // code of the root: not py, which is another language
 		"docs/data.md":       "py:1",
 		"README.md":          "all: no package is known to be affected",
+		"GONE.md":            "all: GONE.md belongs to no package", // what read it does not name it any more, or fails
 		"data.txt":           "all: data.txt belongs to no package",
 		"jest.config.js":     "all: jest.config.js belongs to no package",
 		"p/d/package.json":   "all: p/d/package.json is a manifest",
