@@ -118,6 +118,45 @@ func TestComputedNames(t *testing.T) {
 	}
 }
 
+// TestAliases follows the names that a configuration of TypeScript in the root gives
+// to what is in packages.
+func TestAliases(t *testing.T) {
+	for name, c := range map[string]struct {
+		config, imports string
+		want            string // packages that the one with the import needs; ? for any
+	}{
+		"a file":                {`{"compilerOptions":{"paths":{"ui":["./libs/ui/src/index.ts"]}}}`, "ui", "libs/ui"},
+		"another name":          {`{"compilerOptions":{"paths":{"ui":["libs/ui/src/index.ts"]}}}`, "uint", ""},
+		"with a base":           {`{"compilerOptions":{"baseUrl":"./libs","paths":{"@x":["ui/src/index.ts"]}}}`, "@x", "libs/ui"},
+		"by the base":           {`{"compilerOptions":{"baseUrl":"libs"}}`, "ui/src/x", "libs/ui"},
+		"within a package":      {`{"compilerOptions":{"paths":{"@ui/*":["libs/ui/src/*"]}}}`, "@ui/deep/x", "libs/ui"},
+		"star of packages":      {`{"compilerOptions":{"paths":{"@x/*":["libs/*/src"]}}}`, "@x/kit", "libs/kit"},
+		"and of what they have": {`{"compilerOptions":{"paths":{"@x/*":["libs/*"]}}}`, "@x/kit/src/y", "libs/kit"},
+		"an ending":             {`{"compilerOptions":{"paths":{"@x/*/api":["libs/*/src/api.ts"]}}}`, "@x/ui/api", "libs/ui"},
+		"part of a name":        {`{"compilerOptions":{"paths":{"@x/*-z":["libs/*/src"]}}}`, "fs", "libs/kit libs/ui"},
+		"any name":              {`{"compilerOptions":{"paths":{"*":["libs/ui/src/*"]}}}`, "fs", "libs/ui"},
+		"a dollar":              {`{"compilerOptions":{"paths":{"$lib/*":["libs/ui/src/*"]}}}`, "fs", "libs/ui"},
+		"elsewhere":             {`{"compilerOptions":{"paths":{"@/*":["./src/*"],"*":["node_modules/*"],"@up":["../libs/ui"]}}}`, "@/ui", ""},
+		"comments":              {"{ // a \"paths\"\n/* b */\"compilerOptions\":{\"paths\":{\"//k/*\":[\"libs/kit/a.ts\",],\"ui\":[\"libs/ui/src/index.ts\",],},\n},}", "ui", "libs/ui"},
+		"broken":                {`{"compilerOptions":{"paths":`, "fs", "?"},
+		"broken, without names": {`{"compilerOptions":{`, "fs", ""},
+	} {
+		for _, file := range []string{"tsconfig.base.json", "jsconfig.json"} {
+			r := monorepo.Read(fstest.MapFS{
+				file: {Data: []byte(c.config)}, "app/package.json": {Data: []byte("{}")}, "app/x.ts": {Data: []byte("import x from '" + c.imports + "'\n")}, "libs/ui/package.json": {Data: []byte("{}")}, "libs/kit/package.json": {Data: []byte("{}")},
+			})
+			app, _ := r.Of("app")
+			got := strings.Join(app.Needs, " ")
+			if app.Wide != "" {
+				got = "?"
+			}
+			if got != c.want {
+				t.Errorf("%s, %s: needs %q, want %q (%s)", name, file, got, c.want, app.Wide)
+			}
+		}
+	}
+}
+
 // TestLinks follows links between packages.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
@@ -269,9 +308,10 @@ func TestProblems(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(`{"name":"a","workspaces":["*","../.."]}`, "import '../b/x'", "module x\n\nrequire a v1\n")
 	f.Add(`{"dependencies":{"":1}}`, "../../../.. cd .. `@a/$", "use (")
+	f.Add(`{"compilerOptions":{"baseUrl":"a","paths":{"a/*":["b/*/c",],"*":["*"]}},/* \" */}`, "import 'a/x'", "// \"")
 	f.Add("[", "Path(__file__).parents[99999999999]", "\x00")
 	f.Fuzz(func(t *testing.T, manifest, source, other string) {
-		r := monorepo.Read(tree("package.json="+manifest, "a/package.json="+manifest, "a/x.js="+source, "b/go.mod="+other, "b/x.go="+source, "c/pyproject.toml="+other, "c/x.py="+source, "d/Cargo.toml="+manifest))
+		r := monorepo.Read(tree("package.json="+manifest, "tsconfig.json="+manifest, "a/package.json="+manifest, "a/x.js="+source, "b/go.mod="+other, "b/x.go="+source, "c/pyproject.toml="+other, "c/x.py="+source, "d/Cargo.toml="+manifest))
 		for _, p := range r.Packages {
 			if slices.Contains(p.Needs, p.Dir) {
 				t.Errorf("%s needs itself", p.Dir)

@@ -50,8 +50,9 @@ func (r *Repo) list(tree fs.FS) []entry {
 // reader reads which packages the files of each may mean.
 type reader struct {
 	*Repo
-	tree  fs.FS
-	needs []map[int]bool
+	tree   fs.FS
+	needs  []map[int]bool
+	common map[int]bool // packages that scripts may mean by any name
 }
 
 func (w *reader) read(files []entry) {
@@ -70,6 +71,7 @@ func (w *reader) read(files []entry) {
 			}
 		}
 	}
+	w.aliases(files)
 	for _, f := range files {
 		i, ok := w.of(f.name)
 		switch {
@@ -86,6 +88,7 @@ func (w *reader) read(files []entry) {
 			}
 		}
 	}
+	w.share()
 	for i := range w.Packages { // one within another has its settings, and is a part of it
 		if outer, ok := w.of(path.Dir(w.Packages[i].Dir)); ok && outer != i && w.Packages[outer].Dir != "." {
 			w.needs[i][outer], w.needs[outer][i] = true, true
