@@ -130,7 +130,10 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	c := worker.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Wanted: v.Bear, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
+	c := worker.Case{
+		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Wanted: v.Bear,
+		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
+	}
 	for _, t := range v.Landed {
 		c.Checks = append(c.Checks, t.Criteria...)
 	}

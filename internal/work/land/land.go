@@ -208,7 +208,8 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 		return nil, none, err
 	}
 	evidence, err := l.Worker.Judge.Pass(ctx, worker.Case{
-		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true, Whole: l.with != "", // nothing judges after what goes to the target
+		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
+		Whole: l.with != "", // nothing judges what goes to the target after this
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)
 	if err != nil {
