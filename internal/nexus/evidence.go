@@ -26,6 +26,9 @@ const SecretsGate = "secrets"
 // AcceptGate begins the names of gates that show a criterion of one task.
 const AcceptGate = "accept: "
 
+// StepGate begins the names of gates that are steps of the pipeline.
+const StepGate = "pipeline-"
+
 // Severity is how much a finding matters.
 type Severity string
 

@@ -336,6 +336,7 @@ func TestSum(t *testing.T) {
 		"no tests for code":       {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.NotRun, gate: "test"},
 		"no tests for docs":       {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.Pass, gate: "build"},
 		"a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "lint"}}}, evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.NotRun, gate: "lint"},
+		"a step did not run":      {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.Evidence{e("test", nexus.Pass), e("pipeline-docs", nexus.NotRun)}, state: nexus.Fail, gate: "pipeline-docs"},
 		"nothing rests on it":     {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.Pass, gate: "test"},
 		"red before unknown":      {evidence: []nexus.Evidence{e("lint", nexus.Unverifiable), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
 		"it hangs as before, and nothing else judges":             {evidence: []nexus.Evidence{e("build", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},

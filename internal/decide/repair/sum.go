@@ -29,6 +29,9 @@ func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Ev
 		if e.Tree != tree || e.Optional || e.Apart {
 			continue
 		}
+		if e.State == nexus.NotRun && strings.HasPrefix(e.Gate, nexus.StepGate) {
+			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run") // a step was asked for: no other gate stands in for it
+		}
 		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))
 		if e.Hangs {
 			passed := e.State == nexus.Environmental // all its tests, before it hung

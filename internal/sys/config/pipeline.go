@@ -36,7 +36,7 @@ type NamedStep struct {
 }
 
 // Gate is the name under which a step's command judges.
-func (s NamedStep) Gate() string { return "pipeline-" + s.Name }
+func (s NamedStep) Gate() string { return nexus.StepGate + s.Name }
 
 // Is reports whether a step is done for tasks of a kind; the zero kind is code.
 func (s NamedStep) Is(k nexus.TaskKind) bool {

@@ -281,7 +281,7 @@ func (d desk) refresh(ctx context.Context, a *console.Console, names []string, f
 		return o, nil
 	}
 	for i, j := range jobs {
-		file, err := d.write(ctx, a, session, survey, j)
+		file, err := d.write(ctx, a, session, survey, j, force)
 		if err != nil {
 			return o, err
 		}
@@ -304,7 +304,7 @@ func costs(m made, o outcome) string {
 
 // write has one document written, and returns its file.
 func (d desk) write(
-	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job,
+	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job, force bool,
 ) (string, error) {
 	doc, err := codedoc.Make(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
 		said, err := session.Ask(ctx, app.Message{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.Schema()})
@@ -327,8 +327,37 @@ func (d desk) write(
 	if err != nil {
 		return "", err
 	}
+	if err := d.unchanged(j.Topic.Name); err != nil && !force {
+		return "", err
+	}
 	doc.Text, doc.Made = a.Mask.Text(doc.Text), a.Now().UTC().Format(time.DateOnly)
 	return d.shelf.Write(doc)
+}
+
+// unchanged refuses to replace a document that somebody wrote or edited since it was looked at.
+func (d desk) unchanged(name string) error {
+	docs, _, err := d.shelf.Load()
+	if err != nil {
+		return err
+	}
+	text := func(docs []codedoc.Doc) string {
+		i := slices.IndexFunc(docs, func(o codedoc.Doc) bool { return o.Name == name })
+		if i < 0 {
+			return ""
+		}
+		return docs[i].Text
+	}
+	var were []codedoc.Doc
+	for _, r := range d.rows {
+		were = append(were, r.Doc)
+	}
+	if text(docs) == text(were) {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s/%s.md was edited meanwhile", codedoc.Dir, name),
+		Hint: "It is kept as it is. Replace it with --force.",
+	}
 }
 
 func drawOutcome(s view.Style, o outcome, dry bool) string {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -76,14 +77,19 @@ func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit 
 const maxHistory = 1_000
 
 // lands returns what says whether what a run landed is part of a commit: its very commits or, after a squash, its tree.
+// What was reverted since is not.
 func (r *road) lands(ctx context.Context, commit string) (func(*state.State) bool, error) {
 	out, err := r.place.Repo.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
 	if err != nil {
 		return nil, err
 	}
 	trees := strings.Fields(out)
+	reverted, err := r.reverted(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
 	return func(s *state.State) bool {
-		if len(s.Landings) == 0 {
+		if len(s.Landings) == 0 || slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return reverted[l.Commit] }) {
 			return false
 		}
 		if s.Result != nil && slices.Contains(trees, s.Result.Verdict.Tree) {
@@ -92,6 +98,29 @@ func (r *road) lands(ctx context.Context, commit string) (func(*state.State) boo
 		_, err := r.place.Repo.Run(ctx, "merge-base", "--is-ancestor", s.Tip, commit)
 		return err == nil // a commit that is not there is not part of it
 	}, nil
+}
+
+// revert finds the commit that git revert says it takes back.
+var revert = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
+
+// reverted returns the commits that later ones take back, as git revert says so, unless that was taken back in turn.
+func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, error) {
+	out, err := r.place.Repo.Run(ctx, "log", "-z", "--format=%H%n%B", "--grep=^This reverts commit ",
+		fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for text := range strings.SplitSeq(out, "\x00") { // the newest first
+		by, body, _ := strings.Cut(text, "\n")
+		if all[by] {
+			continue
+		}
+		for _, m := range revert.FindAllStringSubmatch(body, -1) {
+			all[m[1]] = true
+		}
+	}
+	return all, nil
 }
 
 // tried is what the checks of a milestone said last, and of which commit. It saves time, and decides nothing: of

@@ -118,7 +118,7 @@ func write(ctx context.Context, a *console.Console, o order) (written, error) {
 	if taken != nil {
 		order.Run = taken.Run
 	}
-	err = ask(ctx, a, p, order, &w)
+	err = ask(ctx, a, p, order, &w, o.force)
 	return w, err
 }
 
@@ -152,8 +152,9 @@ func aim(ctx context.Context, a *console.Console, o order) (written, error) {
 	return w, a.Walled(!a.Person())
 }
 
-// ask has the spec written, or takes up the run that writes it, and keeps what came of it.
-func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, w *written) error {
+// ask has the spec written, or takes up the run that writes it, and keeps what came of it. A file that somebody wrote
+// meanwhile is replaced only by force.
+func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, w *written, force bool) error {
 	var s *state.State
 	var err error
 	if o.Run != "" {
@@ -192,6 +193,12 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order
 	made, _ := spec.Read(text)
 	if w.Spec, w.Depth, w.Warning = &made, made.Depth, s.Spec.Written.Warning; w.Warning != "" {
 		a.Say("warning: %s", view.Clean(w.Warning))
+	}
+	if _, err := os.Lstat(filepath.Join(p.Repo.Work, w.File)); err == nil && !force {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: w.File + " was written meanwhile",
+			Hint: fmt.Sprintf("What came of the run is kept: nexus spec --resume %s --name OTHER writes it down, or --force replaces the file.", s.Run),
+		}
 	}
 	return Keep(p.Repo.Work, w.File, text)
 }
