@@ -78,7 +78,7 @@ func Read(tree fs.FS) *Repo {
 		return r
 	}
 	r.call(tree)
-	w := reader{Repo: r, tree: tree, needs: make([]map[int]bool, len(r.Packages))}
+	w := reader{Repo: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
 	w.read(files)
 	r.tie(w.needs)
 	r.judge(tree)
