@@ -55,7 +55,7 @@ func (p *Place) Held(ctx context.Context) (r journal.Run, ok bool, err error) {
 		if err != nil {
 			return r, false, err
 		}
-		if m := s.Goal.Goal.Mode; m != nexus.Draft && m != nexus.Interview && !s.Status.Ended() {
+		if s.Goal.Goal.Mode.Works() && !s.Status.Ended() {
 			return r, true, nil
 		}
 	}

@@ -86,6 +86,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 		return nil, err
 	}
 	c.Limits.RunMoney = max(c.Limits.RunMoney-o.Spent, 0)
+	c.Limits.Items = cmp.Or(o.Items, c.Limits.Items)
 	past, err := Past(ctx, p.Journal, "")
 	if err != nil {
 		return nil, err

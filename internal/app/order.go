@@ -34,6 +34,7 @@ type Order struct {
 	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
 
 	Added []nexus.Request // what there is to do in the mode of the backlog
+	Items int             // of those that are worked on at once, where other runs work on some; 0: as the settings say
 
 	Checked *nexus.RunChecked // what was found before; nil where nobody looked
 	Refuse  func() error      // says what else keeps the run from starting; nil: nothing

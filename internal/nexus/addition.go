@@ -45,10 +45,12 @@ const (
 type StepAnswer struct {
 	Skip, Stop bool   // it is left out; the run ends
 	Tell       string // what its agent is to know; empty for nothing
+	Unclear    bool   // it begins like a no, and says more: neither is done
 }
 
 // ReadStep reads the answer to whether a task may begin. A yes and words for its agent
-// let it begin, "skip" and a no leave it out, "stop" ends the run.
+// let it begin, "skip" and a no leave it out, "stop" ends the run. Words that begin like a
+// no may be either, unless they follow "tell:".
 func ReadStep(answer string) StepAnswer {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -66,6 +68,24 @@ func ReadStep(answer string) StepAnswer {
 		return StepAnswer{Tell: rest}
 	case word == "tell" && rest != "":
 		return StepAnswer{Tell: rest}
+	case refuses(answer):
+		return StepAnswer{Unclear: true}
 	}
 	return StepAnswer{Tell: answer}
+}
+
+// refuses reports whether an answer begins like a no.
+func refuses(answer string) bool {
+	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool {
+		return !unicode.IsLetter(r) && r != '\'' && r != '\u2019'
+	})
+	if len(words) == 0 {
+		return false
+	}
+	switch first := strings.NewReplacer("'", "", "\u2019", "").Replace(words[0]); first {
+	case "n", "no", "nope", "nah", "not", "never", "skip", "stop", "abort", "quit", "q", "cancel", "reject", "rejected", "dont":
+		return true
+	default:
+		return first == "do" && len(words) > 1 && words[1] == "not"
+	}
 }

@@ -54,6 +54,9 @@ const (
 	Specify   Mode = "specify"   // a spec of the goal, and no work
 )
 
+// Works reports whether a run of that mode works on tasks.
+func (m Mode) Works() bool { return m != Draft && m != Interview && m != Specify }
+
 // Tier is how strong, and how expensive, a model is.
 type Tier string
 

@@ -74,7 +74,6 @@ func goNames() Names {
 
 func nodeNames() Names {
 	quoted := regexp.MustCompile("['\"`]([^'\"`\\s]+)['\"`]")
-	computed := regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:[\\w$.]+\\s*[+)]|`\\$)")
 	return Names{
 		Between: "/",
 		Own: func(tree fs.FS, dir string) []string {
@@ -89,7 +88,7 @@ func nodeNames() Names {
 			case path.Base(file) == "package.json":
 				return nodeUsed(text), ""
 			case slices.Contains(scriptEnds(), ext):
-				if computed.MatchString(text) {
+				if nodeComputes(text) {
 					return firsts(quoted, text), "imports a module whose name is computed"
 				}
 				return firsts(quoted, text), ""
@@ -100,6 +99,27 @@ func nodeNames() Names {
 		},
 		Lists: func(tree fs.FS, dir string) []string { return project{tree: tree, dir: dir}.workspaces() },
 	}
+}
+
+var (
+	nodeComputed = regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*[^'\"`\\s)/]")
+	nodeBegun    = regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:`([^`$]*)\\$([^`]*)|['\"]([^'\"\n]*)['\"]\\s*\\+)")
+)
+
+// nodeComputes reports whether a script imports a module by a name that only a run
+// of it shows. One that is put together after a directory, or after a scope such as
+// @org/, is known well enough.
+func nodeComputes(text string) bool {
+	if nodeComputed.MatchString(text) {
+		return true
+	}
+	return slices.ContainsFunc(nodeBegun.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		begin := m[1] + m[3]
+		scope := strings.HasPrefix(begin, "@") && strings.Index(begin, "/") == len(begin)-1 && !strings.ContainsAny(m[2], " \t\n")
+		below := strings.HasPrefix(begin, "./") && !strings.Contains(begin, "..")
+		above := strings.HasPrefix(begin, ".") && strings.HasSuffix(begin, "/")
+		return !scope && !below && !above
+	})
 }
 
 // nodeUsed returns what a package.json may mean packages by: what it depends on,
@@ -122,6 +142,9 @@ func nodeUsed(text string) []string {
 		switch v := v.(type) {
 		case string:
 			names = append(names, Words([]string{v})...)
+			if name, ok := aliased(v); ok {
+				names = append(names, name)
+			}
 		case []any:
 			for _, x := range v {
 				values(x)
@@ -135,6 +158,17 @@ func nodeUsed(text string) []string {
 	values(m)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// aliased returns the package that a dependency under another name is, as
+// workspace:@org/a@* or npm:a@^1.
+func aliased(version string) (name string, ok bool) {
+	protocol, name, _ := strings.Cut(version, ":")
+	at := strings.LastIndex(name, "@")
+	if protocol != "workspace" && protocol != "npm" || at < 1 {
+		return "", false
+	}
+	return name[:at], true
 }
 
 func pythonNames() Names {

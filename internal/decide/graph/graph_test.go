@@ -127,6 +127,11 @@ func TestConflicts(t *testing.T) {
 		{".", "x", true},
 		{"", "x", false},
 		{`pkg\x.go`, "pkg/x.go", true},
+		{"a/package.json", "b/package.json", true}, // one lock file
+		{"a/package.json", "b/Cargo.toml", false},
+		{"a/requirements-dev.txt", "b/requirements.txt", true},
+		{"a/requirements.txt", "uv.lock", true},
+		{"a/requirements.txt", "b/notes.txt", false},
 		{"../up", "up", true}, // leaving the root leads nowhere else
 	} {
 		g := build(t, []nexus.Task{{ID: "a", Files: []string{"unrelated/f", tt.a}}, {ID: "b", Files: []string{tt.b}}})

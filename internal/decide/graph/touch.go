@@ -43,29 +43,45 @@ func clash(a, b []string) bool {
 	})
 }
 
-// lockers returns, by the name of a manifest or a lock file, the language whose lock
-// file changes with it: packages of a workspace share one at its root.
-func lockers() map[string]string {
-	by := map[string]string{}
+// locker is what a language's manifests and lock files are called, as patterns.
+type locker struct {
+	kind     string
+	patterns []string // in lower case
+}
+
+// lockers returns the languages whose packages in a workspace share a lock file at
+// its root, which changes with the manifest of any.
+func lockers() []locker {
+	var all []locker
 	for _, s := range stack.All() {
 		if s.Names == nil {
 			continue
 		}
+		l := locker{kind: s.Name}
 		for _, name := range slices.Concat(s.Markers, s.Written) {
-			by[strings.ToLower(name)] = s.Name
+			l.patterns = append(l.patterns, strings.ToLower(name))
 		}
+		all = append(all, l)
 	}
-	return by
+	return all
+}
+
+// holds reports whether a file is a manifest or a lock file of the language.
+func (l locker) holds(file string) bool {
+	name := strings.ToLower(path.Base(strings.TrimSpace(file)))
+	return slices.ContainsFunc(l.patterns, func(p string) bool {
+		ok, _ := path.Match(p, name) // a bad pattern fits nothing
+		return ok || p == name
+	})
 }
 
 // locked returns what stands for the lock files that change with some of the files:
 // two tasks that declare manifests of one language collide in it.
-func locked(files []string, by map[string]string) []string {
+func locked(files []string, lockers []locker) []string {
 	var all []string
-	for _, f := range files {
-		kind, ok := by[strings.ToLower(path.Base(strings.TrimSpace(f)))]
-		if name := "\x00lock of " + kind; ok && !slices.Contains(all, name) {
-			all = append(all, name)
+	for _, l := range lockers {
+		if slices.ContainsFunc(files, l.holds) {
+			all = append(all, "\x00lock of "+l.kind)
 		}
 	}
 	return all

@@ -13,7 +13,8 @@ import (
 // before what could not be judged, and that before what did not run. A gate
 // that did not run is no pass: it decides when it is the tests of a task that
 // needs them, when one of the task's criteria rests on it, or when nothing
-// else passed. Where tests passed, those of a package that could not run on the
+// else passed. One that was left out because the change does not concern it
+// decides nothing. Where tests passed, those of a package that could not run on the
 // base either are not such tests: nobody installed what that needs. A gate that hangs as it did on the base could not judge; that is
 // left out where tests that the change concerns, or a criterion's, passed, and
 // either all of its own did too or none of the criteria rests on it.
@@ -25,7 +26,7 @@ func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Ev
 	})
 	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && tests(e.Gate) })
 	for _, e := range evidence {
-		if e.Tree != tree || e.Optional {
+		if e.Tree != tree || e.Optional || e.Apart {
 			continue
 		}
 		if e.State == nexus.NotRun && strings.HasPrefix(e.Gate, nexus.StepGate) {

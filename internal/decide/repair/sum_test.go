@@ -64,6 +64,26 @@ func TestAPackageThatCannotRunIsNoGateOfOthers(t *testing.T) {
 	}
 }
 
+// TestAGateThatIsLeftOutDecidesNothing keeps the tests of a package that the change
+// cannot break from deciding, whatever else passed, but makes no pass of them.
+func TestAGateThatIsLeftOutDecidesNothing(t *testing.T) {
+	apart := nexus.Evidence{Gate: "test-b", State: nexus.NotRun, Tree: "t", Apart: true, Why: "package b does not need what changed: a"}
+	for name, c := range map[string]struct {
+		others []nexus.Evidence
+		want   nexus.GateState
+	}{
+		"a build passed": {[]nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}}, nexus.Pass},
+		"tests passed":   {[]nexus.Evidence{{Gate: "test-a", State: nexus.Pass, Tree: "t"}}, nexus.Pass},
+		"one is red":     {[]nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: "t"}}, nexus.Fail},
+		"nothing else":   {nil, nexus.NotRun},
+	} {
+		v := repair.Sum("T1.1", nexus.Task{ID: "T1"}, "t", append(c.others, apart))
+		if v.State != c.want || v.Gate == apart.Gate {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
 // TestTheLastFailure is that of the last round that was judged, and none where
 // that was green.
 func TestTheLastFailure(t *testing.T) {

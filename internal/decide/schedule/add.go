@@ -21,8 +21,8 @@ func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, 
 	switch {
 	case a == nil:
 		return no("nothing was named to be added")
-	case s.Goal.Goal.Mode == nexus.Draft, s.Goal.Goal.Mode == nexus.Interview:
-		return no("the run only makes a plan or asks questions: no task is worked on")
+	case !s.Goal.Goal.Mode.Works():
+		return no("the run only makes a plan, asks questions or writes a spec: no task is worked on")
 	case s.Drain != nil, s.Delivering(), s.Delivers():
 		return no("the run is ending")
 	}
@@ -156,7 +156,7 @@ func joined(s *state.State, a *state.Addition, tasks []nexus.Task) []nexus.Fact 
 }
 
 // join returns the facts that give the run tasks, under names that no other task has. Those
-// that wait for no other one wait for what the addition was to wait for.
+// that need no other one need what the addition was to wait for.
 func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, error) {
 	needs := slices.Clone(a.Task.Needs)
 	for _, id := range a.Task.Needs {
@@ -179,8 +179,8 @@ func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, 
 	var fs []nexus.Fact
 	for i, t := range tasks {
 		t.ID, t.Needs, t.Wants, t.Ties = ids[i], renamed(t.Needs, names), renamed(t.Wants, names), tied(t.Ties, names)
-		if len(tasks) == 1 || len(t.After()) == 0 {
-			t.Needs = needs
+		if len(tasks) == 1 || len(t.Needs) == 0 {
+			t.Needs = slices.Clone(needs)
 		}
 		t.Priority, t.Kind = cmp.Or(a.Task.Priority, t.Priority), cmp.Or(a.Task.Kind, t.Kind)
 		t.Prefer(a.Task.Tier, a.Task.Strategy, true)

@@ -80,6 +80,9 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	if hold(s, q, r.Text) {
 		return yes(nexus.QuestionLeft{ID: q.ID})
 	}
+	if s.Stepper(q) != nil && nexus.ReadStep(r.Text).Unclear {
+		return no("say yes, skip or stop; to tell its agent something, begin with tell:")
+	}
 	by := cmp.Or(r.By, "a person")
 	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
 	fs = append(fs, stepped(s, q, r)...)

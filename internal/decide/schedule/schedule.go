@@ -284,17 +284,7 @@ func lastTrain(s *state.State) []nexus.Fact {
 func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
 
 // busy reports whether anything still works or waits for its turn.
-func busy(s *state.State) bool {
-	if s.Aboard != nil || len(s.Queue) > 0 || works(s.Judging) || dividing(s) || s.Adding() || awaits(s) {
-		return true
-	}
-	for _, t := range s.Tasks {
-		if t.Underway() {
-			return true
-		}
-	}
-	return false
-}
+func busy(s *state.State) bool { return s.Engaged() || awaits(s) }
 
 // awaits reports whether somebody is to say what else is done in the run, and may do so yet.
 func awaits(s *state.State) bool {

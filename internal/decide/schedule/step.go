@@ -11,9 +11,10 @@ import (
 )
 
 // step starts the next task of a run that works task by task, once a person let it begin.
-// A task that has begun continues without a question.
+// A task that has begun continues without a question. While something else works, nothing
+// begins, and a question that nobody answers does not end the run.
 func step(s *state.State, now time.Time) []nexus.Fact {
-	if busy(s) && s.Stepping() == nil || len(s.Active()) > 0 {
+	if s.Engaged() || busy(s) && s.Stepping() == nil {
 		return nil
 	}
 	ready := candidates(s)

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -144,44 +143,4 @@ func (s *State) Adding() bool {
 	return slices.ContainsFunc(s.Additions, func(a *Addition) bool {
 		return s.attempts[a.Attempt] != nil && s.attempts[a.Attempt].Stage == Working
 	})
-}
-
-// stepMark begins the mark of the question whether a task may begin.
-const stepMark = "step:"
-
-// StepMark returns what marks the question whether a task may begin.
-func StepMark(id nexus.TaskID) string { return stepMark + string(id) }
-
-// Step returns the question whether a task may begin, nil where nobody was asked.
-func (s *State) Step(id nexus.TaskID) *Question {
-	for _, q := range slices.Backward(s.Questions) {
-		if q.Trigger == nexus.StepTrigger && q.Mark == StepMark(id) {
-			return q
-		}
-	}
-	return nil
-}
-
-// Stepper returns the task that a question lets begin, nil for other questions.
-func (s *State) Stepper(q *Question) *Task {
-	if q.Trigger != nexus.StepTrigger {
-		return nil
-	}
-	return s.tasks[nexus.TaskID(strings.TrimPrefix(q.Mark, stepMark))]
-}
-
-// Stepping returns the question that the whole run waits for: whether its next task
-// may begin. It is nil while something else works.
-func (s *State) Stepping() *Question {
-	if !s.Limits.Step {
-		return nil
-	}
-	for _, q := range slices.Backward(s.Questions) {
-		if q.Trigger == nexus.StepTrigger && q.By == "" {
-			if t := s.Stepper(q); t != nil && t.Status == nexus.Pending {
-				return q
-			}
-		}
-	}
-	return nil
 }

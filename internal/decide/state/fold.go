@@ -23,10 +23,17 @@ func (s *State) before(e nexus.Event) {
 	s.Interview.Apply(e.Fact)
 }
 
-// apply folds an admitted event. Each case group lives in a function of its
-// own; the linter holds the switch complete.
+// apply folds an admitted event.
 func (s *State) apply(e nexus.Event) {
+	pondering := s.pondering()
 	s.before(e)
+	s.fold(e)
+	s.ponder(pondering, e.At)
+}
+
+// fold folds what a fact itself says. Each case group lives in a function of its
+// own; the linter holds the switch complete.
+func (s *State) fold(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -103,7 +110,7 @@ func (s *State) tick(f nexus.Fact, at time.Time) {
 	case nexus.RunRecovered:
 		s.hold(s.heard)
 	case nexus.RunResumed:
-		if !s.consulting() && s.Stepping() == nil {
+		if !s.consulting() && !s.pondering() {
 			s.unhold(at)
 		}
 	default:
@@ -115,26 +122,20 @@ func (s *State) tick(f nexus.Fact, at time.Time) {
 func (s *State) think(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
-		if f.Trigger == nexus.PlanTrigger || f.Trigger == nexus.StepTrigger {
+		if f.Trigger == nexus.PlanTrigger {
 			s.hold(at)
 		}
 	case nexus.QuestionAnswered:
 		s.thought(f.ID, at)
 	case nexus.QuestionLeft:
 		s.thought(f.ID, at)
-	case nexus.TaskSkipped:
-		if q := s.Step(f.Task); q != nil && q == s.Stepping() {
-			s.thought(q.ID, at)
-		}
 	default:
 	}
 }
 
-// thought lets the clock continue once nobody thinks about a question any more that the
-// whole run waits for.
+// thought lets the clock continue once nobody thinks about the plan any more.
 func (s *State) thought(id string, at time.Time) {
-	plan, step := id == s.Consent.Question && s.consulting(), s.Stepping()
-	if (plan || step != nil && step.ID == id) && s.Status != nexus.StatusPaused {
+	if id == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
 		s.unhold(at)
 	}
 }
@@ -215,9 +216,15 @@ func (s *State) settle(f nexus.RequestSettled) {
 	}
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
-		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
+		s.heeded(f.Seq)
 		s.Additions = slices.DeleteFunc(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
 	}
+}
+
+// heeded forgets guidance that an agent has, or that was refused. Whoever looked at the list
+// before still sees it.
+func (s *State) heeded(seq int64) {
+	s.Guidance = slices.DeleteFunc(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
 }
 
 // help marks the task that somebody helped along: one that was told something,
@@ -529,7 +536,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
-		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
+		s.heeded(f.Request)
 	}
 	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -28,6 +29,27 @@ func TestUnheard(t *testing.T) {
 		}
 		if got := a.Session(id).Unheard; got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestHeededBefore holds that whoever looked at the guidance before still sees what was refused or delivered since.
+func TestHeededBefore(t *testing.T) {
+	tell := func(text string) nexus.Fact {
+		return nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: text, By: "ada"}}
+	}
+	s := fold(t, nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
+		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1"}, tell("one"), tell("two"), tell("three"))
+	for _, f := range []nexus.Fact{
+		nexus.RequestSettled{Seq: s.Guidance[0].Seq, Why: "no"},
+		nexus.PromptSent{Session: "T1.1/coder.1", Request: s.Guidance[1].Seq},
+	} {
+		seen := s.Guidance
+		want := slices.Clone(seen)
+		next(t, s, f)
+		if !slices.Equal(s.Guidance, want[1:]) || !slices.Equal(seen, want) {
+			t.Errorf("after %T there is %+v, and who looked before sees %+v, want %+v", f, s.Guidance, seen, want)
 		}
 	}
 }

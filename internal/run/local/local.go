@@ -115,8 +115,8 @@ func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	return trees.Move(ctx, ref, v.Goal.Base, "")
 }
 
-// review judges the last tree of the run by its gates. It was judged when it
-// landed, so that this costs nothing but a look.
+// review judges the last tree of the run by its gates, and by those of all its
+// packages. What was judged when it landed costs nothing but a look.
 func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	s := m.Worker
 	hash, err := s.Trees.Git().Tree(ctx, v.Tip)
@@ -130,7 +130,10 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	c := worker.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Wanted: v.Bear, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
+	c := worker.Case{
+		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Wanted: v.Bear,
+		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
+	}
 	for _, t := range v.Landed {
 		c.Checks = append(c.Checks, t.Criteria...)
 	}

@@ -2,6 +2,7 @@ package monorepo
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (r *Repo) hit(e *Effect, f string) string {
 			e.far[p.Dir] = 1
 		}
 	}
-	if stack.IsProse(f) {
+	if stack.IsProse(f) && r.have[f] { // who named one that is gone is not known
 		return ""
 	}
 	if ok && r.code(r.Packages[i], f) {
@@ -147,6 +148,33 @@ func (e Effect) Spares(dir string) string {
 		}
 	}
 	return fmt.Sprintf("package %s does not need what changed: %s", own.Label(), e.said())
+}
+
+// Feeds reports whether a package that the change may break, or the root, needs the
+// package that a directory lies in, directly or not: what that builds is of use though
+// the change cannot break it.
+func (e Effect) Feeds(dir string) bool {
+	if !e.known {
+		return true
+	}
+	to, ok := e.repo.Of(path.Clean(dir))
+	if !ok {
+		return false
+	}
+	seen := map[string]bool{}
+	next := append(slices.Collect(maps.Keys(e.far)), ".")
+	for len(next) > 0 {
+		p, ok := e.repo.Of(next[0])
+		if next = next[1:]; !ok || seen[p.Dir] {
+			continue
+		}
+		if p.Dir == to.Dir || p.Wide != "" && p.Dir != "." {
+			return true
+		}
+		seen[p.Dir] = true
+		next = append(next, p.Needs...)
+	}
+	return false
 }
 
 // said names what changed.

@@ -78,7 +78,7 @@ func Read(tree fs.FS) *Repo {
 		return r
 	}
 	r.call(tree)
-	w := reader{Repo: r, tree: tree, needs: make([]map[int]bool, len(r.Packages))}
+	w := reader{Repo: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
 	w.read(files)
 	r.tie(w.needs)
 	r.judge(tree)
@@ -197,6 +197,9 @@ func (r *Repo) of(name string) (int, bool) {
 // Find returns the package that people mean by a name or a directory. The error
 // says what there is instead.
 func (r *Repo) Find(name string) (Package, error) {
+	if r == nil {
+		return Package{}, fmt.Errorf("no package is called %q; the repository has no packages", name)
+	}
 	if i, ok := r.dirs[path.Clean(name)]; ok {
 		return r.Packages[i], nil
 	}

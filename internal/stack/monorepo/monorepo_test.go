@@ -55,6 +55,14 @@ func TestPackages(t *testing.T) {
 			[]string{`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/x.js=require(`@o/${name}`)", `c/package.json={"name":"c"}`, "c/x.js=require(name)", `d/package.json={"name":"d"}`},
 			[]string{"@o/a a node:", "@o/b b node: a", "c c node: ?", "d d node:"},
 		},
+		"npm aliases": {
+			[]string{`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"b","dependencies":{"x":"workspace:@o/a@*"}}`, `c/package.json={"name":"c","dependencies":{"y":"npm:b@^1"}}`, `d/package.json={"name":"d","dependencies":{"z":"workspace:*"}}`},
+			[]string{"@o/a a node:", "b b node: a", "c c node: b", "d d node:"},
+		},
+		"another kind": {
+			[]string{`a/package.json={"name":"a"}`, `b/package.json={"name":"b"}`, "b/CMakeLists.txt=", `c/package.json={"name":"c"}`, "c/pyproject.toml="},
+			[]string{"a a node:", "b b node+cmake: ?", "c c node+python:"},
+		},
 		"paths": {
 			[]string{
 				"a/package.json={}", "a/src/x.js=", "b/package.json={}", "b/src/y.js=require('../../a/src/x')", "c/package.json={}", `c/tsconfig.json={"extends":"../../tsconfig.json"}`,
@@ -95,6 +103,60 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// TestComputedNames says which imports only a run of a script shows.
+func TestComputedNames(t *testing.T) {
+	for text, want := range map[string]bool{
+		"require(name)": true, "require(path.join(x, 'y'))": true, "import(getPath(x))": true, `require(cfg["p"])`: true, "await import( name )": true, "import(a ? 'b' : 'c')": true,
+		"import(`${name}`)": true, "import(`@o/a-${name}`)": true, "import(`@o/${ name }`)": true, "require('@o/a-' + name)": true, "import(/* x */ name)": true, "import(`../a-${x}`)": true,
+		"import(`@o/${name}`)": false, "import(`./words/${name}.js`)": false, "import(`../words/${name}.js`)": false, "require('@o/' + name)": false,
+		"require('x')": false, "import(`x`)": false, "import(/* webpackChunkName: \"x\" */ './x')": false, "import x from 'y'": false, "require()": false, "required(x)": false,
+	} {
+		r := monorepo.Read(tree(`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/words/x.js=", "words/x.js=", "b/x.js="+text))
+		if b, ok := r.Of("b"); !ok || (b.Wide != "") != want {
+			t.Errorf("%s: %q", text, b.Wide)
+		}
+	}
+}
+
+// TestAliases follows the names that a configuration of TypeScript in the root gives
+// to what is in packages.
+func TestAliases(t *testing.T) {
+	for name, c := range map[string]struct {
+		config, imports string
+		want            string // packages that the one with the import needs; ? for any
+	}{
+		"a file":                {`{"compilerOptions":{"paths":{"ui":["./libs/ui/src/index.ts"]}}}`, "ui", "libs/ui"},
+		"another name":          {`{"compilerOptions":{"paths":{"ui":["libs/ui/src/index.ts"]}}}`, "uint", ""},
+		"with a base":           {`{"compilerOptions":{"baseUrl":"./libs","paths":{"@x":["ui/src/index.ts"]}}}`, "@x", "libs/ui"},
+		"by the base":           {`{"compilerOptions":{"baseUrl":"libs"}}`, "ui/src/x", "libs/ui"},
+		"within a package":      {`{"compilerOptions":{"paths":{"@ui/*":["libs/ui/src/*"]}}}`, "@ui/deep/x", "libs/ui"},
+		"star of packages":      {`{"compilerOptions":{"paths":{"@x/*":["libs/*/src"]}}}`, "@x/kit", "libs/kit"},
+		"and of what they have": {`{"compilerOptions":{"paths":{"@x/*":["libs/*"]}}}`, "@x/kit/src/y", "libs/kit"},
+		"an ending":             {`{"compilerOptions":{"paths":{"@x/*/api":["libs/*/src/api.ts"]}}}`, "@x/ui/api", "libs/ui"},
+		"part of a name":        {`{"compilerOptions":{"paths":{"@x/*-z":["libs/*/src"]}}}`, "fs", "libs/kit libs/ui"},
+		"any name":              {`{"compilerOptions":{"paths":{"*":["libs/ui/src/*"]}}}`, "fs", "libs/ui"},
+		"a dollar":              {`{"compilerOptions":{"paths":{"$lib/*":["libs/ui/src/*"]}}}`, "fs", "libs/ui"},
+		"elsewhere":             {`{"compilerOptions":{"paths":{"@/*":["./src/*"],"*":["node_modules/*"],"@up":["../libs/ui"]}}}`, "@/ui", ""},
+		"comments":              {"{ // a \"paths\"\n/* b */\"compilerOptions\":{\"paths\":{\"//k/*\":[\"libs/kit/a.ts\",],\"ui\":[\"libs/ui/src/index.ts\",],},\n},}", "ui", "libs/ui"},
+		"broken":                {`{"compilerOptions":{"paths":`, "fs", "?"},
+		"broken, without names": {`{"compilerOptions":{`, "fs", ""},
+	} {
+		for _, file := range []string{"tsconfig.base.json", "jsconfig.json"} {
+			r := monorepo.Read(fstest.MapFS{
+				file: {Data: []byte(c.config)}, "app/package.json": {Data: []byte("{}")}, "app/x.ts": {Data: []byte("import x from '" + c.imports + "'\n")}, "libs/ui/package.json": {Data: []byte("{}")}, "libs/kit/package.json": {Data: []byte("{}")},
+			})
+			app, _ := r.Of("app")
+			got := strings.Join(app.Needs, " ")
+			if app.Wide != "" {
+				got = "?"
+			}
+			if got != c.want {
+				t.Errorf("%s, %s: needs %q, want %q (%s)", name, file, got, c.want, app.Wide)
+			}
+		}
+	}
+}
+
 // TestLinks follows links between packages.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
@@ -122,7 +184,7 @@ func chain() fstest.MapFS {
 		`package.json={"name":"top","workspaces":["p/*"]}`, "package-lock.json={}", "src/main.js=", "jest.config.js=",
 		`p/a/package.json={"name":"a"}`, "p/a/x.js=", `p/b/package.json={"name":"b","dependencies":{"a":"*"}}`, "p/b/x.js=",
 		`p/c/package.json={"name":"c","dependencies":{"b":"*"}}`, "p/c/x.js=", `p/d/package.json={"name":"d"}`, "p/d/x.js=",
-		`p/e/package.json={"name":"e"}`, "p/e/x.js=require(name)", "py/pyproject.toml=[project]\nname = 'py'\n", "py/test_x.py=open('../docs/data.md')\n", "docs/data.md=x", "data.txt=",
+		`p/e/package.json={"name":"e"}`, "p/e/x.js=require(name)", "py/pyproject.toml=[project]\nname = 'py'\n", "py/test_x.py=open('../docs/data.md')\n", "docs/data.md=x", "README.md=x", "data.txt=",
 	)
 }
 
@@ -140,6 +202,7 @@ func TestEffect(t *testing.T) {
 		"src/main.js":        "p/a:1 p/b:1 p/c:1 p/d:1 p/e:1", // code of the root: not py, which is another language
 		"docs/data.md":       "py:1",
 		"README.md":          "all: no package is known to be affected",
+		"GONE.md":            "all: GONE.md belongs to no package", // what read it does not name it any more, or fails
 		"data.txt":           "all: data.txt belongs to no package",
 		"jest.config.js":     "all: jest.config.js belongs to no package",
 		"p/d/package.json":   "all: p/d/package.json is a manifest",
@@ -178,6 +241,34 @@ func TestEffect(t *testing.T) {
 	}
 }
 
+// TestFeeds says which packages those that a change may break need: what they build
+// must be there.
+func TestFeeds(t *testing.T) {
+	pkg := func(name, needs string) string {
+		return name + `/package.json={"name":"` + name + `","dependencies":{` + needs + `}}`
+	}
+	files := []string{
+		`package.json={"name":"top","devDependencies":{"tool":"*"}}`, pkg("a", ""), pkg("b", `"a":"*"`), pkg("c", `"b":"*"`), pkg("d", `"c":"*","other":"*"`), pkg("other", ""), pkg("tool", ""), pkg("lone", ""),
+	}
+	dirs := strings.Fields("a b c d other tool lone")
+	for name, c := range map[string]struct {
+		more, changed, want string
+	}{
+		"all that is needed, of what may break, too": {"", "c/x.js", "a b c d other tool"},
+		"nothing needed but by the root":             {"", "lone/x.js", "tool lone"},
+		"the last":                                   {"", "d/x.js", "a b c d other tool"},
+		"what may need any":                          {"lone/x.js=require(name)", "a/x.js", "a b c d other tool lone"},
+	} {
+		e := monorepo.Read(tree(append(slices.Clone(files), strings.Fields(c.more)...)...)).Effect([]string{c.changed})
+		if got := strings.Join(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return !e.Feeds(dir) }), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	if !(monorepo.Effect{}).Feeds("a") {
+		t.Error("the zero Effect knows that a is of no use")
+	}
+}
+
 // TestProblems tells people what is wrong.
 func TestProblems(t *testing.T) {
 	r := monorepo.Read(tree(
@@ -207,6 +298,10 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	var none *monorepo.Repo
+	if _, err := none.Find("a"); err == nil || err.Error() != `no package is called "a"; the repository has no packages` {
+		t.Error("where nothing was read:", err)
+	}
 	if p, err := r.Find("p/a/"); err != nil || p.Dir != "p/a" {
 		t.Errorf("by directory: %v, %v", p.Dir, err)
 	}
@@ -217,9 +312,10 @@ func TestProblems(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(`{"name":"a","workspaces":["*","../.."]}`, "import '../b/x'", "module x\n\nrequire a v1\n")
 	f.Add(`{"dependencies":{"":1}}`, "../../../.. cd .. `@a/$", "use (")
+	f.Add(`{"compilerOptions":{"baseUrl":"a","paths":{"a/*":["b/*/c",],"*":["*"]}},/* \" */}`, "import 'a/x'", "// \"")
 	f.Add("[", "Path(__file__).parents[99999999999]", "\x00")
 	f.Fuzz(func(t *testing.T, manifest, source, other string) {
-		r := monorepo.Read(tree("package.json="+manifest, "a/package.json="+manifest, "a/x.js="+source, "b/go.mod="+other, "b/x.go="+source, "c/pyproject.toml="+other, "c/x.py="+source, "d/Cargo.toml="+manifest))
+		r := monorepo.Read(tree("package.json="+manifest, "tsconfig.json="+manifest, "a/package.json="+manifest, "a/x.js="+source, "b/go.mod="+other, "b/x.go="+source, "c/pyproject.toml="+other, "c/x.py="+source, "d/Cargo.toml="+manifest))
 		for _, p := range r.Packages {
 			if slices.Contains(p.Needs, p.Dir) {
 				t.Errorf("%s needs itself", p.Dir)

@@ -50,8 +50,9 @@ func (r *Repo) list(tree fs.FS) []entry {
 // reader reads which packages the files of each may mean.
 type reader struct {
 	*Repo
-	tree  fs.FS
-	needs []map[int]bool
+	tree   fs.FS
+	needs  []map[int]bool
+	common map[int]bool // packages that scripts may mean by any name
 }
 
 func (w *reader) read(files []entry) {
@@ -64,12 +65,13 @@ func (w *reader) read(files []entry) {
 		switch {
 		case len(files) > mostFiles || total > mostBytes:
 			w.wide(i, "the repository is too large to be read")
-		case !slices.ContainsFunc(w.kinds, func(k kind) bool {
-			return k.names.Used != nil && slices.Contains(w.Packages[i].Kinds, k.Name)
-		}):
-			w.wide(i, fmt.Sprintf("how packages of %s need each other is not known", strings.Join(w.Packages[i].Kinds, " and ")))
+		default:
+			if kinds := w.unread(i); len(kinds) > 0 {
+				w.wide(i, fmt.Sprintf("how packages of %s need each other is not known", strings.Join(kinds, " and ")))
+			}
 		}
 	}
+	w.aliases(files)
 	for _, f := range files {
 		i, ok := w.of(f.name)
 		switch {
@@ -86,11 +88,22 @@ func (w *reader) read(files []entry) {
 			}
 		}
 	}
+	w.share()
 	for i := range w.Packages { // one within another has its settings, and is a part of it
 		if outer, ok := w.of(path.Dir(w.Packages[i].Dir)); ok && outer != i && w.Packages[outer].Dir != "." {
 			w.needs[i][outer], w.needs[outer][i] = true, true
 		}
 	}
+}
+
+// unread returns the kinds of a package of which nobody reads what they need.
+func (w *reader) unread(i int) (kinds []string) {
+	for _, k := range w.kinds {
+		if k.names.Used == nil && slices.Contains(w.Packages[i].Kinds, k.Name) {
+			kinds = append(kinds, k.Name)
+		}
+	}
+	return kinds
 }
 
 func (w *reader) wide(i int, why string) {

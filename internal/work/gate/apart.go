@@ -26,20 +26,31 @@ func Apart(g Gate, changed []string, criteria []nexus.Criterion) string {
 }
 
 // Nearest puts gates whose directories are fewer steps away first, among those that
-// stand beside each other and do the same: build, lint, test and so on.
+// stand beside each other and do the same: lint, test and so on. Builds stay as
+// they are: one may need what another made, and that one is further away.
 func Nearest(gates []Gate, steps func(dir string) int) []Gate {
 	all := slices.Clone(gates)
-	does := func(g Gate) string { name, _, _ := strings.Cut(g.Name, "-"); return name }
 	for from := 0; from < len(all); {
 		to := from + 1
-		for to < len(all) && does(all[to]) == does(all[from]) {
+		for to < len(all) && all[to].does() == all[from].does() {
 			to++
 		}
-		slices.SortStableFunc(all[from:to], func(a, b Gate) int { return steps(a.Dir) - steps(b.Dir) })
+		if !all[from].Builds() {
+			slices.SortStableFunc(all[from:to], func(a, b Gate) int { return steps(a.Dir) - steps(b.Dir) })
+		}
 		from = to
 	}
 	return all
 }
+
+// does says what a gate does, whatever package it is of: build, lint, test and so on.
+func (g Gate) does() string {
+	name, _, _ := strings.Cut(g.Name, "-")
+	return name
+}
+
+// Builds reports whether a gate builds a package, which others may need.
+func (g Gate) Builds() bool { return g.does() == "build" }
 
 // matches reports whether a pattern fits a file: one without a slash its name,
 // any other the path, in which ** stands for any directories, or none.

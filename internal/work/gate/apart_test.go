@@ -65,6 +65,24 @@ func TestOnlyInterfaces(t *testing.T) {
 	}
 }
 
+// TestNearestKeepsBuilds puts the tests of what changed first, and leaves the builds
+// in their order: what changed may need the build of what is further away.
+func TestNearestKeepsBuilds(t *testing.T) {
+	var gates []gate.Gate
+	for _, name := range []string{"build", "build-a", "build-b", "test-a", "test-b", "test-c"} {
+		_, dir, _ := strings.Cut(name, "-")
+		gates = append(gates, gate.Gate{Name: name, Dir: dir})
+	}
+	steps := map[string]int{"a": 2, "b": 0, "c": 1}
+	var got []string
+	for _, g := range gate.Nearest(gates, func(dir string) int { return steps[dir] }) {
+		got = append(got, g.Name)
+	}
+	if want := "build build-a build-b test-b test-c test-a"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
 // TestPassLeavesOutWhatIsApart does not run a gate that the change does not
 // concern, whatever it said about the base; alone it is no pass.
 func TestPassLeavesOutWhatIsApart(t *testing.T) {

@@ -209,7 +209,8 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 	}
 	evidence, err := l.Worker.Judge.Pass(ctx, worker.Case{
 		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
-		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
+		Whole: l.with != "", // nothing judges what goes to the target after this
+		Mark:  func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)
 	if err != nil {
 		return nil, none, err

@@ -326,6 +326,25 @@ func TestHome(t *testing.T) {
 	}
 }
 
+// TestHomeIsJudgedByAllPackages lets the gates of a package that is not known to need
+// what the run changed judge it once merged onto the target: nothing judges after that.
+func TestHomeIsJudgedByAllPackages(t *testing.T) {
+	b := gate.Gate{Name: "lint-b", Dir: "b", Args: []string{"sh", "-c", `up=..; if grep -qs HIDDEN $up/a/x.js; then echo "x.js:1:1: no"; exit 1; fi`}}
+	r := newTrain(t, lint("exit 0"), b)
+	v := r.accepted(map[string]string{"a/x.js": "HIDDEN\n"})
+	v.Tip = r.commit(v.Attempt.Tree, "landed\n", r.base)
+	r.move(v.Tip, r.base)
+	_, hash := r.tree("T0.1", r.base, map[string]string{"a/package.json": `{"name":"a"}`, "b/package.json": `{"name":"b"}`})
+	v.Merge, v.Attempt = &state.Attempt{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}, nil
+	facts, err := Home(t.Context(), r.Worker, v, r.desk)
+	if err != nil || len(facts) != 1 {
+		t.Fatal(facts, err)
+	}
+	if f, ok := facts[0].(nexus.LandingRefused); !ok || !strings.Contains(f.Why, "gate lint-b fails") {
+		t.Errorf("%+v", facts[0])
+	}
+}
+
 // TestHomeThatNobodyCanMerge is refused, not an error; a budget that is used up
 // is one.
 func TestHomeThatNobodyCanMerge(t *testing.T) {

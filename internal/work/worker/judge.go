@@ -34,6 +34,7 @@ type Case struct {
 	Goal   string              // whose words may name files, too
 	Said   []nexus.Explanation // what submissions explain of what it takes away
 	Agreed bool                // what it takes away was agreed to when it was accepted
+	Whole  bool                // every package is judged, also one that the change is not known to break: this is the last look
 	Each   bool                // a criterion that is unmet keeps no other from being judged
 	Checks []nexus.Criterion   // besides the task's: a gate that is the check of one judges whatever changed
 }

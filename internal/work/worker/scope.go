@@ -29,7 +29,7 @@ func (j *Judge) scope(ctx context.Context, c Case) (s scope, err error) {
 		return s, err
 	}
 	s.criteria = slices.Concat(c.Task.Criteria, c.Checks)
-	if !j.Everywhere {
+	if !j.Everywhere && !c.Whole {
 		s.effect = monorepo.Read(os.DirFS(c.Tree.Dir)).Effect(s.changed)
 	}
 	s.apart = s.spares
@@ -43,6 +43,9 @@ func (s scope) spares(g gate.Gate) string {
 	}
 	named := func(c nexus.Criterion) bool { return strings.TrimSpace(c.Check) == g.Name }
 	if slices.ContainsFunc(s.criteria, named) {
+		return ""
+	}
+	if g.Builds() && s.effect.Feeds(g.Dir) {
 		return ""
 	}
 	return s.effect.Spares(g.Dir)

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -312,8 +313,7 @@ func rejectCommand(a *console.Console) *cobra.Command {
 				Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
 			}
 		case item.State == workitem.Queued && s.place.Journal != nil:
-			wish := nexus.Request{Verb: nexus.VerbSkip, Item: item.ID, By: a.User()}
-			if _, err := s.place.Journal.Ask(ctx, item.Run, wish); err != nil {
+			if err := runscmd.Withdraw(ctx, a, s.place, item.Run, item.ID); err != nil {
 				return item, err
 			}
 		}

@@ -45,7 +45,7 @@ func startCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if !running || !queue {
-			if err := room(a, s.items, len(items)); err != nil {
+			if o.Items, err = startcmd.Room(a, s.items, len(items)); err != nil {
 				return err
 			}
 		}
@@ -61,14 +61,6 @@ func startCommand(a *console.Console) *cobra.Command {
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	return c
-}
-
-// room sees that so many more items may be active.
-func room(a *console.Console, all []workitem.Item, more int) error {
-	for range more - 1 {
-		all = append(all[:len(all):len(all)], workitem.Item{ID: "one of those to be started", State: workitem.Active})
-	}
-	return startcmd.Room(a, all)
 }
 
 // named returns the items that are to be started: they wait.

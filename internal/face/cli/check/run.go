@@ -319,7 +319,10 @@ func aside(names, files []string, of monorepo.Effect) func(gate.Gate) string {
 		if len(names) > 0 && asked(names, g) {
 			return ""
 		}
-		return cmp.Or(gate.Apart(g, files, nil), of.Spares(g.Dir))
+		if why := gate.Apart(g, files, nil); why != "" || g.Builds() && of.Feeds(g.Dir) {
+			return why
+		}
+		return of.Spares(g.Dir)
 	}
 }
 

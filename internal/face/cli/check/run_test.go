@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,6 +76,22 @@ func TestAsideOnlyWhatIsNotNamed(t *testing.T) {
 	}{{nil, why}, {[]string{"lint"}, why}, {[]string{"build-web"}, ""}, {[]string{"lint", "build"}, ""}} {
 		if got := aside(c.names, files, monorepo.Effect{})(g); got != c.want {
 			t.Errorf("%v: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// TestAsideBuildsWhatIsNeeded lets a package be built, and not be tested, that one
+// which changed needs.
+func TestAsideBuildsWhatIsNeeded(t *testing.T) {
+	of := monorepo.Read(fstest.MapFS{
+		"a/package.json": {Data: []byte(`{"name":"a"}`)}, "b/package.json": {Data: []byte(`{"name":"b","dependencies":{"a":"*"}}`)}, "c/package.json": {Data: []byte(`{"name":"c"}`)},
+	})
+	files := []string{"b/x.js"}
+	spares := aside(nil, files, of.Effect(files))
+	for name, want := range map[string]bool{"build-a": false, "test-a": true, "build-b": false, "test-b": false, "build-c": true} {
+		_, dir, _ := strings.Cut(name, "-")
+		if why := spares(gate.Gate{Name: name, Dir: dir}); (why != "") != want {
+			t.Errorf("%s: %q", name, why)
 		}
 	}
 }

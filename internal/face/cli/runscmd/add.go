@@ -116,6 +116,35 @@ func Add(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	return got, become(ctx, p, &got)
 }
 
+// Withdraw asks a run to take back an item of the backlog, and waits a while until it did. The
+// error says why it did not. A run that nobody conducts does so when it continues.
+func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, item string) error {
+	r, err := p.Run(ctx, string(run))
+	if err != nil {
+		return err
+	}
+	e, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbSkip, Item: item, By: a.User()})
+	if err != nil || r.Holder == nil {
+		return err
+	}
+	told, err := settled(ctx, p, asked{Run: run, Seq: e.Seq, Held: true})
+	switch {
+	case err != nil:
+		return err
+	case !told.Settled:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it lets go of %s", run, item),
+			Hint: "Say it again later. nexus backlog shows how it stands.",
+		}
+	case !told.Granted:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s does not let go of %s: %s", run, item, told.Why),
+			Hint: "nexus status " + string(run) + " shows how it stands.",
+		}
+	}
+	return nil
+}
+
 // become follows a run until it is known which tasks come of an addition, or why none do yet.
 func become(ctx context.Context, p *app.Place, got *Added) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, planning, errPatience)

@@ -33,7 +33,7 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	if len(wrong) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: wrong[0].File + ": " + wrong[0].Why, Hint: wrong[0].Hint}
 	}
-	if err := Room(a, all); err != nil {
+	if o.Items, err = Room(a, all, 1); err != nil {
 		return err
 	}
 	waits := slices.DeleteFunc(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
@@ -46,11 +46,12 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	return Work(ctx, a, p, o, waits)
 }
 
-// Room returns an error that says what is active, where no other item may be.
-func Room(a *console.Console, all []workitem.Item) error {
+// Room returns how many more items may be active, 0 where any number may be. The error says
+// what is active, where not so many more may be as are wanted.
+func Room(a *console.Console, all []workitem.Item, wanted int) (int, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var active []string
 	for _, i := range all {
@@ -58,13 +59,20 @@ func Room(a *console.Console, all []workitem.Item) error {
 			active = append(active, fmt.Sprintf("%s (run %s)", i.ID, i.Run))
 		}
 	}
-	if most := settings.Limits.Items; most == 0 || len(active) < most {
-		return nil
+	most := settings.Limits.Items
+	if free := most - len(active); most == 0 || wanted <= free {
+		return max(free, 0), nil
 	}
-	return &nexus.Error{
-		Code:    nexus.CodeInvalidInput,
-		Message: fmt.Sprintf("%d items are active, and backlog.active allows no more: %s", len(active), strings.Join(active, ", ")),
-		Hint:    "Wait until one has ended, let it wait in the run that is in progress with nexus backlog start --queue, or raise backlog.active.",
+	text := fmt.Sprintf("%d items are active, and backlog.active allows no more: %s", len(active), strings.Join(active, ", "))
+	switch {
+	case len(active) == 0:
+		text = fmt.Sprintf("backlog.active allows %d items at once, and %d were named", most, wanted)
+	case len(active) < most:
+		text = fmt.Sprintf("%d of at most %d items are active, and %d more were named: %s", len(active), most, wanted, strings.Join(active, ", "))
+	}
+	return 0, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: text,
+		Hint: "Wait until one has ended, let it wait in the run that is in progress with nexus backlog start --queue, or raise backlog.active.",
 	}
 }
 

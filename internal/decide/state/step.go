@@ -1,0 +1,77 @@
+package state
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// stepMark begins the mark of the question whether a task may begin.
+const stepMark = "step:"
+
+// StepMark returns what marks the question whether a task may begin.
+func StepMark(id nexus.TaskID) string { return stepMark + string(id) }
+
+// Step returns the question whether a task may begin, nil where nobody was asked.
+func (s *State) Step(id nexus.TaskID) *Question {
+	for _, q := range slices.Backward(s.Questions) {
+		if q.Trigger == nexus.StepTrigger && q.Mark == StepMark(id) {
+			return q
+		}
+	}
+	return nil
+}
+
+// Stepper returns the task that a question lets begin, nil for other questions.
+func (s *State) Stepper(q *Question) *Task {
+	if q.Trigger != nexus.StepTrigger {
+		return nil
+	}
+	return s.tasks[nexus.TaskID(strings.TrimPrefix(q.Mark, stepMark))]
+}
+
+// Stepping returns the question that the whole run waits for: whether its next task
+// may begin. It is nil while something else works.
+func (s *State) Stepping() *Question {
+	if !s.Limits.Step {
+		return nil
+	}
+	for _, q := range slices.Backward(s.Questions) {
+		if q.Trigger == nexus.StepTrigger && q.By == "" {
+			if t := s.Stepper(q); t != nil && t.Status == nexus.Pending {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// Engaged reports whether something works, or has to before anything else begins in a run
+// that works task by task: an attempt, a landing, a planner, somebody who splits a task.
+func (s *State) Engaged() bool {
+	if s.Aboard != nil || len(s.Queue) > 0 || s.Judging != nil && s.Judging.Stage == Working || s.Adding() {
+		return true
+	}
+	return slices.ContainsFunc(s.Tasks, (*Task).Underway) ||
+		slices.ContainsFunc(s.Splits.All, func(e *Split) bool { return s.Splitting(e.Task) })
+}
+
+// pondering reports whether the whole run waits until a person lets its next task begin.
+func (s *State) pondering() bool {
+	q := s.Stepping()
+	return q != nil && !q.Left && !s.Engaged()
+}
+
+// ponder stops the run's clock while the whole run waits for a person, and lets it continue
+// when it no longer does. A pause and a recovery stop the clock themselves.
+func (s *State) ponder(was bool, at time.Time) {
+	switch is := s.pondering(); {
+	case s.Status != nexus.StatusExecuting:
+	case is:
+		s.hold(at)
+	case was:
+		s.unhold(at)
+	}
+}

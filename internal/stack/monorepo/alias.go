@@ -1,0 +1,150 @@
+package monorepo
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+)
+
+// alias is a name under which scripts import what lies at a path. Each may have one
+// star, which stands for the same in both.
+type alias struct{ name, at string }
+
+// aliases notes what the configurations of TypeScript outside of all packages, and
+// those in the root, call packages. One that cannot be read may call any of them
+// anything.
+func (w *reader) aliases(files []entry) {
+	for _, f := range files {
+		if i, ok := w.of(f.name); ok && w.Packages[i].Dir != "." || !configures(path.Base(f.name)) {
+			continue
+		}
+		all, ok := aliasesOf(gosrc.ReadSmall(w.tree, f.name), path.Dir(f.name))
+		for n, k := range w.kinds {
+			if k.Name != "node" {
+				continue
+			}
+			for i := range w.Packages {
+				if p := w.Packages[i]; !slices.Contains(p.Kinds, k.Name) || p.Dir == "." {
+					continue
+				}
+				if !ok {
+					w.wide(i, f.name+" cannot be read")
+				}
+				for _, a := range all {
+					w.alias(n, i, a)
+				}
+			}
+		}
+	}
+}
+
+// configures reports whether a file is a configuration of TypeScript or of its
+// service for JavaScript.
+func configures(base string) bool {
+	ok, _ := path.Match("[tj]sconfig*.json", base)
+	return ok
+}
+
+// aliasesOf reads the aliases of a configuration in a directory, false where they
+// cannot be read.
+func aliasesOf(text, dir string) (all []alias, ok bool) {
+	var c struct {
+		CompilerOptions struct {
+			BaseURL string `json:"baseUrl"`
+			Paths   map[string][]string
+		}
+	}
+	if err := json.Unmarshal(plainJSON(text), &c); err != nil {
+		return nil, !strings.Contains(text, `"paths"`)
+	}
+	if base := c.CompilerOptions.BaseURL; base != "" {
+		all = append(all, alias{"*", path.Join(dir, base, "*")})
+	}
+	for name, targets := range c.CompilerOptions.Paths {
+		for _, at := range targets {
+			all = append(all, alias{name, path.Join(dir, c.CompilerOptions.BaseURL, at)})
+		}
+	}
+	return all, true
+}
+
+// alias notes that scripts call a package by an alias, if that leads there. Where its
+// name is not enough to know such scripts, all need the package.
+func (w *reader) alias(kind, i int, a alias) {
+	dir := w.Packages[i].Dir
+	called, ending, starred := strings.Cut(a.name, "*")
+	before, after, star := strings.Cut(a.at, "*")
+	at := before
+	if star { // a directory, and perhaps the beginning of a name in it
+		at = path.Dir(before + "x")
+	}
+	known := !starred || strings.HasSuffix(called, "/")
+	if own, ok := w.of(at); !ok || own != i {
+		stands, ok := strings.CutPrefix(dir, before)
+		if !star || !ok {
+			return
+		}
+		called += strings.TrimSuffix(stands, after)
+		known = startsPart(ending) && startsPart(after)
+	}
+	name := strings.TrimSuffix(called, "/")
+	if name == "" || strings.Contains(name, "$") || !known {
+		w.common[i] = true
+		return
+	}
+	if !slices.Contains(w.names[kind][name], i) {
+		w.names[kind][name] = append(w.names[kind][name], i)
+	}
+}
+
+// share lets all packages with scripts need those that these may mean by any name.
+func (w *reader) share() {
+	for i := range w.Packages {
+		if !slices.Contains(w.Packages[i].Kinds, "node") {
+			continue
+		}
+		for to := range w.common {
+			w.needs[i][to] = true
+		}
+	}
+}
+
+// startsPart reports whether what follows a star begins a new part of a name.
+func startsPart(text string) bool { return text == "" || text[0] == '/' || text[0] == '.' }
+
+// plainJSON returns JSON without what configurations of TypeScript may have besides:
+// comments, and a comma before what closes.
+func plainJSON(text string) []byte {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case rest[0] == '"':
+			end := 1
+			for end < len(rest) && rest[end] != '"' {
+				if rest[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end, len(rest)-1)
+			out = append(out, rest[:end+1]...)
+			i += end
+		case strings.HasPrefix(rest, "//"):
+			line, _, _ := strings.Cut(rest, "\n")
+			i += len(line) - 1
+		case strings.HasPrefix(rest, "/*"):
+			comment, _, _ := strings.Cut(rest[2:], "*/")
+			i += len(comment) + 3
+		case rest[0] == '}' || rest[0] == ']':
+			out = append(bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte(",")), rest[0])
+		default:
+			out = append(out, rest[0])
+		}
+	}
+	return out
+}
