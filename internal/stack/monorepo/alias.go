@@ -24,20 +24,24 @@ func (w *reader) aliases(files []entry) {
 		}
 		all, ok := aliasesOf(gosrc.ReadSmall(w.tree, f.name), path.Dir(f.name))
 		for n, k := range w.kinds {
-			if k.Name != "node" {
-				continue
+			if k.Name == "node" {
+				w.call(n, all, ok, f.name)
 			}
-			for i := range w.Packages {
-				if p := w.Packages[i]; !slices.Contains(p.Kinds, k.Name) || p.Dir == "." {
-					continue
-				}
-				if !ok {
-					w.wide(i, f.name+" cannot be read")
-				}
-				for _, a := range all {
-					w.alias(n, i, a)
-				}
-			}
+		}
+	}
+}
+
+// call notes what the aliases of a configuration call the packages of a kind.
+func (w *reader) call(kind int, all []alias, read bool, config string) {
+	for i, p := range w.Packages {
+		if !slices.Contains(p.Kinds, w.kinds[kind].Name) || p.Dir == "." {
+			continue
+		}
+		if !read {
+			w.wide(i, config+" cannot be read")
+		}
+		for _, a := range all {
+			w.alias(kind, i, a)
 		}
 	}
 }

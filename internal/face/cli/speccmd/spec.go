@@ -197,7 +197,8 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order
 	if _, err := os.Lstat(filepath.Join(p.Repo.Work, w.File)); err == nil && !force {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: w.File + " was written meanwhile",
-			Hint: fmt.Sprintf("What came of the run is kept: nexus spec --resume %s --name OTHER writes it down, or --force replaces the file.", s.Run),
+			Hint: fmt.Sprintf("What came of the run is kept: nexus spec --resume %s --name OTHER writes it down, "+
+				"or --force replaces the file.", s.Run),
 		}
 	}
 	return Keep(p.Repo.Work, w.File, text)
