@@ -246,6 +246,9 @@ func next(s Style, r Run) string {
 	switch {
 	case r.Held != nil:
 		add("nexus status", "see the progress")
+	case r.Mode == nexus.Draft && r.Status == nexus.StatusDone && r.Counts.Total > 0:
+		add(fmt.Sprintf("nexus plan --run %s --markdown >plan.md && nexus run --plan plan.md", r.ID), "carry the plan out; edit it before if you like")
+	case !r.Mode.Works() && r.Status == nexus.StatusDone:
 	case !r.Status.Ended() || open && r.Status != nexus.StatusLimit:
 		add("nexus resume", "continue where it stopped")
 	}
