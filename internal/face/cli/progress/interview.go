@@ -79,6 +79,10 @@ type interviewer struct {
 
 	keys *console.Keyboard
 	id   nexus.RunID
+
+	mu   sync.Mutex // holds the fields below: the end is told while the last events come
+	told int64      // the last event that was looked at
+	live bool       // what was said before a process took it up is no news
 }
 
 // Begin implements [app.Watcher].
@@ -101,8 +105,38 @@ func (w *interviewer) Follow(ctx, work context.Context) {
 	w.talk(ctx, work)
 }
 
-// Finish implements [app.Watcher].
-func (w *interviewer) Finish(context.Context, *state.State) {}
+// Finish tells what was recorded last: the work may be over before it was looked at.
+// It implements [app.Watcher].
+func (w *interviewer) Finish(ctx context.Context, final *state.State) {
+	if final == nil {
+		return
+	}
+	w.mu.Lock()
+	after := w.told
+	w.mu.Unlock()
+	for e, err := range w.place.Journal.Events(ctx, w.id, after) {
+		if err != nil {
+			return
+		}
+		w.hear(e)
+	}
+}
+
+// hear tells an event once, if it is news. It reports whether events are news now.
+func (w *interviewer) hear(e nexus.Event) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e.Seq <= w.told {
+		return w.live
+	}
+	w.told = e.Seq
+	_, started := e.Fact.(nexus.RunStarted)
+	_, resumed := e.Fact.(nexus.RunResumed)
+	if w.live = w.live || started || resumed; w.live {
+		w.tell(e.Fact)
+	}
+	return w.live
+}
 
 // talk shows each question as it is asked, until the work is over.
 func (w *interviewer) talk(ctx, work context.Context) {
@@ -110,7 +144,6 @@ func (w *interviewer) talk(ctx, work context.Context) {
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(run.ErrInterrupted) })()
 	s := state.New(w.id)
-	live := false // what was said before a process took it up is no news
 	answered := func() {}
 	defer func() { answered() }()
 	asked := ""
@@ -118,12 +151,7 @@ func (w *interviewer) talk(ctx, work context.Context) {
 		if err != nil || s.Apply(e) != nil {
 			return
 		}
-		_, started := e.Fact.(nexus.RunStarted)
-		_, resumed := e.Fact.(nexus.RunResumed)
-		live = live || started || resumed
-		if live {
-			w.tell(e.Fact)
-		}
+		live := w.hear(e)
 		open := ""
 		if q := s.Interview.Open(); live && q != nil && !s.Interview.Paused {
 			open = s.Interview.Waits()
