@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -98,15 +97,8 @@ func (r *reader) fail(format string, args ...any) { r.failAt(r.at+1, format, arg
 
 // legible reports characters that nobody sees.
 func (r *reader) legible(line string) {
-	if !utf8.ValidString(line) {
-		r.fail("it is not UTF-8; save the file as UTF-8")
-		return
-	}
-	for _, c := range line {
-		if legible.Hidden(c) {
-			r.fail("it has an invisible character, U+%04X; delete it", c)
-			return
-		}
+	if why := spec.Illegible(line); why != "" {
+		r.fail("%s", why)
 	}
 }
 

@@ -108,16 +108,24 @@ func (r *reader) fail(format string, args ...any) { r.failAt(r.line, format, arg
 
 // legible reports characters that nobody sees.
 func (r *reader) legible(line string) {
+	if why := Illegible(line); why != "" {
+		r.fail("%s", why)
+	}
+}
+
+// Illegible says why a line of a file that people edit cannot be read as what it
+// looks like, and what to do: it is not UTF-8, or has characters that nobody sees.
+// It returns nothing where it can.
+func Illegible(line string) string {
 	if !utf8.ValidString(line) {
-		r.fail("it is not UTF-8; save the file as UTF-8")
-		return
+		return "it is not UTF-8; save the file as UTF-8"
 	}
 	for _, c := range line {
 		if legible.Hidden(c) {
-			r.fail("it has an invisible character, U+%04X; delete it", c)
-			return
+			return fmt.Sprintf("it has an invisible character, U+%04X; delete it", c)
 		}
 	}
+	return ""
 }
 
 func (r *reader) read(line string) {

@@ -103,13 +103,16 @@ func drawDiagnosis(s view.Style, d diagnosis) string {
 	if len(d.Causes) == 0 {
 		return text + "no known cause; nexus logs shows all that happened, nexus report what is missing\n"
 	}
-	blocks := func(c causes.Cause) bool { return c.Blocks }
+	rest := slices.IndexFunc(d.Causes, func(c causes.Cause) bool { return !c.Blocks }) // those that block come first
+	if rest < 0 {
+		rest = len(d.Causes)
+	}
 	for _, part := range []struct {
 		title string
 		all   []causes.Cause
 	}{
-		{"why something did not land", slices.DeleteFunc(slices.Clone(d.Causes), func(c causes.Cause) bool { return !c.Blocks })},
-		{"what cost time or money", slices.DeleteFunc(slices.Clone(d.Causes), blocks)},
+		{"why something did not land", d.Causes[:rest]},
+		{"what cost time or money", d.Causes[rest:]},
 	} {
 		if len(part.all) == 0 {
 			continue
