@@ -107,7 +107,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	routing.Experience = past.Experience(price)
 	facts := []nexus.Fact{nexus.GoalAccepted{
 		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,
-		Consent: o.Consent,
+		Consent: o.Consent, Asked: o.Asked,
 	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)

@@ -36,6 +36,7 @@ type (
 		Consent Consent  `json:"consent,omitzero"` // to the plan
 
 		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
+		Asked    int   `json:"asked,omitzero"`    // questions that people were asked about the goal before: those of the run are named on from there
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.

@@ -20,7 +20,7 @@ func consent(s *state.State, now time.Time) []nexus.Fact {
 	q := s.Consulted()
 	switch {
 	case q == nil, q.By == "fallback":
-		return facts(consult(s, fmt.Sprintf("q%d", len(s.Questions)+1), now))
+		return facts(consult(s, s.NextQuestion(), now))
 	case q.By == "" && s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID})
 	case q.By == "" && q.Left && s.Consent.Anew && !s.Alone:

@@ -258,6 +258,8 @@ func known(text string) string {
 		return criteriaTitle
 	case "assumption":
 		return assumptionTitle
+	case "answer", "questionsandanswers":
+		return answersTitle
 	case "notes", "technicalnote":
 		return notesTitle
 	case "nongoals", "notinscope":
@@ -343,7 +345,9 @@ func (r *reader) flush() {
 			r.failAt(i.line, "this says nothing; write a text, or delete the line")
 			return
 		}
-		to := map[string]*[]string{notesTitle: &r.spec.Notes, outTitle: &r.spec.OutOfScope, critiqueTitle: &r.spec.Critique}[r.section]
+		to := map[string]*[]string{
+			answersTitle: &r.spec.Answers, notesTitle: &r.spec.Notes, outTitle: &r.spec.OutOfScope, critiqueTitle: &r.spec.Critique,
+		}[r.section]
 		*to = append(*to, i.text)
 	}
 }
