@@ -216,6 +216,16 @@ type (
 		Plan  string     `json:"plan"` // blob
 		Tasks int        `json:"tasks"`
 		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
+
+		Assumptions []string   `json:"assumptions,omitempty"` // what it takes for granted
+		Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // what may go wrong, as its planner thinks
+	}
+	// PlanLooked says what a look at a plan found that is being made. What is missing
+	// goes back to the planner.
+	PlanLooked struct {
+		Attempt AttemptID `json:"attempt"` // the planning
+		Session SessionID `json:"session"` // of the checker
+		Cover   PlanCover `json:"cover"`
 	}
 	// PlanFailed says that no plan came out.
 	PlanFailed struct {
@@ -243,6 +253,9 @@ type (
 		Tasks int    `json:"tasks"`
 		Goal  string `json:"goal,omitzero"` // in place of the goal's text; empty: that stays
 		By    string `json:"by"`
+
+		Assumptions []string   `json:"assumptions,omitempty"`
+		Foreseen    []PlanRisk `json:"foreseen,omitempty"`
 	}
 	// TaskParked leaves a task for a person.
 	TaskParked struct {

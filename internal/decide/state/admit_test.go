@@ -74,7 +74,7 @@ func TestUnknownOnes(t *testing.T) {
 		nexus.TestsProved{},
 		nexus.ChecksProved{},
 		nexus.RedSeen{},
-		nexus.CheckTried{},
+		nexus.CheckTried{}, nexus.PlanLooked{},
 		nexus.CriteriaWeighed{},
 		nexus.IsolationBroken{},
 		nexus.WorkVerified{},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // DrawCover draws what a second look at a plan found: what is not covered in full, the
@@ -27,6 +28,15 @@ func DrawCover(s Style, c *nexus.PlanCover) string {
 		b.WriteString(s.Wrap("not covered: "+Clean(g.Missing), "      ") + "\n")
 	}
 	return b.String()
+}
+
+// describeLook says what a second look found missing, with what it is.
+func describeLook(c nexus.PlanCover) string {
+	text := "a second look: " + coverLine(&c)
+	for _, g := range c.Gaps() {
+		text += fmt.Sprintf("; %s %q: %s", g.ID, legible.Cut(Clean(g.Text), 60), Clean(g.Missing))
+	}
+	return text
 }
 
 // coverLine says in a line whether a plan covers its goal.

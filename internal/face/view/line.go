@@ -101,7 +101,7 @@ func (l *Lines) learn(task, line string) {
 // they are asked, and why something does not continue as it should.
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
+	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
 		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
@@ -247,7 +247,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeHook(f)
 	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised:
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.PlanLooked:
 		return "plan", describePlan(f)
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
 		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
@@ -506,6 +506,8 @@ func describePlan(f nexus.Fact) string {
 			return Count(f.Tasks, "task") + " proposed; " + coverLine(f.Cover)
 		}
 		return Count(f.Tasks, "task") + " proposed"
+	case nexus.PlanLooked:
+		return describeLook(f.Cover)
 	case nexus.PlanFailed:
 		return Because("planning failed", f.Why)
 	case nexus.PlanApproved:

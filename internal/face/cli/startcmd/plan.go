@@ -185,7 +185,9 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 		goal := s.Goal.Goal
 		goal.Tier, goal.Strategy = cmp.Or(o.Goal.Tier, goal.Tier), cmp.Or(o.Goal.Strategy, goal.Strategy)
 		o.Goal, o.Spent = goal, app.PlanCost(s)
-		o.Refused = append(slices.Clone(s.Consent.Drafts), state.Draft{Goal: p.Goal, Tasks: p.Tasks, Why: why, By: a.User()})
+		o.Refused = append(slices.Clone(s.Consent.Drafts), state.Draft{
+			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.User(),
+		})
 		return forbidden(a, p.Goal, nil)
 	})
 }
