@@ -208,7 +208,7 @@ func sayBeside(a *console.Console, o progress.Order) {
 	style := a.Style(a.Err)
 	a.Say("%s", planEstimate(*o.Plan.Estimate))
 	for _, text := range []string{
-		view.DrawCover(style, o.Plan.Cover), drawRisks(style, *o.Plan), view.Lanes(style, o.Lanes), drawSteps(style, o.Steps),
+		view.DrawCover(style, o.Plan.Cover), drawAssumed(style, *o.Plan), drawRisks(style, *o.Plan), view.Lanes(style, o.Lanes), drawSteps(style, o.Steps),
 		view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
 	} {
 		if text != "" {
@@ -255,11 +255,29 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
 	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
-	return a.Answer(answer, func(s view.Style) string {
+	if err := a.Answer(answer, func(s view.Style) string {
 		text := drawPlan(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
 			text += view.Lanes(s, o.Lanes) + drawSteps(s, o.Steps)
 		}
 		return text
+	}); err != nil {
+		return err
+	}
+	if out.form == "" && !a.JSON && o.Plan.Run != "" {
+		a.Say("%s", whatNext(a.Style(a.Err), o.Plan.Run))
+	}
+	return nil
+}
+
+// whatNext says what can be done with a plan that a run only made.
+func whatNext(s view.Style, run nexus.RunID) string {
+	of := "nexus plan --run " + string(run)
+	text := "next:\n" + view.Table(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
+		{"  " + of + " --markdown", "briefs, criteria and checks"},
+		{"  " + of + ` --why "..."`, "refuse it: another one is made, which does what you say"},
+		{"  " + of + " --markdown >plan.md", "edit it, then"},
+		{"  nexus run --plan plan.md", "carry it out"},
 	})
+	return strings.TrimSuffix(text, "\n")
 }

@@ -1,6 +1,7 @@
 package startcmd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,23 +58,36 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text + view.DrawCover(s, p.Cover) + drawRisks(s, p) + view.DrawTried(s, accept.AllTried(p.Tasks))
+	return text + view.DrawCover(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTried(s, accept.AllTried(p.Tasks))
 }
 
-// drawRisks lists what may go wrong with a plan.
+// drawAssumed lists what a plan takes for granted.
+func drawAssumed(s view.Style, p nexus.Plan) string {
+	if len(p.Assumptions) == 0 {
+		return ""
+	}
+	text := "the plan takes for granted:\n"
+	for n, a := range p.Assumptions {
+		text += s.Wrap(fmt.Sprintf("P-%d: %s", n+1, view.Clean(a)), "  ") + "\n"
+	}
+	return text
+}
+
+// drawRisks lists what may go wrong with a plan: what its planner sees, and what follows from its tasks.
 func drawRisks(s view.Style, p nexus.Plan) string {
 	risks := plan.Risks(p)
-	if len(risks) == 0 {
+	n := len(p.Foreseen) + len(risks)
+	if n == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(s.Warn(view.Count(len(risks), "risk")) + "\n")
+	b.WriteString(s.Warn(view.Count(n, "risk")) + "\n")
+	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
+	for _, r := range p.Foreseen {
+		b.WriteString(s.Wrap(view.Clean(view.Because(of(r.Task)+": "+r.Text, r.Mitigation)), "  ") + "\n")
+	}
 	for _, r := range risks {
-		of := "the plan"
-		if r.Task != "" {
-			of = string(r.Task)
-		}
-		b.WriteString(s.Wrap(fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of, r.Text, r.Probability, r.Impact, r.Mitigation), "  ") + "\n")
+		b.WriteString(s.Wrap(fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation), "  ") + "\n")
 	}
 	return b.String()
 }
