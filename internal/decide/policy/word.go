@@ -188,6 +188,9 @@ func (j *judgement) reads(words []shell.Word) {
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
 			d := says(Ask, "path.outside", "it reads outside the worktree")
+			if w.Home {
+				d.Reason += ", in the home directory"
+			}
 			if to := j.home(w.Text); w.Home && to != "" {
 				d.Reason, d.Way = "the home directory of commands is private and empty", "give the literal path: `ls "+to+"`"
 			}
