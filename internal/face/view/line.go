@@ -28,7 +28,8 @@ func Line(s Style, e nexus.Event) string {
 type Lines struct {
 	Verbose bool // also how the run decides: routes, what other runs used, requests that were granted
 
-	told []reason // the newest last
+	told    []reason // the newest last
+	planner bool     // it was asked: what runs for it from then on is told with its result
 }
 
 // reason is a line that was said, or what it says behind a colon.
@@ -46,7 +47,10 @@ const (
 // ends, the task is parked, and the run ends without it. Another attempt at the
 // task that fails alike says it again.
 func (l *Lines) Draw(s Style, e nexus.Event) string {
-	if !notable(e.Fact) || !l.Verbose && routine(e.Fact) {
+	if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Role == nexus.Planner {
+		l.planner = true
+	}
+	if before := !l.planner && beforePlan(e.Fact) != ""; !before && (!notable(e.Fact) || !l.Verbose && routine(e.Fact)) {
 		return ""
 	}
 	about, text := tell(e)
