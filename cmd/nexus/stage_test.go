@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -195,7 +196,9 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	m := &scripted{server: server, holds: map[string]*pledge{}, log: ts.Logf}
-	m.web = httptest.NewServer(m)
+	m.web = httptest.NewUnstartedServer(m)
+	m.web.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, peer{}, c) }
+	m.web.Start()
 	p.model = m
 	for name, value := range map[string]string{
 		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": m.web.URL, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": m.web.URL + "/v1", "MODEL_URL": m.web.URL,
@@ -225,10 +228,27 @@ func (h *pledge) keep(r *http.Request) bool {
 	h.once.Do(func() { close(h.asked) })
 	select {
 	case <-h.freed:
-		return r.Context().Err() == nil // both may be so, where who asked was killed
+		return !hungUp(r) // both may be so, where who asked was killed
 	case <-r.Context().Done():
 		return false
 	}
+}
+
+// peer is the key of a request's connection in its context.
+type peer struct{}
+
+// hungUp reports whether nobody waits for the answer any more. The kernel knows
+// it when a process that was killed has ended; the server hears of it later.
+func hungUp(r *http.Request) (gone bool) {
+	raw, err := r.Context().Value(peer{}).(syscall.Conn).SyscallConn()
+	if err != nil {
+		return true
+	}
+	err = raw.Control(func(fd uintptr) {
+		n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		gone = err == nil && n == 0 || errors.Is(err, syscall.ECONNRESET)
+	})
+	return gone || err != nil
 }
 
 // halves holds an answer back when half of it is written.
