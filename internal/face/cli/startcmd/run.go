@@ -35,6 +35,9 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
+		if o.Detaches(a) {
+			return detach(ctx, a, o)
+		}
 		if waiting {
 			return emptyBacklog(ctx, a, &o, args)
 		}
@@ -66,7 +69,7 @@ func runCommand(a *console.Console) *cobra.Command {
 		if dry {
 			return propose(ctx, a, p, o, output{read: src.read})
 		}
-		if err := consent(a, p, &o, a.Person()); err != nil {
+		if err := consent(a, p, &o, a.Person() || progress.Consulted(a)); err != nil {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)
@@ -87,7 +90,20 @@ func runCommand(a *console.Console) *cobra.Command {
 		"skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
+	progress.DetachFlag(c, &o)
+	c.MarkFlagsMutuallyExclusive("detach", "dry-run")
 	return c
+}
+
+// detach leaves a run in the background. What a person has to agree to before it
+// begins is asked here.
+func detach(ctx context.Context, a *console.Console, o progress.Order) error {
+	if !o.Headless {
+		if err := inspect.AskTrust(ctx, a); err != nil {
+			return err
+		}
+	}
+	return progress.Detach(ctx, a, o)
 }
 
 // source is where a goal or plan is read from.
