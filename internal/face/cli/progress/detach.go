@@ -25,7 +25,8 @@ const keptLog = 30 * 24 * time.Hour
 
 // DetachFlag is the flag of commands whose run can go on in the background.
 func DetachFlag(c *cobra.Command, o *Order) {
-	c.Flags().BoolVarP(&o.Detach, "detach", "d", false, "let the run go on in the background; nexus attach shows it, nexus ps lists what goes on")
+	c.Flags().BoolVarP(&o.Detach, "detach", "d", false,
+		"let the run go on in the background; nexus attach shows it, nexus ps lists what goes on")
 	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
 }
 

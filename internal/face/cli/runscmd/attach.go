@@ -17,7 +17,8 @@ import (
 
 func attachCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
-	c := a.Command("attach [RUN] [--json|--jsonl]", "show a run that another process conducts, and answer what it asks", func(ctx context.Context, args []string) error {
+	const use, short = "attach [RUN] [--json|--jsonl]", "show a run that another process conducts, and answer what it asks"
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err
@@ -42,7 +43,8 @@ func attachCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		return progress.Ended(a, r, s, o)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson,
+		console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
 	a.JSONFlag(c)

@@ -18,7 +18,8 @@ type going struct {
 
 func psCommand(a *console.Console) *cobra.Command {
 	var everywhere bool
-	c := a.Command("ps [--all] [--json]", "list the runs that are not over, those that need you first", func(ctx context.Context, _ []string) error {
+	const short = "list the runs that are not over, those that need you first"
+	c := a.Command("ps [--all] [--json]", short, func(ctx context.Context, _ []string) error {
 		all, err := unfinished(ctx, a, everywhere)
 		if err != nil && len(all) == 0 {
 			return err
