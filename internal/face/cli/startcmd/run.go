@@ -55,15 +55,7 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		if !o.Headless {
-			if err := inspect.AskTrust(ctx, a); err != nil {
-				return err
-			}
-		}
-		if err := precheck(ctx, a, p, &o); err != nil {
-			return err
-		}
-		if err := clarify(ctx, a, p, &o); err != nil {
+		if err := prepare(ctx, a, p, &o); err != nil {
 			return err
 		}
 		if dry {
@@ -95,15 +87,32 @@ func runCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// detach leaves a run in the background. What a person has to agree to before it
-// begins is asked here.
+// prepare asks about what a run needs before it begins: agents that nobody agreed
+// to yet, what was wanted before and does not hold, and what the goal leaves open.
+func prepare(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
+	if err := askTrust(ctx, a, o); err != nil {
+		return err
+	}
+	if err := precheck(ctx, a, p, o); err != nil {
+		return err
+	}
+	return clarify(ctx, a, p, o)
+}
+
+// detach leaves a run in the background. Which agents a person agrees to is asked
+// here.
 func detach(ctx context.Context, a *console.Console, o progress.Order) error {
-	if !o.Headless {
-		if err := inspect.AskTrust(ctx, a); err != nil {
-			return err
-		}
+	if err := askTrust(ctx, a, &o); err != nil {
+		return err
 	}
 	return progress.Detach(ctx, a, o)
+}
+
+func askTrust(ctx context.Context, a *console.Console, o *progress.Order) error {
+	if o.Headless {
+		return nil
+	}
+	return inspect.AskTrust(ctx, a)
 }
 
 // source is where a goal or plan is read from.
