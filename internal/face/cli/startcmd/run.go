@@ -87,8 +87,9 @@ func runCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// prepare asks about what a run needs before it begins: agents that nobody agreed
-// to yet, what was wanted before and does not hold, and what the goal leaves open.
+// prepare does what comes before a run: a person is asked about agents that nobody
+// agreed to yet, it is looked whether the run could begin, and the user is asked
+// about what the goal leaves open.
 func prepare(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
 	if err := askTrust(ctx, a, o); err != nil {
 		return err
