@@ -20,7 +20,8 @@ func homes() []string {
 // its own configuration. Programs that would find out there which others to run, such as git, are
 // none of these. Without a sandbox there is no private home that it could differ from.
 func (j *judgement) homed(a *syntax.Assign, argv []shell.Word) bool {
-	if j.rules.Open || a.Name == nil || a.Value == nil || a.Append || a.Index != nil || a.Array != nil || !slices.Contains(homes(), a.Name.Value) {
+	plain := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && a.Array == nil
+	if !plain || j.rules.Open || !slices.Contains(homes(), a.Name.Value) {
 		return false
 	}
 	v := j.word(a.Value)

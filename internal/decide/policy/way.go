@@ -78,7 +78,8 @@ func ways() []alternative {
 		literal = "give the literal path: run the command that prints it by itself, then use the path that it printed;  or use `read_file` and `search_code`"
 		tree    = "name files in the worktree, below /tmp (private to you; `mktemp -d` works) or in the caches of dependencies, which are read-only"
 		root    = "leave out the cd: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
-		home    = "the home is private to the sandbox and empty at first; give a program of the tree another one, in the worktree or below /tmp, for one command: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
+		home    = "the home is private to the sandbox and empty at first; give a program of the tree another one, " +
+			"in the worktree or below /tmp, for one command: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
 		keep    = "do without it; if the task needs it, say in `finish` what a person should do"
 	)
 	return []alternative{

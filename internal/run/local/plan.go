@@ -132,7 +132,9 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover, Assumptions: made.Assumptions, Foreseen: made.Foreseen}}
+	facts := []nexus.Fact{nexus.PlanProposed{
+		Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover, Assumptions: made.Assumptions, Foreseen: made.Foreseen,
+	}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

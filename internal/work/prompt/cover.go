@@ -42,7 +42,10 @@ func (c Cover) Message() string {
 		{Title: "Goal", Body: c.Goal, Rank: 1},
 		{Title: "Statements", Body: said.String()},
 		{Title: "The plan", Body: tasks.String()},
-		{Title: "What the plan takes for granted", Body: list(c.Assumptions), Lead: "One that takes something away from a statement leaves that part of it uncovered.", Rank: 2},
+		{
+			Title: "What the plan takes for granted", Body: list(c.Assumptions), Rank: 2,
+			Lead: "One that takes something away from a statement leaves that part of it uncovered.",
+		},
 	}, limit(c.Limit))
 	return text
 }

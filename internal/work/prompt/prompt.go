@@ -301,7 +301,8 @@ func statements(goal string) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("Name in covers of each task the ids of the statements that it serves. One that asks for nothing (it tells what happened, explains or greets) needs no task:\n")
+	b.WriteString("Name in covers of each task the ids of the statements that it serves. " +
+		"One that asks for nothing (it tells what happened, explains or greets) needs no task:\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "- %s: %s\n", s.ID, legible.Cut(Line(s.Text), 120))
 	}

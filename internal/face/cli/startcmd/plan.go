@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -206,11 +207,9 @@ func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 // a program there.
 func sayBeside(a *console.Console, o progress.Order) {
 	style := a.Style(a.Err)
-	a.Say("%s", planEstimate(*o.Plan.Estimate))
-	for _, text := range []string{
-		view.DrawCover(style, o.Plan.Cover), drawAssumed(style, *o.Plan), drawRisks(style, *o.Plan), view.Lanes(style, o.Lanes), drawSteps(style, o.Steps),
-		view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
-	} {
+	for _, text := range append(plandraw.Beside(style, *o.Plan),
+		view.Lanes(style, o.Lanes), plandraw.Steps(style, o.Steps), view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
+	) {
 		if text != "" {
 			a.Say("%s", strings.TrimSuffix(text, "\n"))
 		}
@@ -231,7 +230,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 			return err
 		}
 		sayRemarks(a, remarks)
-		return a.Print(shownText(a.Style(a.Out), string(data)))
+		return a.Print(plandraw.Shown(a.Style(a.Out), string(data)))
 	}
 	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
@@ -256,9 +255,9 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		Import *foreign.Import    `json:"import,omitempty"`
 	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
 	if err := a.Answer(answer, func(s view.Style) string {
-		text := drawPlan(s, *o.Plan, out.form)
+		text := plandraw.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
-			text += view.Lanes(s, o.Lanes) + drawSteps(s, o.Steps)
+			text += view.Lanes(s, o.Lanes) + plandraw.Steps(s, o.Steps)
 		}
 		return text
 	}); err != nil {

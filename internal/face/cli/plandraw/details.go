@@ -1,4 +1,4 @@
-package startcmd
+package plandraw
 
 import (
 	"cmp"
@@ -96,9 +96,9 @@ func goalLines(s view.Style, goal string) []string {
 	return lines
 }
 
-// planDetails draws a goal and each task of its plan in full: what its agent is told,
+// Details draws a goal and each task of its plan in full: what its agent is told,
 // when it is done, and what shows that.
-func planDetails(s view.Style, goal string, p nexus.Plan) string {
+func Details(s view.Style, goal string, p nexus.Plan) string {
 	var b strings.Builder
 	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
 	for _, t := range p.Tasks {
@@ -130,7 +130,8 @@ func planDetails(s view.Style, goal string, p nexus.Plan) string {
 			if c.Check != "" {
 				check = "check: " + c.Check
 			}
-			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.Clean(c.Text)), "    ") + "\n" + s.Wrap(s.Dim(view.Clean(check)), "       ") + "\n")
+			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.Clean(c.Text)), "    ") + "\n")
+			b.WriteString(s.Wrap(s.Dim(view.Clean(check)), "       ") + "\n")
 		}
 		if t.Strategy == nexus.NoTest && t.Reason != "" {
 			b.WriteString(s.Wrap("no test: "+view.Clean(t.Reason), "  ") + "\n")

@@ -1,4 +1,4 @@
-package startcmd
+package plandraw
 
 import (
 	"fmt"
@@ -24,8 +24,9 @@ func planEstimate(e nexus.Estimate) string {
 		}
 		from = append(from, thumb)
 	}
+	between := betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
 	text := strings.TrimSpace("estimate "+strings.Join(from, ", ")) +
-		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
+		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, between, e.Work)
 	if e.Confidence != "" {
 		text += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
