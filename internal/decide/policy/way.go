@@ -80,7 +80,7 @@ func ways() []alternative {
 		root    = "leave out the cd: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
 		home    = "the home is private to the sandbox and empty at first; give a program of the tree another one, " +
 			"in the worktree or below /tmp, for one command: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
-		keep    = "do without it; if the task needs it, say in `finish` what a person should do"
+		keep = "do without it; if the task needs it, say in `finish` what a person should do"
 	)
 	return []alternative{
 		{"shell.empty", "", "give a command, such as `ls`"},
