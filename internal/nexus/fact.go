@@ -36,6 +36,7 @@ type (
 		Consent Consent  `json:"consent,omitzero"` // to the plan
 
 		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
+		Fork     *Fork `json:"fork,omitempty"`    // the run that it was forked from
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.

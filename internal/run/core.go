@@ -110,6 +110,9 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if w := s.Homing.Work; w != nil && w.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
 	}
+	if w := s.Undo.Work; w != nil && w.Stage == state.Working {
+		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
+	}
 	for _, a := range s.Additions {
 		if at := s.Attempt(a.Attempt); at != nil && at.Stage == state.Working {
 			facts = append(facts, nexus.AttemptLost{Attempt: at.ID, Why: "its process died", Counted: true})
@@ -228,6 +231,14 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Merge = c.State.Homing.Work.Clone()
 		return start
+	case nexus.UndoSought:
+		start = add(Key(f.Attempt), "")
+		start[len(start)-1].View.Attempt = c.State.Undo.Work.Clone()
+		return start
+	case nexus.CheckpointMade:
+		return add(Key("checkpoint "+f.Name), "")
+	case nexus.CheckpointDropped:
+		return add(Key("checkpoint "+f.Name), "")
 	case nexus.AdditionSought:
 		start = add(Key(f.Attempt), "")
 		v := &start[len(start)-1].View
@@ -269,7 +280,7 @@ func (c *Core) outstanding(start []Work) []Work {
 	switch {
 	case c.working[resultKey]:
 		return start
-	case s.Status == nexus.StatusReviewing && s.Result == nil:
+	case s.Status == nexus.StatusReviewing && s.Result == nil && !s.Undo.Open():
 		f = nexus.ResultReviewed{}
 	case s.Status == nexus.StatusLanding && s.Published == nil && !s.Homing.Behind():
 		f = nexus.ResultOffered{Commit: s.Tip}
