@@ -70,6 +70,9 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 			return nil, err
 		}
 	}
+	if err := a.settle(ctx, p, machine.Worker.Trees, o.Run); err != nil {
+		return nil, err
+	}
 	requests := make(chan nexus.Event)
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })

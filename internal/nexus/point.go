@@ -71,6 +71,10 @@ type (
 		Base   string       `json:"base,omitzero"`   // that Work is compared with
 		Work   string       `json:"work,omitzero"`   // commit that its next attempt starts from
 		Why    string       `json:"why,omitzero"`
+
+		Checks  *ChecksProved    `json:"checks,omitempty"`  // tests that show criteria of what landed
+		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what bears on them
+		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed, or does without
 	}
 	// UndoSought intends to revert what tasks landed.
 	UndoSought struct {
