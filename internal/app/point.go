@@ -190,6 +190,19 @@ func settleRefs(ctx context.Context, trees *worktree.Store, s *state.State) erro
 	return nil
 }
 
+// pins returns what makes the refs of checkpoints follow the facts.
+func (a *App) pins(trees *worktree.Store, id nexus.RunID) func(context.Context, nexus.Fact) {
+	return func(ctx context.Context, f nexus.Fact) {
+		switch f := f.(type) {
+		case nexus.CheckpointMade:
+			a.complain(trees.PinPoint(id, f.Name, f.Tip, f.Trees))
+		case nexus.CheckpointDropped:
+			a.complain(trees.Unpin(ctx, id, f.Name))
+		default:
+		}
+	}
+}
+
 // settle does that for a run that this process holds.
 func (a *App) settle(ctx context.Context, p *Place, trees *worktree.Store, id nexus.RunID) error {
 	s, err := p.Replay(ctx, id)

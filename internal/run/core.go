@@ -235,10 +235,6 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Attempt = c.State.Undo.Work.Clone()
 		return start
-	case nexus.CheckpointMade:
-		return add(Key("checkpoint "+f.Name), "")
-	case nexus.CheckpointDropped:
-		return add(Key("checkpoint "+f.Name), "")
 	case nexus.AdditionSought:
 		start = add(Key(f.Attempt), "")
 		v := &start[len(start)-1].View

@@ -91,7 +91,7 @@ func point(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
 // clockwork returns when the next checkpoint of the timer is due; zero for never.
 func clockwork(s *state.State) time.Time {
 	every := s.Limits.Points.Every
-	if every <= 0 || s.Started.IsZero() || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
+	if every <= 0 || !s.Stirred() || s.Started.IsZero() || s.Start.Stage != state.StartFree || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
 		return time.Time{}
 	}
 	return s.Due(clocked(s) + every)

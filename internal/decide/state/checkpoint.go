@@ -17,6 +17,20 @@ type Checkpoint struct {
 	Undone  bool          // the run went back to before it
 }
 
+// Stirred reports whether anything happened since the last checkpoint.
+func (s *State) Stirred() bool { return s.stirred }
+
+// stir keeps whether anything happened since the last checkpoint.
+func (s *State) stir(f nexus.Fact) {
+	switch f.(type) {
+	case nexus.CheckpointMade:
+		s.stirred = false
+	case nexus.CheckpointDropped, nexus.RequestMade, nexus.RequestSettled:
+	default:
+		s.stirred = true
+	}
+}
+
 // applyCheckpoint folds points that get names and lose them.
 func (s *State) applyCheckpoint(e nexus.Event) {
 	switch f := e.Fact.(type) {

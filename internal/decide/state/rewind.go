@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -30,10 +32,29 @@ func (s *State) admitRewind(f nexus.RunRewound) error {
 		return fmt.Errorf("event %d is yet to come", f.To)
 	case !s.Goal.Goal.Mode.Works():
 		return fmt.Errorf("a run of the mode %s has no work to go back in", s.Goal.Goal.Mode)
+	case s.halfway(f.To):
+		return fmt.Errorf("event %d is in the middle of what was recorded as one", f.To)
 	case s.depth(f.To) >= mostDeep:
 		return errors.New("it went back too often to points that it only reached after it had gone back")
 	}
 	return nil
+}
+
+// halfway reports whether what comes after an event was recorded with it as one: a plan, or
+// what was made of a task.
+func (s *State) halfway(seq int64) bool {
+	for _, e := range s.log {
+		if _, request := e.Fact.(nexus.RequestMade); e.Seq <= seq || request {
+			continue
+		}
+		switch e.Fact.(type) {
+		case nexus.PlanRevised, nexus.TaskPlanned, nexus.TaskSplit, nexus.TasksAdded, nexus.FixesPlanned, nexus.TaskInherited:
+			return true
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // mostDeep is how often a run may go back to a point that it reached after it had gone
@@ -161,6 +182,12 @@ func (s *State) counted(now *State) {
 	maps.Copy(s.evidence, now.evidence)
 	s.Starts, s.PlanTries, s.Judged, s.AddTries = now.Starts, now.PlanTries, now.Judged, now.AddTries
 	s.Splits.Sought, s.Homing.Tries, s.Fixes.Rounds, s.Undo.Tries = now.Splits.Sought, now.Homing.Tries, now.Fixes.Rounds, now.Undo.Tries
+	for id := range now.attempts { // a plan that was refused counts for its name, too
+		if n, ok := strings.CutPrefix(string(id), "plan."); ok {
+			number, _ := strconv.Atoi(n)
+			s.PlanTries = max(s.PlanTries, number)
+		}
+	}
 	s.Alerts = now.Alerts
 	s.Alerts.work = nil
 	s.Requested, s.out = now.Requested, now.out
@@ -169,10 +196,7 @@ func (s *State) counted(now *State) {
 // named takes over the names that were given since, so that none is given again: attempts
 // stay as what was undone.
 func (s *State) named(now *State) {
-	s.void = maps.Clone(now.void)
-	if s.void == nil {
-		s.void = map[nexus.TaskID][]*Attempt{}
-	}
+	s.void = map[nexus.TaskID][]*Attempt{}
 	for id, a := range now.attempts {
 		if s.attempts[id] == nil {
 			s.attempts[id] = a.undone()
@@ -190,17 +214,25 @@ func (s *State) named(now *State) {
 		l.Tasks = nil
 		s.Lanes = append(s.Lanes, l)
 	}
+	given := maps.Clone(now.void)
+	if given == nil {
+		given = map[nexus.TaskID][]*Attempt{}
+	}
 	for _, t := range now.Tasks {
-		if s.tasks[t.ID] == nil {
-			s.void[t.ID] = nil
-			for _, a := range t.Attempts {
-				s.void[t.ID] = append(s.void[t.ID], s.attempts[a.ID])
-			}
-			continue
+		given[t.ID] = t.Attempts
+	}
+	for id, attempts := range given {
+		t := s.tasks[id]
+		if t == nil {
+			t = &Task{}
 		}
-		delete(s.void, t.ID)
-		for _, a := range t.Attempts[len(s.tasks[t.ID].Attempts):] {
-			s.tasks[t.ID].Attempts = append(s.tasks[t.ID].Attempts, s.attempts[a.ID])
+		for _, a := range attempts {
+			if !slices.ContainsFunc(t.Attempts, func(mine *Attempt) bool { return mine.ID == a.ID }) {
+				t.Attempts = append(t.Attempts, s.attempts[a.ID])
+			}
+		}
+		if s.tasks[id] == nil {
+			s.void[id] = t.Attempts
 		}
 	}
 	if s.Planning == nil && now.Planning != nil && !s.Planned {
@@ -227,9 +259,6 @@ func (t *Task) kept(now *Task) {
 	if now != nil {
 		t.Spent, t.Usage, t.Worked, t.Rounds, t.Retried = now.Spent, now.Usage, now.Worked, now.Rounds, now.Retried
 		t.Said, t.Helped = now.Said, now.Helped
-		if t.Began.IsZero() {
-			t.Began = now.Began
-		}
 	}
 	if !t.Status.Ended() {
 		t.RoundsOf = 0

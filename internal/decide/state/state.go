@@ -86,6 +86,7 @@ type State struct {
 
 	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
+	stirred  bool                 // something happened since the last checkpoint
 	out      bool                 // what landed was published, now or before
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
@@ -169,6 +170,7 @@ func (s *State) Apply(e nexus.Event) error {
 	}
 	s.apply(e)
 	s.Alerts.Apply(e)
+	s.stir(e.Fact)
 	e.Hash = ""
 	s.log = append(s.log, e)
 	s.Seq = max(s.Seq, e.Seq)

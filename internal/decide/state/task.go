@@ -87,6 +87,16 @@ func (t *Task) Current() *Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
+// Untried reports whether no attempt was made that still counts: all were undone by a rewind.
+func (t *Task) Untried() bool {
+	for _, a := range t.Attempts {
+		if !a.Undone {
+			return false
+		}
+	}
+	return true
+}
+
 // Check returns the test that the work brought along for its n-th criterion,
 // from 1, and whether that was written for what the task says now.
 func (t *Task) Check(n int) (c nexus.CriterionCheck, fresh bool) {

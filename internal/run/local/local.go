@@ -76,10 +76,6 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 		return m.land(ctx, v, d)
 	case nexus.UndoSought:
 		return land.Undo(ctx, m.Worker, f, v, d)
-	case nexus.CheckpointMade:
-		return nil, m.Worker.Trees.PinPoint(v.Run, f.Name, f.Tip, f.Trees)
-	case nexus.CheckpointDropped:
-		return nil, m.Worker.Trees.Unpin(ctx, v.Run, f.Name)
 	case nexus.LandingSought:
 		return land.Home(ctx, m.Worker, v, d)
 	case nexus.ResultReviewed:
