@@ -178,8 +178,10 @@ type Mutation struct {
 
 // Default returns the documented defaults.
 func Default() Config {
+	limits := nexus.DefaultLimits()
+	limits.Points = nexus.Points{On: nexus.Reasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
 	return Config{
-		Limits: nexus.DefaultLimits(),
+		Limits: limits,
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
