@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -27,16 +26,18 @@ func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View,
 	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan an addition in: %w", err)
 	}
+	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+		return nil, err
+	}
 	g := prompt.Goal{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
 	g.Open, _ = inquiry.Vague(g.Text)
 	for _, t := range v.Tasks {
 		g.Planned = append(g.Planned, string(t.ID)+": "+t.Title)
 	}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	made, err := p.decompose(ctx, g)
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
-		plan.Start(made.Tasks, g.Repo, p.Worker.Judge.Packages)
 		facts = []nexus.Fact{nexus.AdditionProposed{Attempt: f.Attempt, Tasks: made.Tasks, Cover: made.Cover}}
 	case unplanned(err):
 		facts = []nexus.Fact{nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: err.Error()}}

@@ -47,11 +47,10 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
 	g.Open, _ = inquiry.Vague(g.Text)
 	g.Refused, g.Before = refused(v.Drafts)
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	made, err := p.decompose(ctx, g)
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
-		plan.Start(made.Tasks, g.Repo, p.Worker.Judge.Packages)
 		facts, err = p.propose(made)
 	case unplanned(err):
 		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
