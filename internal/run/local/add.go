@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -34,7 +35,10 @@ func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View,
 	for _, t := range v.Tasks {
 		g.Planned = append(g.Planned, string(t.ID)+": "+t.Title)
 	}
-	made, err := p.decompose(ctx, g)
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	if err == nil {
+		err = p.complete(ctx, made.Tasks, g)
+	}
 	var facts []nexus.Fact
 	switch {
 	case err == nil:

@@ -10,28 +10,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// decompose lets the planner make a plan, which then says where its tasks start and
-// that what exists keeps working.
-func (p *planning) decompose(ctx context.Context, g prompt.Goal) (nexus.Plan, error) {
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
-	if err != nil {
-		return made, err
-	}
-	plan.Start(made.Tasks, g.Repo, p.Worker.Judge.Packages)
+// complete says of the tasks that a planner made where they start, and that what exists
+// keeps working.
+func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Goal) error {
+	plan.Start(tasks, g.Repo, p.Worker.Judge.Packages)
 	root, err := os.OpenRoot(p.tree.Dir) // so that no path leads out of it
 	if err != nil {
-		return made, fmt.Errorf("open the tree that is planned for: %w", err)
+		return fmt.Errorf("open the tree that is planned for: %w", err)
 	}
 	defer func() { _ = root.Close() }()
 	gates, err := p.testing(ctx)
 	if err != nil {
-		return made, err
+		return err
 	}
-	plan.Keep(made.Tasks, plan.Existing{Gate: gates, Has: func(name string) bool {
+	plan.Keep(tasks, plan.Existing{Gate: gates, Has: func(name string) bool {
 		_, err := root.Stat(name)
 		return err == nil
 	}}, g.Size)
-	return made, nil
+	return nil
 }
 
 // testing returns the gates whose tests can show that what exists keeps working, by the

@@ -47,7 +47,10 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
 	g.Open, _ = inquiry.Vague(g.Text)
 	g.Refused, g.Before = refused(v.Drafts)
-	made, err := p.decompose(ctx, g)
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	if err == nil {
+		err = p.complete(ctx, made.Tasks, g)
+	}
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
