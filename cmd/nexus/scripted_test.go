@@ -267,8 +267,9 @@ func shares(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		seen[q.Conversation], begun[role] = true, true
 	}
-	ts.Logf("%s: %d sessions of %d roles; from the cache: %d %% of %d tokens in all, %d %% of %d in first requests of a role's further sessions, %d %% of %d in those of its first",
-		args[0], len(seen), len(begun), share(all[0], all[1]), all[1], share(later[0], later[1]), later[1], share(roles[0], roles[1]), roles[1])
+	ts.Logf("%s: %d sessions of %d roles; from the cache: %d %% of %d tokens in all", args[0], len(seen), len(begun), share(all[0], all[1]), all[1])
+	ts.Logf("in first requests of a role's further sessions, %d %% of %d; of its first, %d %% of %d",
+		share(later[0], later[1]), later[1], share(roles[0], roles[1]), roles[1])
 	for i, got := range []int64{share(all[0], all[1]), share(later[0], later[1])} {
 		least, err := strconv.ParseInt(args[i+1], 10, 64)
 		ts.Check(err)

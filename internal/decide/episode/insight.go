@@ -51,7 +51,10 @@ func Marks(s *state.State) []Mark {
 						continue
 					}
 					seen[sign] = true
-					m := Mark{Signature: sign, Gate: e.Gate, Said: said(bare), Title: strings.Trim(quote(t.Title), `"`), Day: DayOf(t.Ended).String(), Of: Origin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit}}
+					m := Mark{
+						Signature: sign, Gate: e.Gate, Said: said(bare), Title: strings.Trim(quote(t.Title), `"`), Day: DayOf(t.Ended).String(),
+						Of: Origin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit},
+					}
 					if f.File != "" && pathFault(f.File) == "" {
 						m.File = f.File
 					}
@@ -99,7 +102,8 @@ func Common(marks []Mark) []Episode {
 func insight(sign string, of []Mark) Episode {
 	first, last := of[0], of[len(of)-1]
 	var b strings.Builder
-	fmt.Fprintf(&b, "Work here often fails the gate %s at first: %s\n\n%d tasks met that, and each needed another round for it:\n\n", first.Gate, cmp.Or(first.Said, "no message"), len(of))
+	fmt.Fprintf(&b, "Work here often fails the gate %s at first: %s\n\n", first.Gate, cmp.Or(first.Said, "no message"))
+	fmt.Fprintf(&b, "%d tasks met that, and each needed another round for it:\n\n", len(of))
 	shown := of[max(0, len(of)-maxNamed):]
 	for _, m := range shown {
 		fmt.Fprintf(&b, "- \"%s\" (%s %s)%s\n", m.Title, m.Of.Run, m.Of.Task, in(m.File))

@@ -27,7 +27,8 @@ func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View,
 	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan an addition in: %w", err)
 	}
-	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+	of := worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
+	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, of, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}

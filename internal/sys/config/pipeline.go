@@ -109,7 +109,8 @@ func (s NamedStep) check(c Config) string {
 func pipelineKeys() []Key {
 	steps := func(c *Config) *map[string]Step { return &c.Steps }
 	required := part("pipeline.*.required", kind.Boolean(),
-		"false: if its command fails that is reported, and keeps nothing from landing; what an editor does that fails is taken back; the default is true",
+		"false: if its command fails that is reported, and keeps nothing from landing; what an editor does that fails is taken back; "+
+			"the default is true",
 		steps, func(s *Step) *bool { return &s.Optional })
 	set, get := required.set, required.get
 	required.set = func(c *Config, of string, v any) { set(c, of, v == false) }
@@ -128,7 +129,8 @@ func pipelineKeys() []Key {
 			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Ask }),
 		part("pipeline.*.edit", kind.Text(),
-			"what the role editor does with the work on these tasks, once it is green: its change is judged and reviewed as the work is. A step with edit from the project's file needs nexus trust",
+			"what the role editor does with the work on these tasks, once it is green: its change is judged and reviewed as the work is. "+
+				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
 		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
 			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),

@@ -49,7 +49,8 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("%v %d %d", err, len(got), requests)
 	}
 	ollama := serve(t, func(w http.ResponseWriter, texts []string) { fmt.Fprint(w, `{"model":"m","embeddings":[[0.5,0.5]]}`) })
-	if got, err = (vector.Endpoint{URL: ollama + "/api/embed", Model: "m"}).Embed(t.Context(), []string{"a"}); err != nil || got[0][1] != 0.5 {
+	got, err = vector.Endpoint{URL: ollama + "/api/embed", Model: "m"}.Embed(t.Context(), []string{"a"})
+	if err != nil || got[0][1] != 0.5 {
 		t.Errorf("%v %v", got, err)
 	}
 }
@@ -114,7 +115,13 @@ func TestNear(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float32
 		want float64
-	}{{[]float32{1, 0}, []float32{2, 0}, 1}, {[]float32{1, 0}, []float32{0, 3}, 0}, {[]float32{1}, []float32{-1}, -1}, {[]float32{1}, []float32{1, 0}, 0}, {nil, nil, 0}} {
+	}{
+		{[]float32{1, 0}, []float32{2, 0}, 1},
+		{[]float32{1, 0}, []float32{0, 3}, 0},
+		{[]float32{1}, []float32{-1}, -1},
+		{[]float32{1}, []float32{1, 0}, 0},
+		{nil, nil, 0},
+	} {
 		if got := vector.Near(c.a, c.b); got != c.want {
 			t.Errorf("%v %v: %v", c.a, c.b, got)
 		}

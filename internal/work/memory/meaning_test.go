@@ -55,11 +55,15 @@ func TestMeaning(t *testing.T) {
 		said = nil
 		return &memory.Book{
 			Store: p.Store, Tokens: 1000, Now: time.Now,
-			Means: &memory.Meaning{Endpoint: vector.Endpoint{URL: url, Model: "m", Time: limit}, File: file, Say: func(err error) { said = append(said, err) }},
+			Means: &memory.Meaning{
+				Endpoint: vector.Endpoint{URL: url, Model: "m", Time: limit}, File: file,
+				Say: func(err error) { said = append(said, err) },
+			},
 		}
 	}
 	recall := func(b *memory.Book) string {
-		all, err := b.Recall(t.Context(), p.repo, p.last, episode.Wanted{Text: "Change the parser_tables."}, func(episode.Episode) int64 { return 1 })
+		about := episode.Wanted{Text: "Change the parser_tables."}
+		all, err := b.Recall(t.Context(), p.repo, p.last, about, func(episode.Episode) int64 { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}

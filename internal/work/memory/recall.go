@@ -93,7 +93,9 @@ func (b *Book) Recall(
 	}
 	candidates := make([]episode.Candidate, len(all))
 	for i, k := range all {
-		candidates[i] = episode.Candidate{Episode: k.Episode, Match: match[k.ID], Near: near[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last}
+		candidates[i] = episode.Candidate{
+			Episode: k.Episode, Match: match[k.ID], Near: near[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last,
+		}
 	}
 	return episode.Choose(candidates, w, b.Now(), b.Tokens, cost), nil
 }

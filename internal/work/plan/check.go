@@ -159,7 +159,8 @@ func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool, in map[string
 			case !known[n] && slices.Contains(all, t.ID):
 				c.invalid(Field{f.name, k + 1}, "%s %s the group %s, which it is in", name(t), f.name, quote(string(n)))
 			case !known[n] && len(all) > 0:
-				c.invalid(Field{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; make several plans of it", name(t), f.name, quote(string(n)), MaxNeeds)
+				c.invalid(Field{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; make several plans of it",
+					name(t), f.name, quote(string(n)), MaxNeeds)
 			case !known[n]:
 				c.invalid(Field{f.name, k + 1}, "%s %s %s, which is not in the plan", name(t), f.name, quote(string(n)))
 			}

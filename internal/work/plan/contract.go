@@ -21,7 +21,8 @@ type Meeting struct {
 const contractFirst = "Fix these contracts first, in the plan, and submit the whole plan again. What else the plan says stays as it is."
 
 // howTo is what is done about a meeting.
-const howTo = "name the interface, the schema or the format with its exact form in a criterion or the brief of the one that comes first, and the same name in the other"
+const howTo = "name the interface, the schema or the format with its exact form in a criterion or the brief of the one that comes first, " +
+	"and the same name in the other"
 
 // Meetings lists where tasks meet and no contract is fixed first: one relies on the
 // interface or the data of another (a tie api or schema), and they have no name in common,
@@ -40,7 +41,8 @@ func Meetings(tasks []nexus.Task) []Meeting {
 		for _, id := range t.After() {
 			j, ok := at[id]
 			if tie := t.Ties[id]; ok && j != i && (tie == nexus.TieAPI || tie == nexus.TieSchema) && !shares(names, i, j, before) {
-				all = append(all, Meeting{t.ID, id, fmt.Sprintf("it relies on what %s makes (%s), and no name stands in both: the contract is open", id, tie)})
+				text := fmt.Sprintf("it relies on what %s makes (%s), and no name stands in both: the contract is open", id, tie)
+				all = append(all, Meeting{t.ID, id, text})
 			}
 		}
 		for j, o := range tasks {
@@ -116,11 +118,13 @@ var (
 	// exact is how a text names something of the code: between backquotes, as a call, in mixed case,
 	// with an underscore, or as a path that is served.
 	exact = regexp.MustCompile("`([^`\n]{2,80})`" +
-		`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b([A-Z][a-z0-9]+[A-Z]\w*|[a-z][a-z0-9]*[A-Z]\w*|[A-Za-z0-9]+_\w+)\b|(?:^|\s)((?:GET|POST|PUT|PATCH|DELETE) )?(/[a-z][\w{}:.-]*(?:/[\w{}:.-]+)*)`)
+		`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b([A-Z][a-z0-9]+[A-Z]\w*|[a-z][a-z0-9]*[A-Z]\w*|[A-Za-z0-9]+_\w+)\b` +
+		`|(?:^|\s)((?:GET|POST|PUT|PATCH|DELETE) )?(/[a-z][\w{}:.-]*(?:/[\w{}:.-]+)*)`)
 	// word is a capitalised word within a sentence, which may be a name, too, or one with a dot.
 	word = regexp.MustCompile(`(?:[a-z0-9,;:(] )([A-Z]\w+)\b|\b([\w-]+(?:\.[\w-]+)+)\b`)
 	// making stands before the name of what a task makes.
-	making = regexp.MustCompile(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+(?:(?:an?|the|new|function|method|type|interface|endpoint|table|class|struct|route|handler|command|constant|called|named)\s+){0,4}$`)
+	making = regexp.MustCompile(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+` +
+		`(?:(?:an?|the|new|function|method|type|interface|endpoint|table|class|struct|route|handler|command|constant|called|named)\s+){0,4}$`)
 )
 
 func textOf(t nexus.Task) string {
@@ -164,7 +168,10 @@ func madeIn(t nexus.Task) []string {
 
 // products are names in mixed case that are nothing of the code that a plan is about.
 func products() []string {
-	return []string{"GitHub", "GitLab", "JavaScript", "TypeScript", "GraphQL", "OpenAPI", "PostgreSQL", "MySQL", "SQLite", "NodeJS", "OAuth", "YouTube", "LinkedIn", "PayPal", "WebSocket", "JetBrains", "macOS", "iOS"}
+	return []string{
+		"GitHub", "GitLab", "JavaScript", "TypeScript", "GraphQL", "OpenAPI", "PostgreSQL", "MySQL", "SQLite",
+		"NodeJS", "OAuth", "YouTube", "LinkedIn", "PayPal", "WebSocket", "JetBrains", "macOS", "iOS",
+	}
 }
 
 // leading returns the blank that a match begins with.

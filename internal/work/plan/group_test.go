@@ -23,8 +23,9 @@ func TestGroupIsABarrier(t *testing.T) {
 	if err := plan.Check(p, nexus.Size{}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]nexus.TaskID{"T1", "T2"}, p.Tasks[2].Needs); diff != "" || len(p.Tasks[2].Wants) > 0 || p.Tasks[2].Ties["T2"] != nexus.TieSchema || len(p.Tasks[2].Ties) != 2 {
-		t.Errorf("T3: %+v", p.Tasks[2])
+	t3 := p.Tasks[2]
+	if diff := cmp.Diff([]nexus.TaskID{"T1", "T2"}, t3.Needs); diff != "" || len(t3.Wants) > 0 || t3.Ties["T2"] != nexus.TieSchema || len(t3.Ties) != 2 {
+		t.Errorf("T3: %+v", t3)
 	}
 	if diff := cmp.Diff([]nexus.TaskID{"T1", "T2", "T3"}, p.Tasks[3].Wants); diff != "" {
 		t.Error(diff)

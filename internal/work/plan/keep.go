@@ -29,8 +29,9 @@ func Keep(tasks []nexus.Task, e Existing, most nexus.Size) {
 		if own := e.Gate[t.Package]; own != "" {
 			gate = own
 		}
+		code := t.Kind == "" || t.Kind == nexus.CodeTask
 		room := len(t.Criteria) < most.Criteria && letters(*t)+len(nexus.KeptText) <= most.Characters
-		if gate == "" || !room || t.Kind != "" && t.Kind != nexus.CodeTask || !e.touched(t.Files) || slices.ContainsFunc(t.Criteria, nexus.Criterion.Kept) {
+		if gate == "" || !room || !code || !e.touched(t.Files) || slices.ContainsFunc(t.Criteria, nexus.Criterion.Kept) {
 			continue
 		}
 		t.Criteria = append(t.Criteria, nexus.Criterion{Text: nexus.KeptText, Check: gate})

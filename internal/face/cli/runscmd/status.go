@@ -66,7 +66,8 @@ func statusCommand(a *console.Console) *cobra.Command {
 			}
 			v.Tried = accept.AllTried(planned(s))
 			return a.Answer(v, func(s view.Style) string {
-				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
+				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
+					view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
