@@ -83,7 +83,8 @@ func TestContractGoesBackOnce(t *testing.T) {
 func FuzzMeetings(f *testing.F) {
 	f.Add("Add `a b`, F( and /x/{y}: GET /x", "call F(")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, m := range plan.Meetings([]nexus.Task{{ID: "A", Brief: a}, {ID: "B", Brief: b, Needs: []nexus.TaskID{"A"}}, {ID: "C", Brief: b}}) {
+		tasks := []nexus.Task{{ID: "A", Brief: a}, {ID: "B", Brief: b, Needs: []nexus.TaskID{"A"}}, {ID: "C", Brief: b}}
+		for _, m := range plan.Meetings(tasks) {
 			if m.Task == m.Other || m.Task == "" || m.Text == "" {
 				t.Errorf("%+v", m)
 			}

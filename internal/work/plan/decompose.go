@@ -108,7 +108,8 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 
 // hopeless reports whether the planner is not asked again.
 func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
-	return len(agent.Handins(messages))-sentBack(messages, tryAgain)-sentBack(messages, coverAll)-sentBack(messages, contractFirst) >= maxTries ||
+	back := sentBack(messages, tryAgain) + sentBack(messages, coverAll) + sentBack(messages, contractFirst)
+	return len(agent.Handins(messages))-back >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
 		tooLarge(p, most) && asked(messages)
 }
