@@ -90,7 +90,7 @@ type Options struct {
 	Say func(text string)
 
 	Seen    func(ctx context.Context) ([]flaky.Seen, error) // tests that were seen flaky; nil: none
-	Plugins func(ctx context.Context, b *Bench) ([]finding.Finding, []string, error)
+	Plugins func(ctx context.Context, open func(context.Context) (*Bench, error)) ([]finding.Finding, error)
 	Issues  func(ctx context.Context) ([]Issue, string, error)
 	Ideas   func(ctx context.Context, b *Bench) ([]finding.Finding, error)
 	Folder  Folder
@@ -138,6 +138,7 @@ type Result struct {
 	Open   []finding.Ranked // what is worth doing, in order
 	Left   []finding.Left   // what nobody is to take up, and why
 	Did    []Did
+	Green  []string // items of the backlog whose finding is gone and whose check passes: they are done
 }
 
 // Find returns the finding with an ID, and why it is left out, if it is.
@@ -178,6 +179,9 @@ func All(ctx context.Context, o Options) (Result, error) {
 		all = append(all, found...)
 	}
 	all = once(all)
+	if r.Green, err = s.green(ctx, all, r.Did); err != nil {
+		return r, err
+	}
 	w, err := s.world(ctx, all, chosen)
 	if err != nil {
 		return r, err
@@ -237,6 +241,10 @@ func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, 
 		switch {
 		case ctx.Err() != nil:
 			return nil, did, context.Cause(ctx)
+		case s.closed != nil:
+			return nil, did, s.closed
+		case isFatal(err):
+			return nil, did, err
 		case err != nil:
 			did.State, did.Why = Broke, brief(err)
 			did.Took = s.clock().Sub(begun)
@@ -284,6 +292,12 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 	}
 	slices.Sort(found.Programs)
 	return found, err
+}
+
+// isFatal reports whether an error ends the search: one that people are to see as it is.
+func isFatal(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	return ok && !slices.Contains([]nexus.Code{nexus.CodeProvider, nexus.CodeNotFound}, e.Code)
 }
 
 // brief says an error in a line.

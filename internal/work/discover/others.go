@@ -82,11 +82,8 @@ func fromPlugins(ctx context.Context, s *Site) (Found, error) {
 		found.Skipped = "no plugin discovers"
 		return found, nil
 	}
-	b, err := s.open(ctx)
-	if err != nil {
-		return found, err
-	}
-	found.Findings, found.Notes, err = s.o.Plugins(ctx, b)
+	var err error
+	found.Findings, err = s.o.Plugins(ctx, s.open)
 	return found, err
 }
 

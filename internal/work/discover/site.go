@@ -36,6 +36,7 @@ type Site struct {
 	files []file // that people write and agents may see, by path
 
 	bench    *Bench
+	closed   error // why there is none
 	root     *os.Root
 	blobs    map[string][]byte
 	judged   map[string]nexus.Evidence
@@ -96,8 +97,12 @@ func (s *Site) open(ctx context.Context) (*Bench, error) {
 	if s.bench != nil {
 		return s.bench, nil
 	}
+	if s.closed != nil {
+		return nil, s.closed
+	}
 	b, err := s.o.Open(ctx)
 	if err != nil {
+		s.closed = err
 		return nil, err
 	}
 	if s.root, err = os.OpenRoot(b.Tree.Dir); err != nil {
