@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
@@ -61,7 +62,7 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			}
 		}
 	}
-	leaks, err := (&leak.Finder{}).Added(ctx, patch.String())
+	leaks, err := s.leaks.Added(ctx, patch.String())
 	if err != nil {
 		return found, err
 	}
@@ -70,6 +71,45 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
+	return found, nil
+}
+
+// veil takes out of findings what looks like a secret: they are kept, shown, and told to models.
+// Lines that were seen are left out, and a finding is none whose own words hold a secret.
+func (s *Site) veil(ctx context.Context, found Found) (Found, error) {
+	var patch strings.Builder
+	for i, f := range found.Findings {
+		addPatch(&patch, strconv.Itoa(i)+"/evidence", strings.Split(f.Evidence, "\n"))
+		addPatch(&patch, strconv.Itoa(i)+"/words", []string{f.Title, f.Why, f.Check})
+	}
+	if len(found.Findings) == 0 {
+		return found, nil
+	}
+	leaks, err := s.leaks.Added(ctx, patch.String())
+	if err != nil {
+		return found, err
+	}
+	drop := map[int]bool{}
+	for _, l := range leaks {
+		which, part, _ := strings.Cut(l.File, "/")
+		i, err := strconv.Atoi(which)
+		if err != nil || i >= len(found.Findings) {
+			continue
+		}
+		if found.Findings[i].Evidence = ""; part == "words" {
+			drop[i] = true
+		}
+	}
+	if len(drop) > 0 {
+		found.Notes = append(found.Notes, many(len(drop), "finding")+" with a secret in its words was left out; the strategy security names the secret")
+	}
+	var all []finding.Finding
+	for i, f := range found.Findings {
+		if !drop[i] {
+			all = append(all, f)
+		}
+	}
+	found.Findings = all
 	return found, nil
 }
 
@@ -153,4 +193,20 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 	}
 	f.Why = cut(strings.Join(strings.Fields(f.Why), " "), 200)
 	return f, true
+}
+
+// spaced returns a pattern of grep -E for a line whose spaces may be more of them.
+func spaced(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == ' ':
+			b.WriteString("[[:space:]]+")
+		case strings.ContainsRune(`.[](){}*+?^$|/`, r):
+			b.WriteString("[" + string(r) + "]")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "[^]", `\^`)
 }

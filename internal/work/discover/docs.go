@@ -190,7 +190,7 @@ func blocks(lines []string) [][]codeLine {
 			if command = strings.TrimSpace(command); console && !prompted || command == "" || strings.HasPrefix(command, "#") || !plain(command) {
 				continue
 			}
-			block = append(block, codeLine{command, n + 1})
+			block = append(block, codeLine{text: command, n: n + 1})
 		}
 	}
 	return all

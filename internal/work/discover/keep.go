@@ -44,7 +44,7 @@ func (s *Site) key(one Strategy) string {
 		fmt.Fprintf(h, "%s\n", s.o.RunsMark)
 	}
 	if one.Reads.Files != nil {
-		for _, f := range s.files {
+		for _, f := range slices.Concat(s.files, s.locks) {
 			if one.Reads.Files(f.path) {
 				fmt.Fprintf(h, "%s %s\n", f.blob, f.path)
 			}
@@ -258,6 +258,9 @@ func (s *Site) rely(ctx context.Context, files []string, into map[string]int) er
 		return err
 	}
 	for _, name := range files {
+		if into[name] = 0; survey.Blob(name) == "" {
+			continue // a file that is to be written, or that agents may not see
+		}
 		on, err := survey.Dependents(ctx, name)
 		if err != nil {
 			return err

@@ -49,9 +49,8 @@ func flakyTests(ctx context.Context, s *Site) (Found, error) {
 			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but there is no gate %s any more", t.Test, t.Gate))
 			continue
 		}
-		args, ok := gate.SingleTest(gates[at].Lone, gates[at].Dir, t.Test)
-		command := within(gates[at], args)
-		if !ok || command == "" {
+		command := alone(gates[at], t.Test)
+		if command == "" {
 			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but its runner cannot run it alone", t.Test))
 			continue
 		}
@@ -101,8 +100,9 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 			return found, err
 		}
 		for _, t := range elapsed(printed) {
-			if args, ok := gate.SingleTest(g.Lone, g.Dir, t.name); ok && t.seconds >= slowTest {
-				found.Findings = append(found.Findings, slow(g, t, args))
+			check := alone(g, t.name, fmt.Sprintf("-timeout=%.1fs", t.seconds/2))
+			if t.seconds >= slowTest && check != "" {
+				found.Findings = append(found.Findings, slow(g, t, check))
 			}
 		}
 	}
@@ -113,13 +113,11 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 }
 
 // slow makes a finding of a slow test: it is done when it takes half as long.
-func slow(g gate.Gate, t timed, args []string) finding.Finding {
-	limit := fmt.Sprintf("-timeout=%.1fs", t.seconds/2)
-	at := slices.Index(args, "test") + 1
+func slow(g gate.Gate, t timed, check string) finding.Finding {
 	return finding.Finding{
 		ID: finding.ID("slow-tests", g.Name, t.name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.name,
 		Title: "Make the test take half the time: " + t.name, Why: fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.seconds, slowTest),
-		Minutes: finding.Minutes("slow-tests", 1), Check: within(g, slices.Insert(slices.Clone(args), at, limit)),
+		Minutes: finding.Minutes("slow-tests", 1), Check: check,
 	}
 }
 
@@ -181,7 +179,11 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 			return found, err
 		}
 		if e.State != nexus.Pass {
-			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known (%s): %s", g.Name, e.State, e.Why))
+			why := e.Why
+			if why == "" && len(e.Findings) > 0 {
+				why = line(e.Findings[0])
+			}
+			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known (%s): %s", g.Name, e.State, why))
 			continue
 		}
 		found.Findings = append(found.Findings, s.gaps(g, printed, churn)...)
@@ -264,7 +266,6 @@ func performance(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
-	found.Notes = append(found.Notes, "benchmarks were not compared: a time of one machine at one moment says too little")
 	return found, nil
 }
 

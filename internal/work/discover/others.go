@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
@@ -19,7 +20,7 @@ import (
 func dependencies(ctx context.Context, s *Site) (Found, error) {
 	var found Found
 	asked := false
-	for _, file := range s.files {
+	for _, file := range slices.Concat(s.files, s.locks) {
 		for _, a := range measure.Auditors() {
 			if path.Base(file.path) != a.File || !plain(file.path) {
 				continue

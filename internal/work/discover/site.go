@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -34,11 +35,13 @@ type file struct{ path, blob string }
 type Site struct {
 	o     Options
 	files []file // that people write and agents may see, by path
+	locks []file // that tools write beside them, such as lock files
 
 	bench    *Bench
 	closed   error // why there is none
 	root     *os.Root
 	blobs    map[string][]byte
+	leaks    leak.Finder
 	judged   map[string]nexus.Evidence
 	texts    map[string][]string
 	programs map[string]bool // that the strategy that looks now has run
@@ -56,11 +59,17 @@ func newSite(ctx context.Context, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.files = listed(out, hidden)
+	for _, f := range listed(out, hidden) {
+		if stack.IsWritten(strings.ToLower(path.Base(f.path))) {
+			s.locks = append(s.locks, f)
+		} else {
+			s.files = append(s.files, f)
+		}
+	}
 	return s, nil
 }
 
-// listed reads ls-tree -z, and leaves out what is hidden, what nobody wrote, and what is no file.
+// listed reads ls-tree -z, and leaves out what is hidden, what is not of the project, and what is no file.
 func listed(out string, hidden ignore.Set) []file {
 	var all []file
 	for line := range strings.SplitSeq(out, "\x00") {
@@ -70,7 +79,7 @@ func listed(out string, hidden ignore.Set) []file {
 			continue
 		}
 		plain := words[0] == "100644" || words[0] == "100755"
-		if !plain || stack.Aside(name) || stack.IsWritten(strings.ToLower(path.Base(name))) || hidden.Hides(name) || strings.ContainsAny(name, "\n\r") {
+		if !plain || stack.Aside(name) || hidden.Hides(name) || strings.ContainsAny(name, "\n\r") {
 			continue
 		}
 		all = append(all, file{name, words[2]})

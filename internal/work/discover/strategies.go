@@ -26,7 +26,7 @@ func Strategies() []Strategy {
 		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: Reads{Files: code.Files, Runs: true}, Look: flakyTests},
 		{Name: "slow-tests", Short: "tests that take long", Cost: Tools, Reads: code, Look: slowTests},
 		{Name: "test-coverage", Short: "code that changes often and that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
-		{Name: "performance", Short: "calls in loops, and benchmarks that got worse", Cost: Tools, Reads: code, Look: performance},
+		{Name: "performance", Short: "calls of others within loops", Cost: Cheap, Reads: code, Look: performance},
 		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
 		{Name: "plugins", Short: "what plugins find", Cost: Tools, Look: fromPlugins},
 		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: issues},

@@ -67,6 +67,7 @@ type hunt struct {
 	p        *app.Place
 	q        Search
 	settings config.Config
+	commit   string // that is looked at
 }
 
 // options says where to look, and for what.
@@ -75,7 +76,8 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	if h.settings, _, err = a.Settings(); err != nil {
 		return o, err
 	}
-	commit, err := p.Repo.Resolve(ctx, "HEAD")
+	h.commit, err = p.Repo.Resolve(ctx, "HEAD")
+	commit := h.commit
 	if err != nil {
 		return o, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the repository has no commit to look at", Cause: err,
@@ -131,7 +133,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 // open checks the commit out.
 func (h *hunt) open(ctx context.Context) (*discover.Bench, error) {
 	cache := cacheOf(h.a, h.p.State)
-	x, err := checkout(ctx, h.p, cache, "HEAD")
+	x, err := checkout(ctx, h.p, cache, h.commit)
 	if err != nil {
 		return nil, err
 	}
@@ -191,11 +193,11 @@ const mostIssues = 50
 func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
 	ref, err := h.a.IssueRef(ctx, "#1")
 	if err != nil {
-		return nil, "", err
+		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows") //nolint:nilerr // the hint is about one issue
 	}
 	listed, others, err := forge.Client{}.List(ctx, ref, mostIssues)
 	if err != nil {
-		return nil, "", err
+		return nil, "", errors.New(err.Error()) // it ends this strategy alone
 	}
 	var all []discover.Issue
 	for _, l := range listed {
@@ -212,7 +214,7 @@ const ideasFiles = 12
 
 // ideas lets a model suggest improvements, and says before what that costs.
 func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding, error) {
-	survey, err := codemap.Look(ctx, h.p.Repo, "HEAD", nil)
+	survey, err := codemap.Look(ctx, h.p.Repo, h.commit, nil)
 	if err != nil {
 		return nil, err
 	}
