@@ -101,7 +101,8 @@ func (s *Site) veil(ctx context.Context, found Found) (Found, error) {
 		}
 	}
 	if len(drop) > 0 {
-		found.Notes = append(found.Notes, many(len(drop), "finding")+" with a secret in its words was left out; the strategy security names the secret")
+		const why = " with a secret in its words was left out; the strategy security names the secret"
+		found.Notes = append(found.Notes, many(len(drop), "finding")+why)
 	}
 	var all []finding.Finding
 	for i, f := range found.Findings {
@@ -185,7 +186,8 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 	}
 	f := finding.Finding{
 		ID: finding.ID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,
-		Title: fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File), Why: fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
+		Title:   fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File),
+		Why:     fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
 		Minutes: finding.Minutes("security", 1), Places: []finding.Place{{File: l.File, Line: l.Line}}, Check: check,
 	}
 	if stack.IsTest(l.File) {

@@ -140,8 +140,9 @@ func issues(ctx context.Context, s *Site) (Found, error) {
 	for _, i := range all {
 		title := strings.Join(strings.Fields(i.Title), " ")
 		f := finding.Finding{
-			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: finding.Task, Title: cut(fmt.Sprintf("Issue #%d: %s", i.Number, title), 110),
-			Why: "it is open: " + i.Web, Severity: nexus.PriorityMedium,
+			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: finding.Task,
+			Title: cut(fmt.Sprintf("Issue #%d: %s", i.Number, title), 110),
+			Why:   "it is open: " + i.Web, Severity: nexus.PriorityMedium,
 		}
 		for _, l := range i.Labels {
 			switch strings.ToLower(l) {

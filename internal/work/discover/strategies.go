@@ -12,13 +12,14 @@ import (
 func Strategies() []Strategy {
 	every := Reads{Files: func(string) bool { return true }}
 	code := Reads{Files: func(file string) bool { return !stack.IsProse(file) }}
+	const docs = "public names without docs, and commands in the README that fail"
 	return []Strategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: tasks},
 		{Name: "todo", Short: "marks of unfinished work", Cost: Cheap, Reads: every, Look: todos},
 		{Name: "security", Short: "secrets and dangerous code", Cost: Cheap, Reads: every, Look: dangers},
 		{Name: "duplicates", Short: "code that is there twice", Cost: Cheap, Reads: code, Look: duplicates},
 		{Name: "dead-code", Short: "code that nothing uses", Cost: Cheap, Reads: code, Look: deadCode},
-		{Name: "documentation", Short: "public names without docs, and commands in the README that fail", Cost: Tools, Reads: every, Look: documentation},
+		{Name: "documentation", Short: docs, Cost: Tools, Reads: every, Look: documentation},
 		{Name: "type-errors", Short: "type errors", Cost: Tools, Reads: code, Look: typeErrors},
 		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: buildErrors},
 		{Name: "lint-issues", Short: "lint and format findings", Cost: Tools, Reads: every, Look: lintIssues},

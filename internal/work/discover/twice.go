@@ -58,7 +58,8 @@ func telling(syntax stack.Syntax, lines []string) []codeLine {
 		text := strings.Join(strings.Fields(whole), " ")
 		at := commentAt(syntax, text)
 		word, _, _ := strings.Cut(text, " ")
-		if at == 0 || len(strings.Trim(text, "{}()[];, ")) < 2 || slices.Contains([]string{"import", "#include", "from", "use", "require", "package"}, word) {
+		named := slices.Contains([]string{"import", "#include", "from", "use", "require", "package"}, word)
+		if at == 0 || named || len(strings.Trim(text, "{}()[];, ")) < 2 {
 			continue
 		}
 		all = append(all, codeLine{text, n + 1, strings.TrimSpace(whole) == text})

@@ -258,7 +258,7 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 
 // finish marks the items of the backlog that are done, and moves their files in the task folder.
 func (h *hunt) finish(ctx context.Context, o discover.Options, r discover.Result) error {
-	items, err := h.a.Settle(ctx, h.p, r.Green, r.Commit)
+	items, err := h.a.Backlog(h.p).Settle(ctx, r.Green, r.Commit)
 	if err != nil {
 		return err
 	}
