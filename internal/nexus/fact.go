@@ -582,6 +582,7 @@ type (
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
+		Over     string        `json:"over,omitzero"` // what its command used too much of, if that ended it: memory, cpu, disk or processes
 	}
 	// NetworkJudged says which hosts a tool call or a gate asked for.
 	NetworkJudged struct {

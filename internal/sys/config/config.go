@@ -53,6 +53,7 @@ type Config struct {
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
+	Bounds     Bounds
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
@@ -146,7 +147,7 @@ type Precheck struct {
 func checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
@@ -266,13 +265,13 @@ func sound(ctx context.Context, j *journal.Journal) error {
 
 // confined looks for a wall around agents and gates, and at what stands inside.
 func (l *look) confined(ctx context.Context) {
-	box, err := sandbox.Find(ctx, sandbox.Mode(l.conf.Sandbox))
+	box, err := app.Box(ctx, l.conf)
 	switch {
 	case err != nil:
 		l.add(checked("sandbox", "", err))
 		return
 	case !l.Run:
-		l.add(checkBox(box), checkNetwork(l.app, box, l.conf.Network))
+		l.add(checkBox(box), checkBounds(box), checkNetwork(l.app, box, l.conf.Network))
 	}
 	dir, err := l.app.WorkDir()
 	if l.place != nil {

@@ -15,4 +15,5 @@ const Grace = 2 * time.Second
 type Usage struct {
 	Memory  int64 // bytes that are theirs alone or shared among them
 	Threads int
+	CPU     time.Duration // that they used, with those of them that have ended; zero where nobody asked
 }
