@@ -70,7 +70,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 			return nil, err
 		}
 	}
-	requests := make(chan nexus.Event)
+	requests, notices := make(chan nexus.Event), make(chan nexus.Fact)
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
@@ -94,7 +94,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}
 	opening.Hooks, opening.Deliver, opening.Stop = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0, o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox, opening.Alone, opening.Patience = lease.Fence(), day, machine.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
-	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
+	helpers.Go(func() { a.measure(work, p, o.Run, c.Limits.Alerts, notices) })
+	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()})
 	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
 	if w != nil {
 		w.Finish(context.WithoutCancel(ctx), s)
