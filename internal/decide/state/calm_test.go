@@ -61,18 +61,20 @@ func settle(t *testing.T, l nexus.Limits, tape string, seconds int) []string {
 func TestCalm(t *testing.T) {
 	const failed = " call.delayed session=T1.1/coder.1 model=p/m try=1 why=overloaded\n"
 	l := limits()
+	l.Alerts.Failures = 4
+	many := strings.Repeat("@0s"+failed, 5)
 	for name, c := range map[string]struct {
 		tape    string
 		seconds int
 		want    []string
 	}{
-		"failures are over after a calm minute": {"@0s" + failed + "@0s" + failed + "@0s" + failed, 200, []string{
-			"0s raised failures: 3 failures within a minute, the last: overloaded",
-			"1m0s cleared failures: at most 1 failures within a minute",
+		"failures are over after a calm minute": {many, 200, []string{
+			"0s raised failures: 5 failures within a minute, the last: overloaded",
+			"1m0s cleared failures: at most 2 failures within a minute",
 		}},
-		"who comes and goes is told of once": {"@0s" + failed + "@0s" + failed + "@0s" + failed + "@30s" + failed + "@80s" + failed + "@110s" + failed + "@160s" + failed, 400, []string{
-			"0s raised failures: 3 failures within a minute, the last: overloaded",
-			"2m50s cleared failures: at most 1 failures within a minute",
+		"who comes and goes is told of once": {many + "@20s" + failed + "@40s" + failed + "@55s" + failed + "@70s" + failed + "@90s" + failed, 400, []string{
+			"0s raised failures: 5 failures within a minute, the last: overloaded",
+			"1m55s cleared failures: at most 2 failures within a minute",
 		}},
 		"stuck until it is heard of": {"@0s attempt.started attempt=T1.1 task=T1 tier=fast\n@310s turn.taken session=T1.1/coder.1 turn=1", 400, []string{
 			"5m0s raised stuck, T1.1: it has been silent for 5m0s",
