@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/care"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -102,7 +103,7 @@ func exportCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		m, err := a.Export(ctx, p, r, to)
+		m, err := care.Export(ctx, p, r, to)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func importCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		m, err := a.Import(ctx, p, args[0])
+		m, err := care.Import(ctx, p, args[0])
 		if err != nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func importCommand(a *console.Console) *cobra.Command {
 }
 
 // moved is what `journal export --to` and `import` print.
-type moved app.Moved
+type moved care.Moved
 
 func (m moved) draw(s view.Style) string {
 	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run, view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/care"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -132,7 +133,7 @@ func repairCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		r, err := a.Repair(ctx, p)
+		r, err := care.Repair(ctx, p, a.Now())
 		if err != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func restoreCommand(a *console.Console) *cobra.Command {
 		}
 		store, err := journal.OpenBlobs(filepath.Join(args[0], "blobs"))
 		if err == nil {
-			err = app.Idle(ctx, p)
+			err = care.Idle(ctx, p)
 		}
 		if err == nil {
 			out.Blobs, out.Absent, err = copyBlobs(b, store, filepath.Join(p.State, "blobs"), r.Named)

@@ -9,13 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/health"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// vitals measures a run and reads from its events how it is doing.
-func vitals(ctx context.Context, p *app.Place, r journal.Run, s *state.State, now time.Time) (*view.Vitals, error) {
+// measure measures a run and reads from its events how it is doing.
+func measure(ctx context.Context, p *app.Place, r journal.Run, s *state.State, now time.Time) (*vitals.Vitals, error) {
 	var book health.Book
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err != nil {
@@ -23,8 +23,9 @@ func vitals(ctx context.Context, p *app.Place, r journal.Run, s *state.State, no
 		}
 		book.Apply(e)
 	}
-	u := app.UsageOf(p, r, s.Alerts.Working(), now)
-	return &view.Vitals{Report: health.Of(s, &book, now), Machine: u.Machine, Total: u.Total, Conductor: u.Conductor, Processes: u.Processes, Disk: u.Disk}, nil
+	v := &vitals.Vitals{Report: health.Of(s, &book, now), Machine: app.Measure(p.State, now)}
+	v.Use(p.State, r, s.Alerts.Working())
+	return v, nil
 }
 
 // pulse is what GET /healthz tells: nothing of goals, models or texts.

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -20,7 +21,7 @@ type told struct {
 	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has some
 	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
-	Health   *view.Vitals           `json:"health,omitempty"`  // where it was asked for
+	Health   *vitals.Vitals         `json:"health,omitempty"`  // where it was asked for
 }
 
 // before returns what was tried before a run began.
@@ -67,14 +68,14 @@ func statusCommand(a *console.Console) *cobra.Command {
 			}
 			v.Tried = accept.AllTried(planned(s))
 			if measured {
-				if v.Health, err = vitals(ctx, p, r, s, a.Now()); err != nil {
+				if v.Health, err = measure(ctx, p, r, s, a.Now()); err != nil {
 					return err
 				}
 			}
 			return a.Answer(v, func(s view.Style) string {
 				text := view.Status(s, v.Run)
 				if v.Health != nil {
-					text += view.Health(s, *v.Health)
+					text += vitals.Draw(s, *v.Health)
 				}
 				return text + view.CriteriaLines(s, v.Criteria) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})

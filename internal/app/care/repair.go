@@ -1,4 +1,4 @@
-package app
+package care
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -21,7 +23,7 @@ type Repaired struct {
 }
 
 // Idle refuses while somebody conducts a run.
-func Idle(ctx context.Context, p *Place) error {
+func Idle(ctx context.Context, p *app.Place) error {
 	runs, err := p.Runs(ctx)
 	if err != nil && p.Journal == nil {
 		return err
@@ -38,11 +40,11 @@ func Idle(ctx context.Context, p *Place) error {
 
 // Repair keeps every event before the first damage, and the damaged journal
 // beside. The place is closed if there was damage.
-func (a *App) Repair(ctx context.Context, p *Place) (Repaired, error) {
+func Repair(ctx context.Context, p *app.Place, now time.Time) (Repaired, error) {
 	if err := Idle(ctx, p); err != nil {
 		return Repaired{}, err
 	}
-	path, stamp := filepath.Join(p.State, "journal.db"), a.Now().UTC().Format("060102-150405")
+	path, stamp := filepath.Join(p.State, "journal.db"), now.UTC().Format("060102-150405")
 	r, err := p.Journal.Verify(ctx)
 	out := Repaired{Path: path, Events: r.Events, Why: r.Why}
 	if err != nil || r.Sound {

@@ -1,4 +1,6 @@
-package app
+// Package care takes care of the journal: it repairs one that is damaged, and
+// takes runs from machine to machine.
+package care
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -29,7 +32,7 @@ type Moved struct {
 // Export writes a run that nobody conducts to a new file, with all that another
 // machine needs to show it or to continue it. The file gets its name when it is
 // whole.
-func (a *App) Export(ctx context.Context, p *Place, r journal.Run, path string) (m Moved, err error) {
+func Export(ctx context.Context, p *app.Place, r journal.Run, path string) (m Moved, err error) {
 	if r.Holder != nil {
 		return m, &nexus.Error{
 			Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", r.ID),
@@ -97,7 +100,7 @@ func gone(err error) error {
 }
 
 // write writes the file and syncs it.
-func (m *Moved) write(p *Place, path, bundle string, manifest pack.Manifest, events []journal.Foreign, named []string) error {
+func (m *Moved) write(p *app.Place, path, bundle string, manifest pack.Manifest, events []journal.Foreign, named []string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -143,10 +146,10 @@ func add(w *pack.Writer, bundle string) error {
 	return w.Bundle(info.Size(), f)
 }
 
-// Import takes a run in from a file that [App.Export] wrote, here or on another
+// Import takes a run in from a file that [Export] wrote, here or on another
 // machine, by this version or an older one. The events come last, all or none: a
 // kill before leaves what nothing names.
-func (a *App) Import(ctx context.Context, p *Place, path string) (m Moved, err error) {
+func Import(ctx context.Context, p *app.Place, path string) (m Moved, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return m, &nexus.Error{Code: nexus.CodeNotFound, Message: "open the file", Cause: err, Hint: "Name a file that nexus journal export RUN --to FILE wrote."}
