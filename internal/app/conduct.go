@@ -95,7 +95,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	opening.Hooks, opening.Deliver, opening.Stop = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0, o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox, opening.Alone, opening.Patience = lease.Fence(), day, machine.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
 	helpers.Go(func() { a.measure(work, p, o.Run, c.Limits.Alerts, notices) })
-	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()})
+	heard := run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
+	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, machine, o.Run, opening, heard)
 	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
 	if w != nil {
 		w.Finish(context.WithoutCancel(ctx), s)

@@ -35,7 +35,9 @@ func (a *App) measure(ctx context.Context, p *Place, run nexus.RunID, alerts nex
 
 // watch measures at once and then now and again until the context ends, and hands
 // over what is to be recorded.
-func watch(ctx context.Context, every time.Duration, m *health.Machine, a nexus.Alerts, measure func() health.Sample, tell chan<- nexus.Fact) {
+func watch(
+	ctx context.Context, every time.Duration, m *health.Machine, a nexus.Alerts, measure func() health.Sample, tell chan<- nexus.Fact,
+) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {

@@ -40,7 +40,10 @@ func Export(ctx context.Context, p *app.Place, r journal.Run, path string) (m Mo
 		}
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return m, &nexus.Error{Code: nexus.CodeInvalidInput, Message: path + " already exists", Hint: "Name a path that does not exist: nothing is overwritten."}
+		return m, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: path + " already exists",
+			Hint: "Name a path that does not exist: nothing is overwritten.",
+		}
 	}
 	m = Moved{Run: r.ID, Path: path}
 	manifest := pack.Manifest{Run: r.ID}
@@ -152,7 +155,10 @@ func add(w *pack.Writer, bundle string) error {
 func Import(ctx context.Context, p *app.Place, path string) (m Moved, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return m, &nexus.Error{Code: nexus.CodeNotFound, Message: "open the file", Cause: err, Hint: "Name a file that nexus journal export RUN --to FILE wrote."}
+		return m, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "open the file", Cause: err,
+			Hint: "Name a file that nexus journal export RUN --to FILE wrote.",
+		}
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	r, err := pack.Open(f)
@@ -177,8 +183,9 @@ func Import(ctx context.Context, p *app.Place, path string) (m Moved, err error)
 	defer clone.Close() //nolint:errcheck // what it did is done
 	if _, err := clone.Fetch(ctx, r.Manifest.Base); err != nil {
 		return m, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the repository has no commit %.12s, from which the run started", r.Manifest.Base), Cause: err,
-			Hint: "Fetch it first (git fetch), or import the run in a clone of its repository. Nothing was changed.",
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the repository has no commit %.12s, from which the run started", r.Manifest.Base),
+			Cause: err,
+			Hint:  "Fetch it first (git fetch), or import the run in a clone of its repository. Nothing was changed.",
 		}
 	}
 	blobs, err := p.Blobs()
@@ -202,7 +209,10 @@ func Import(ctx context.Context, p *app.Place, path string) (m Moved, err error)
 		bundle = ""
 	}
 	if err := clone.Unbundle(ctx, bundle, r.Manifest.Refs); err != nil {
-		return m, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the commits of the run cannot be taken in", Cause: err, Hint: "The file is damaged: export the run again. No run was added."}
+		return m, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the commits of the run cannot be taken in", Cause: err,
+			Hint: "The file is damaged: export the run again. No run was added.",
+		}
 	}
 	return m, p.Journal.Adopt(ctx, m.Run, r.Events)
 }

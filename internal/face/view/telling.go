@@ -9,7 +9,8 @@ func Telling(f nexus.Fact) bool {
 	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
 		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
 		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried,
-		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered, nexus.AlertRaised, nexus.AlertCleared:
+		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered,
+		nexus.AlertRaised, nexus.AlertCleared:
 		return true
 	default:
 		return false

@@ -57,7 +57,8 @@ func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]strin
 	if want.Len() == 0 {
 		return nil
 	}
-	if _, err := c.git.RunIn(ctx, strings.NewReader(want.String()), "rev-list", "--objects", "--quiet", "--not", "--glob=refs/user", "--not", "--stdin"); err != nil {
+	known := []string{"rev-list", "--objects", "--quiet", "--not", "--glob=refs/user", "--not", "--stdin"}
+	if _, err := c.git.RunIn(ctx, strings.NewReader(want.String()), known...); err != nil {
 		return fmt.Errorf("take in commits: %w", err)
 	}
 	_, err := c.git.RunIn(ctx, strings.NewReader(moves.String()), "update-ref", "--stdin")

@@ -43,7 +43,8 @@ func (j *Journal) Adopt(ctx context.Context, run nexus.RunID, events []Foreign) 
 	err := j.change(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
 		var have int
 		var first int64
-		if err := tx.QueryRowContext(ctx, "select (select count(*) from event where run = ?), seq from head", run).Scan(&have, &first); err != nil {
+		at := tx.QueryRowContext(ctx, "select (select count(*) from event where run = ?), seq from head", run)
+		if err := at.Scan(&have, &first); err != nil {
 			return err
 		}
 		if have > 0 {

@@ -82,7 +82,9 @@ func (b *Box) Bounds() string {
 		}
 		return " by polling"
 	}
-	all := []string{"memory " + Size(own.Memory) + by("memory"), fmt.Sprintf("%d processes%s", own.Processes, by("pids")), "disk " + Size(own.Disk) + " by polling"}
+	all := []string{
+		"memory " + Size(own.Memory) + by("memory"), fmt.Sprintf("%d processes%s", own.Processes, by("pids")), "disk " + Size(own.Disk) + " by polling",
+	}
 	if b.Name() == string(Off) {
 		all = nil
 		if b.bounds == (Limits{}) {

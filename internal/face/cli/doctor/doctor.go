@@ -258,12 +258,16 @@ const wholeTime = 2 * time.Minute
 // sound reads the whole journal and all data that it names, as `nexus journal
 // verify` does.
 func sound(ctx context.Context, p *app.Place) error {
-	ctx, stop := context.WithTimeoutCause(ctx, wholeTime, errors.New("it takes longer than "+wholeTime.String()+": nexus journal verify reads it to the end"))
+	slow := errors.New("it takes longer than " + wholeTime.String() + ": nexus journal verify reads it to the end")
+	ctx, stop := context.WithTimeoutCause(ctx, wholeTime, slow)
 	defer stop()
 	r, err := p.Journal.Verify(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return &nexus.Error{Code: nexus.CodeStorage, Message: "not read to the end", Cause: context.Cause(ctx), Hint: "Run nexus journal verify when there is time."}
+		return &nexus.Error{
+			Code: nexus.CodeStorage, Message: "not read to the end", Cause: context.Cause(ctx),
+			Hint: "Run nexus journal verify when there is time.",
+		}
 	case err != nil:
 		return err
 	case r.Sound:
@@ -276,7 +280,8 @@ func sound(ctx context.Context, p *app.Place) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeJournalCorrupt, Message: "damaged: " + r.Why,
-		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: nexus journal restore.%s", view.Count(int(r.Events), "event"), words),
+		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: "+
+			"nexus journal restore.%s", view.Count(int(r.Events), "event"), words),
 	}
 }
 
@@ -299,8 +304,10 @@ func named(ctx context.Context, p *app.Place, hashes []string) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("%s that events name are missing or damaged, such as %.12s", view.Count(len(bad), "blob"), bad[0]),
-		Hint: "Get them from a backup: nexus journal restore. Without one, runs that name them cannot be resumed or shown whole; nexus journal verify lists them.",
+		Code:    nexus.CodeJournalCorrupt,
+		Message: fmt.Sprintf("%s that events name are missing or damaged, such as %.12s", view.Count(len(bad), "blob"), bad[0]),
+		Hint: "Get them from a backup: nexus journal restore. Without one, runs that name them cannot be resumed or shown whole; " +
+			"nexus journal verify lists them.",
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 )
 
 func journalCommand(a *console.Console) *cobra.Command {
-	return a.Parent("journal", "verify, print and back up the journal", verifyCommand(a), exportCommand(a), importCommand(a), journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
+	return a.Parent("journal", "verify, print and back up the journal", verifyCommand(a), exportCommand(a), importCommand(a),
+		journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
 }
 
 func verifyCommand(a *console.Console) *cobra.Command {
@@ -90,7 +91,8 @@ func (v verified) draw(s view.Style) string {
 
 func exportCommand(a *console.Console) *cobra.Command {
 	var to string
-	c := a.Command("export [RUN] [--to FILE]", "print events as JSON lines, or write a run to a file for another machine", func(ctx context.Context, args []string) error {
+	const what = "print events as JSON lines, or write a run to a file for another machine"
+	c := a.Command("export [RUN] [--to FILE]", what, func(ctx context.Context, args []string) error {
 		if to == "" {
 			return events(ctx, a, args, true)
 		}
@@ -137,7 +139,8 @@ func importCommand(a *console.Console) *cobra.Command {
 type moved care.Moved
 
 func (m moved) draw(s view.Style) string {
-	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run, view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))
+	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run,
+		view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))
 	if m.Absent > 0 {
 		text += s.Warn(view.Count(m.Absent, "blob")+" that events name were not found") + "\n"
 	}

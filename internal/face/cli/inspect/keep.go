@@ -46,7 +46,8 @@ func (k copied) draw(s view.Style) string {
 		text += "what was wrong: " + view.Clean(k.Why) + "\n"
 	}
 	for _, l := range k.Lost {
-		text += s.Warn(fmt.Sprintf("lost of run %s: %s, %d to %d", l.Run, view.Count(l.Events, "event"), l.From, l.To)) + ": " + view.Clean(strings.Join(l.Kinds, ", ")) + "\n"
+		text += s.Warn(fmt.Sprintf("lost of run %s: %s, %d to %d", l.Run, view.Count(l.Events, "event"), l.From, l.To)) + ": " +
+			view.Clean(strings.Join(l.Kinds, ", ")) + "\n"
 	}
 	if k.Aside != "" {
 		text += "the journal that was here is kept at " + view.Clean(k.Aside) + "\n"

@@ -100,7 +100,10 @@ func (m *monitor) each(ctx context.Context, runs []journal.Run, p *pulse) error 
 			continue
 		}
 		h := health.Of(s, nil, now)
-		one := runPulse{Run: r.ID, Status: s.Status, OK: h.OK && r.Holder != nil, Gone: r.Holder == nil, Alerts: []nexus.AlertKind{}, Silent: h.Silent}
+		one := runPulse{
+			Run: r.ID, Status: s.Status, OK: h.OK && r.Holder != nil, Gone: r.Holder == nil,
+			Alerts: []nexus.AlertKind{}, Silent: h.Silent,
+		}
 		for _, a := range h.Alerts {
 			one.Alerts = append(one.Alerts, a.Kind)
 		}

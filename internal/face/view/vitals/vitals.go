@@ -41,13 +41,16 @@ func Draw(s view.Style, v Vitals) string {
 		if a.Of != "" {
 			of = ", " + a.Of
 		}
-		b.WriteString(s.Fit(fmt.Sprintf("  %s %s for %s: %s", s.Bad(string(a.Kind)), view.Clean(of), view.Clock(a.Seconds), view.Clean(a.Why))) + "\n")
+		line := fmt.Sprintf("  %s%s for %s: %s", s.Bad(string(a.Kind)), view.Clean(of), view.Clock(a.Seconds), view.Clean(a.Why))
+		b.WriteString(s.Fit(line) + "\n")
 	}
 	if m := v.Machine; m.Memory > 0 {
-		fmt.Fprintf(&b, "  machine   %s of %s memory can be used, %s free on the disk\n", sandbox.Size(m.Available), sandbox.Size(m.Memory), sandbox.Size(m.Free))
+		fmt.Fprintf(&b, "  machine   %s of %s memory can be used, %s free on the disk\n",
+			sandbox.Size(m.Available), sandbox.Size(m.Memory), sandbox.Size(m.Free))
 	}
 	q := v.Queue
-	fmt.Fprintf(&b, "  queue     %s ready, %d to land, %s open; the oldest waits for %s\n", view.Count(q.Ready, "task"), q.Train, view.Count(q.People, "question"), view.Clock(q.Oldest))
+	fmt.Fprintf(&b, "  queue     %s ready, %d to land, %s open; the oldest waits for %s\n",
+		view.Count(q.Ready, "task"), q.Train, view.Count(q.People, "question"), view.Clock(q.Oldest))
 	if len(v.Bounds) > 0 {
 		b.WriteString("  killed    for using too much:")
 		for _, name := range slices.Sorted(maps.Keys(v.Bounds)) {
@@ -63,7 +66,10 @@ func Draw(s view.Style, v Vitals) string {
 func used(s view.Style, v Vitals) string {
 	rows := [][]string{}
 	row := func(name string, u proc.Usage, disk int64, heard string) {
-		rows = append(rows, []string{name, sandbox.Size(u.Memory), view.Clock(u.CPU.Seconds()), fmt.Sprint(u.Processes), fmt.Sprint(u.Threads), fmt.Sprint(u.Files), sandbox.Size(disk), heard})
+		rows = append(rows, []string{
+			name, sandbox.Size(u.Memory), view.Clock(u.CPU.Seconds()),
+			fmt.Sprint(u.Processes), fmt.Sprint(u.Threads), fmt.Sprint(u.Files), sandbox.Size(disk), heard,
+		})
 	}
 	names := map[string]string{}
 	for _, a := range v.Attempts {
