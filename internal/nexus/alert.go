@@ -40,3 +40,19 @@ type Alerts struct {
 	Lasting  time.Duration `json:"lasting,omitzero"`  // for which memory and disk are past their bounds, or back within, before it counts
 	Denied   Reaction      `json:"denied,omitzero"`   // what follows from an alert about denials
 }
+
+// What is told, and when it is over.
+type (
+	// AlertRaised tells people about something that no cap ends.
+	AlertRaised struct {
+		Kind AlertKind `json:"kind"`
+		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
+		Why  string    `json:"why"`
+	}
+	// AlertCleared says that the cause of an alert is gone.
+	AlertCleared struct {
+		Kind AlertKind `json:"kind"`
+		Of   string    `json:"of,omitzero"` // as it was raised
+		Why  string    `json:"why"`
+	}
+)

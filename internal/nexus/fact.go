@@ -158,18 +158,6 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
-	// AlertRaised tells people about something that no cap ends.
-	AlertRaised struct {
-		Kind AlertKind `json:"kind"`
-		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
-		Why  string    `json:"why"`
-	}
-	// AlertCleared says that the cause of an alert is gone.
-	AlertCleared struct {
-		Kind AlertKind `json:"kind"`
-		Of   string    `json:"of,omitzero"` // as it was raised
-		Why  string    `json:"why"`
-	}
 	// RequestMade says that somebody asks for something.
 	RequestMade struct {
 		Request Request `json:"request"`
