@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -22,7 +21,7 @@ type told struct {
 	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
 	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
-	Health   *vitals.Vitals         `json:"health,omitempty"`  // where it was asked for
+	Health   *vitals         `json:"health,omitempty"`  // where it was asked for
 }
 
 // before returns what was tried before a run began.
@@ -76,7 +75,7 @@ func statusCommand(a *console.Console) *cobra.Command {
 			return a.Answer(v, func(s view.Style) string {
 				text := view.Status(s, v.Run)
 				if v.Health != nil {
-					text += vitals.Draw(s, *v.Health)
+					text += drawVitals(s, *v.Health)
 				}
 				return text + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
 					view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
