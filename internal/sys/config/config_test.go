@@ -418,6 +418,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "coder,planner", `["coder", "planner"]`
 		case strings.HasPrefix(k.Type, "table"):
 			value, want = "B=2,A=1", `["A=1", "B=2"]`
+		case k.Name == "checkpoint.on":
+			value, want = "wave,risk", `["wave", "risk"]`
 		case strings.HasSuffix(k.Name, ".on"):
 			value, want = "plan.ready,run.end", `["plan.ready", "run.end"]`
 		case k.Name == "precheck.skip":
