@@ -23,6 +23,8 @@ func zeros() []Fact {
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 		AdditionSought{}, AdditionProposed{}, AdditionFailed{}, TasksAdded{},
+		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{}, ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
+		LandingWatched{}, LandingWeighed{}, RevertSought{}, ItemReverted{}, RevertFailed{}, ResultSettled{},
 	)
 }
 
