@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -68,6 +69,18 @@ func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stat
 		return nil, err
 	}
 	return &h, nil
+}
+
+// Findings tells what became of findings that runs of the repository worked on.
+func Findings(ctx context.Context, j *journal.Journal) (finding.Past, error) {
+	var runs []*state.State
+	if j != nil {
+		if err := newest(ctx, j, func(s *state.State) { runs = append(runs, s) }); err != nil {
+			return finding.Past{}, err
+		}
+	}
+	slices.Reverse(runs)
+	return finding.PastOf(runs), nil
 }
 
 // History sums up the newest runs of the repository for people. Those that only made a

@@ -114,6 +114,7 @@ const (
 	Specifier  Role = "specifier"  // turns a goal into a spec
 	Researcher Role = "researcher" // reports what a spec should be written with
 	Documenter Role = "documenter" // describes the code for people and other agents
+	Suggester  Role = "suggester"  // suggests improvements of a repository
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
 	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open

@@ -53,12 +53,20 @@ type Config struct {
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
+	Discover   Discover // how work is found
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
 	Land       bool     // fast-forward the target at the end of a run
 	Target     string   // branch that runs are meant for; empty: the one that is checked out
 	StatusFile string   // empty: none
+}
+
+// Discover says how work is found.
+type Discover struct {
+	Strategies []string      // that look; empty: all that neither ask others nor cost money
+	Keep       time.Duration // how long something is kept that was found; 0: until what it was found in changes
+	Tasks      string        // the folder of tasks, below the root of the repository
 }
 
 // Role pins a role to a model or a tier. A zero field leaves the choice to
@@ -179,7 +187,8 @@ type Mutation struct {
 // Default returns the documented defaults.
 func Default() Config {
 	return Config{
-		Limits: nexus.DefaultLimits(),
+		Limits:   nexus.DefaultLimits(),
+		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
