@@ -130,6 +130,8 @@ type (
 		Item RunID  `json:"item"`
 		Rule string `json:"rule"`
 		Why  string `json:"why"`
+
+		Spent Money `json:"spent,omitzero"` // on trying to land it
 	}
 	// ItemOffered intends to land a result.
 	ItemOffered struct {
@@ -142,6 +144,8 @@ type (
 		Target string `json:"target"`
 		Before string `json:"before"` // commit that it landed on
 		Commit string `json:"commit"`
+
+		Spent Money `json:"spent,omitzero"` // on landing it
 	}
 	// LandingWatched intends to look whether a landing made anything worse.
 	LandingWatched struct {

@@ -278,6 +278,7 @@ func (l *Loop) applyItem(f nexus.Fact, at time.Time) {
 	case nexus.ItemLanded:
 		if i := l.Item(f.Item); i != nil {
 			i.Stage, i.Target, i.Before, i.Commit = Landed, f.Target, f.Before, f.Commit
+			i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 			l.touch(i, at)
 		}
 	case nexus.LandingWatched:
@@ -334,6 +335,7 @@ func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
 		return
 	}
 	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, Rule(f.Rule), f.Why, at, ""
+	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 	l.Totals.Kept++
 	b := bar{rule: i.Rule, why: fmt.Sprintf("what run %s made of it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
 	switch i.Rule {

@@ -148,8 +148,12 @@ func (l *Loop) money() nexus.Money {
 	}
 	left := l.Rules.Budget - l.Spent
 	for _, i := range l.Items {
-		if i.Stage == Working {
+		switch i.Stage {
+		case Working:
 			left -= i.Reserved
+		case Worked, Offered: // a conflict may cost the rest
+			left -= max(i.Reserved-i.Work.Spent, 0)
+		case Landed, Watched, Weighed, Reverting, Over:
 		}
 	}
 	return max(left, 0)

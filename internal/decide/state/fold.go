@@ -89,6 +89,9 @@ func (s *State) fold(e nexus.Event) {
 		s.applyQuota(f, e.At)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
+	case nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested, nexus.ItemTaken, nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded,
+		nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled:
+		// They are a loop's, whose work are runs of their own: decide/improve folds them.
 	}
 }
 

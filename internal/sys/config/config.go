@@ -54,6 +54,7 @@ type Config struct {
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
 	Discover   Discover // how work is found
+	Improve    Improve  // how modest the loop is that finds and does it
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
@@ -189,6 +190,7 @@ func Default() Config {
 	return Config{
 		Limits:   nexus.DefaultLimits(),
 		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
+		Improve:  Improve{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
