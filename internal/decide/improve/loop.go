@@ -173,6 +173,9 @@ func (l *Loop) Owns(run nexus.RunID) bool {
 	return at > 0 && slices.Contains(l.loops, run[:at])
 }
 
+// owns reports whether an item is this loop's, and not one of an earlier loop.
+func (l *Loop) owns(i *Item) bool { return strings.HasPrefix(string(i.ID), string(l.Run)+"-") }
+
 // Waiting returns the results that wait for a person, in order.
 func (l *Loop) Waiting() []*Item {
 	var all []*Item

@@ -57,6 +57,10 @@ func (l *Loop) Omitted(now time.Time) []nexus.LeftOut {
 	all := slices.Clone(l.Looked.Left)
 	themes := l.themes()
 	for _, x := range l.Looked.Wanted {
+		taken := func(i *Item) bool { return i.Cycle == l.Cycle && i.Wanted.Finding == x.Finding && l.owns(i) }
+		if slices.ContainsFunc(l.Items, taken) {
+			continue // what became of it is told with the item
+		}
 		if rule, why := l.bar(x, now, themes); rule != "" {
 			all = append(all, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why})
 		}
