@@ -107,7 +107,7 @@ func (h *tending) overtaken(ctx context.Context, i *improve.Item, target string,
 		for _, c := range theirs {
 			for _, file := range c.files {
 				if slices.Contains(i.Work.Change.Files, file) || slices.Contains(i.Wanted.Files, file) {
-					return improve.Yielded, fmt.Sprintf("%s changed %s meanwhile, in %.9s; its work is on branch %s", c.by, file, c.commit, i.Work.Branch), nil
+					return improve.Yielded, fmt.Sprintf("%s changed %s meanwhile, in %.9s", c.by, file, c.commit), nil
 				}
 			}
 		}

@@ -144,9 +144,6 @@ func order(a *console.Console, c config.Config, w *wish) (app.LoopOrder, error) 
 	if w.once {
 		r.Cycles = 1
 	}
-	if w.cycles < 0 {
-		return o, invalid("--max-cycles must not be below 0", "Give a number of cycles; 0 is any number.")
-	}
 	if r.Budget <= 0 || r.Item <= 0 {
 		return o, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop without one is not started.")
 	}
