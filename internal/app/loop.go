@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
@@ -14,24 +13,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
+
+// LoopHands do what a loop decided, and wake it.
+type LoopHands interface {
+	run.Hands
+
+	// Watch wakes the loop when what it waits for happens, until the context ends.
+	Watch(ctx context.Context, kind, target string, woken chan<- string)
+}
 
 // LoopOrder is what a loop is started or taken up with.
 type LoopOrder struct {
 	Rules   nexus.ImproveRules
-	Quiet   improve.Hours
-	Due     func(after time.Time) time.Time // when a cycle begins; nil: there is no schedule
 	Seed    string
 	Traffic provider.Traffic
+	Hands   LoopHands
 
-	// Find looks at a commit, with the strategies of the rules; only names the one finding
-	// that is wanted, and may be empty.
-	Find func(ctx context.Context, at, only string, strategies []string) (discover.Result, error)
-	// Judge returns the gates that do not let a commit through.
-	Judge func(ctx context.Context, at string) (red []string, err error)
-	// Watch returns who follows a run that works on something; nil: nobody does.
-	Watch func() Watcher
 	// Heard hears what is recorded of the loop, in order; nil: nobody does.
 	Heard func(nexus.Event)
 	// Begun hears the loop's name once this process has it, and whether it is taken up.
@@ -139,7 +137,6 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 		l.Apply(e)
 		own.tell(e)
 	}
-	h := &tending{app: a, place: p, config: c, order: o}
 	requests, woken := make(chan nexus.Event), make(chan string, 1)
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
@@ -150,11 +147,11 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 			cancel(err)
 		}
 	})
-	helpers.Go(func() { h.watch(work, l.Target, woken) })
+	helpers.Go(func() { o.Hands.Watch(work, o.Rules.Watch, l.Target, woken) })
 	if o.Begun != nil {
 		o.Begun(ctx, id, again)
 	}
-	err = run.Tend(work, own, h, l, run.TendSignals{Requests: requests, Woken: woken, Drain: ctx.Done()})
+	err = run.Tend(work, own, o.Hands, l, run.TendSignals{Requests: requests, Woken: woken, Drain: ctx.Done()})
 	return l, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, id, err))
 }
 

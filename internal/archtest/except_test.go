@@ -25,7 +25,7 @@ var sharedNames = map[string]string{}
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
 	"cmd/nexus/stage_test.go":     820,
-	"decide/state/fold.go":        626,
+	"decide/state/fold.go":        630,
 	"decide/state/state_test.go":  576,
 	"face/view/line.go":           538,
 	"nexus/fact.go":               766,

@@ -179,23 +179,6 @@ type (
 	}
 )
 
-func (LoopOpened) fact() string     { return "loop.opened" }
-func (CycleStarted) fact() string   { return "cycle.started" }
-func (CycleLooked) fact() string    { return "cycle.looked" }
-func (CycleFailed) fact() string    { return "cycle.failed" }
-func (LoopRested) fact() string     { return "loop.rested" }
-func (ItemTaken) fact() string      { return "item.taken" }
-func (ItemWorked) fact() string     { return "item.worked" }
-func (ItemKept) fact() string       { return "item.kept" }
-func (ItemOffered) fact() string    { return "item.offered" }
-func (ItemLanded) fact() string     { return "item.landed" }
-func (LandingWatched) fact() string { return "landing.watched" }
-func (LandingWeighed) fact() string { return "landing.weighed" }
-func (RevertSought) fact() string   { return "revert.sought" }
-func (ItemReverted) fact() string   { return "item.reverted" }
-func (RevertFailed) fact() string   { return "revert.failed" }
-func (ResultSettled) fact() string  { return "result.settled" }
-
 // Blobs returns the plans of what is wanted.
 func (f CycleLooked) Blobs() []string {
 	all := make([]string, len(f.Wanted))

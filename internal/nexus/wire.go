@@ -23,7 +23,8 @@ func zeros() []Fact {
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 		AdditionSought{}, AdditionProposed{}, AdditionFailed{}, TasksAdded{},
-		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{}, ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
+		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{},
+		ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
 		LandingWatched{}, LandingWeighed{}, RevertSought{}, ItemReverted{}, RevertFailed{}, ResultSettled{},
 	)
 }
@@ -192,3 +193,19 @@ func (AdditionSought) fact() string       { return "addition.sought" }
 func (AdditionProposed) fact() string     { return "addition.proposed" }
 func (AdditionFailed) fact() string       { return "addition.failed" }
 func (TasksAdded) fact() string           { return "tasks.added" }
+func (LoopOpened) fact() string           { return "loop.opened" }
+func (CycleStarted) fact() string         { return "cycle.started" }
+func (CycleLooked) fact() string          { return "cycle.looked" }
+func (CycleFailed) fact() string          { return "cycle.failed" }
+func (LoopRested) fact() string           { return "loop.rested" }
+func (ItemTaken) fact() string            { return "item.taken" }
+func (ItemWorked) fact() string           { return "item.worked" }
+func (ItemKept) fact() string             { return "item.kept" }
+func (ItemOffered) fact() string          { return "item.offered" }
+func (ItemLanded) fact() string           { return "item.landed" }
+func (LandingWatched) fact() string       { return "landing.watched" }
+func (LandingWeighed) fact() string       { return "landing.weighed" }
+func (RevertSought) fact() string         { return "revert.sought" }
+func (ItemReverted) fact() string         { return "item.reverted" }
+func (RevertFailed) fact() string         { return "revert.failed" }
+func (ResultSettled) fact() string        { return "result.settled" }

@@ -65,7 +65,8 @@ const mostShown = 30
 func DrawLoop(s Style, v Loop) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), Because(string(v.Status), Clean(v.Why)))
-	fmt.Fprintf(&b, "  %s, %d landed, %d taken back, %d kept, %d failed\n", Count(v.Cycle, "cycle"), v.Totals.Landed, v.Totals.Reverted, v.Totals.Kept, v.Totals.Failed)
+	t := v.Totals
+	fmt.Fprintf(&b, "  %s, %d landed, %d taken back, %d kept, %d failed\n", Count(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
 	fmt.Fprintf(&b, "  %s of %s spent\n", v.Money.Spent, v.Money.Limit)
 	if v.Rest != "" {
 		until := ""

@@ -30,7 +30,8 @@ func Weigh(ctx context.Context, repo git.Repo, from, to, reason string) (nexus.I
 	}
 	for n, f := range names {
 		c.Files = append(c.Files, f.Path)
-		if base := strings.ToLower(path.Base(f.Path)); stack.IsManifest(f.Path) || stack.IsWritten(base) || strings.HasPrefix(base, "requirements") {
+		base := strings.ToLower(path.Base(f.Path))
+		if stack.IsManifest(f.Path) || stack.IsWritten(base) || strings.HasPrefix(base, "requirements") {
 			c.Dependencies = append(c.Dependencies, f.Path)
 		}
 		for _, x := range slices.Concat(f.Changed, f.Gone) {
@@ -48,7 +49,8 @@ func Weigh(ctx context.Context, repo git.Repo, from, to, reason string) (nexus.I
 
 // counted returns how many lines a change adds and removes.
 func counted(ctx context.Context, repo git.Repo, from, to string) (int, error) {
-	out, err := repo.Run(ctx, "diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--end-of-options", from, to)
+	out, err := repo.Run(ctx, "diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=none", "--end-of-options", from, to)
 	sum := 0
 	for line := range strings.Lines(out) {
 		for n, word := range strings.Fields(line) {

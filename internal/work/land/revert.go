@@ -49,13 +49,16 @@ func Undo(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tree, 
 			Hint: fmt.Sprintf("Take %.12s back by hand, or leave it.", u.Commit),
 		}
 	}
-	message := strings.Join([]string{subject("Revert: " + u.Subject), wrap(u.Why, 72), undoes + u.Commit + "\n" + trailer(u.Run, "revert")}, "\n\n") + "\n"
+	last := undoes + u.Commit + "\n" + trailer(u.Run, "revert")
+	message := strings.Join([]string{subject("Revert: " + u.Subject), wrap(u.Why, 72), last}, "\n\n") + "\n"
 	commit, err = trees.Commit(ctx, made.Tree, []string{at}, message, u.At)
 	return commit, made.Tree, at, false, err
 }
 
 func gone(branch string) error {
-	return &nexus.Error{Code: nexus.CodeTargetMoved, Message: "there is no branch " + branch + " any more", Hint: "There is nothing to take back."}
+	return &nexus.Error{
+		Code: nexus.CodeTargetMoved, Message: "there is no branch " + branch + " any more", Hint: "There is nothing to take back.",
+	}
 }
 
 // undone finds the commit that takes a landing back already.

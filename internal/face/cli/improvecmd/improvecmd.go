@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/tending"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -58,7 +59,8 @@ func improveCommand(a *console.Console) *cobra.Command {
 	f.IntVar(&w.cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
 	f.StringSliceVar(&w.strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
 	f.StringVar(&w.budget, "budget", "", "spend at most `USD`, over all cycles")
-	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty), or once N results landed (landed:N), as `WHEN`")
+	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
+		" or once N results landed (landed:N), as `WHEN`")
 	f.StringVar(&w.watch, "watch", "", "begin a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
 	f.BoolVar(&w.status, "status", false, "show how the loop stands")
 	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
@@ -78,7 +80,7 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 	if err != nil {
 		return err
 	}
-	o, err := order(a, settings, w)
+	o, hands, err := order(a, settings, w)
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,8 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 			return err
 		}
 	}
-	o.Watch = func() app.Watcher { return progress.Unseen(a, p) }
+	hands.Follow = func() app.Watcher { return progress.Unseen(a, p) }
+	o.Hands = tending.New(&a.App, p, settings, hands)
 	l, err := a.Improve(ctx, p, settings, o)
 	if l == nil {
 		return err
@@ -134,8 +137,9 @@ func preset(a *console.Console, w *wish) error {
 }
 
 // order reads what the command line asks for.
-func order(a *console.Console, c config.Config, w *wish) (app.LoopOrder, error) {
-	o := app.LoopOrder{Seed: w.Seed, Traffic: w.Traffic}
+func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h tending.Options, err error) {
+	o = app.LoopOrder{Seed: w.Seed, Traffic: w.Traffic}
+	h = tending.Options{Seed: w.Seed, Traffic: w.Traffic}
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.Holds(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
@@ -145,35 +149,35 @@ func order(a *console.Console, c config.Config, w *wish) (app.LoopOrder, error) 
 		r.Cycles = 1
 	}
 	if r.Budget <= 0 || r.Item <= 0 {
-		return o, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop without one is not started.")
+		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop without one is not started.")
 	}
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
 	}
 	if err := free(r.Strategies); err != nil {
-		return o, err
+		return o, h, err
 	}
 	if w.until != "" {
 		end, err := improve.ParseEnd(w.until, a.Now())
 		if err != nil {
-			return o, invalid("--until: "+view.Clean(err.Error()), "Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
+			return o, h, invalid("--until: "+view.Clean(err.Error()),
+				"Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
 		}
 		r.Until, r.Landings, r.Empty = end.At, end.Landings, end.Empty
 	}
-	var err error
-	if o.Quiet, err = improve.ParseHours(r.Quiet); err != nil {
-		return o, &nexus.Error{
+	if h.Quiet, err = improve.ParseHours(r.Quiet); err != nil {
+		return o, h, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "improve.quiet: " + view.Clean(err.Error()),
 			Hint: "Write hours such as 09:00-18:00 Mon-Fri; separate several by semicolons.",
 		}
 	}
 	if r.Watch = w.watch; r.Watch != "" {
-		if o.Due, err = schedule(r.Watch); err != nil {
-			return o, err
+		if h.Due, err = schedule(r.Watch); err != nil {
+			return o, h, err
 		}
 	}
 	o.Rules = r
-	o.Find, o.Judge = finder(a), judge(a)
+	h.Find, h.Judge = finder(a), judge(a)
 	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
 		if verb := "begins"; !w.JSONL {
 			if again {
@@ -183,7 +187,7 @@ func order(a *console.Console, c config.Config, w *wish) (app.LoopOrder, error) 
 		}
 	}
 	o.Heard = teller(a, w.JSONL)
-	return o, nil
+	return o, h, nil
 }
 
 func invalid(why, hint string) error {
@@ -211,7 +215,7 @@ func free(names []string) error {
 
 // schedule reads what begins a cycle: nil for what is not a matter of time.
 func schedule(watch string) (func(time.Time) time.Time, error) {
-	if slices.Contains([]string{app.WatchFiles, app.WatchCommits, app.WatchGate}, watch) {
+	if slices.Contains([]string{tending.WatchFiles, tending.WatchCommits, tending.WatchGate}, watch) {
 		return nil, nil //nolint:nilnil // something else begins it
 	}
 	if len(strings.Fields(watch)) < 2 && !strings.HasPrefix(watch, "@") {
@@ -256,7 +260,8 @@ func teller(a *console.Console, lines bool) func(nexus.Event) {
 			return
 		}
 		switch e.Fact.(type) {
-		case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunResumed, nexus.LoopOpened, nexus.RequestSettled, nexus.LandingWatched, nexus.RunEnded:
+		case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunResumed, nexus.RunEnded,
+			nexus.LoopOpened, nexus.RequestSettled, nexus.LandingWatched:
 			return
 		default:
 		}

@@ -1,4 +1,6 @@
-package app
+// Package tending does on this machine what a loop decided that finds work, does it and
+// lands it: it looks, has runs work and land, takes landings back, and hears what happens.
+package tending
 
 import (
 	"context"
@@ -12,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -25,24 +29,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// tending does what a loop decided, on this machine.
-type tending struct {
-	app    *App
-	place  *Place
+// Options say how it is done.
+type Options struct {
+	Quiet   improve.Hours
+	Due     func(after time.Time) time.Time // when a cycle begins; nil: there is no schedule
+	Seed    string                          // of names and waits; empty draws at random
+	Traffic provider.Traffic
+
+	// Find looks at a commit, with strategies; only names the one finding that is wanted,
+	// and may be empty.
+	Find func(ctx context.Context, at, only string, strategies []string) (discover.Result, error)
+	// Judge returns the gates that do not let a commit through.
+	Judge func(ctx context.Context, at string) (red []string, err error)
+	// Follow returns who follows a run that works on something; nil: nobody does.
+	Follow func() app.Watcher
+}
+
+// Hands are a loop's on this machine. They implement [run.Hands].
+type Hands struct {
+	app    *app.App
+	place  *app.Place
 	config config.Config
-	order  LoopOrder
+	order  Options
+}
+
+// New returns the hands of a loop.
+func New(a *app.App, p *app.Place, c config.Config, o Options) *Hands {
+	return &Hands{app: a, place: p, config: c, order: o}
 }
 
 // World implements [run.Hands].
-func (h *tending) World() improve.World {
+func (h *Hands) World() improve.World {
 	return improve.World{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
 }
 
 // Alarm implements [run.Hands].
-func (h *tending) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
+func (h *Hands) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
 
 // Act implements [run.Hands].
-func (h *tending) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.CycleStarted:
 		return h.look(ctx, f, l)
@@ -66,7 +91,7 @@ const (
 )
 
 // look finds out what people made of results, and what there is to do on the newest tip.
-func (h *tending) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop) ([]nexus.Fact, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {
 		return nil, err
@@ -88,7 +113,7 @@ func (h *tending) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loo
 			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
 		}
 	}
-	s := &sight{tending: h, tip: tip}
+	s := &sight{Hands: h, tip: tip}
 	for _, one := range r.Open {
 		x, err := s.wanted(ctx, one.Finding)
 		if err != nil {
@@ -122,7 +147,7 @@ func (h *tending) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loo
 
 // settle finds out what people made of the results that waited for them, and tells the
 // loop, too.
-func (h *tending) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
 	var facts []nexus.Fact
 	for _, i := range l.Waiting() {
 		branch, commit := i.Target, i.Commit
@@ -135,7 +160,7 @@ func (h *tending) settle(ctx context.Context, tip string, l *improve.Loop) ([]ne
 			return nil, err
 		case merged:
 			how = nexus.ResultMerged
-		case branch != "" && !h.place.there(ctx, "refs/heads/"+branch):
+		case branch != "" && !h.there(ctx, "refs/heads/"+branch):
 			how = nexus.ResultRejected
 			r, err := h.order.Find(ctx, tip, i.Wanted.Finding, []string{i.Wanted.Strategy})
 			if err != nil {
@@ -155,8 +180,8 @@ func (h *tending) settle(ctx context.Context, tip string, l *improve.Loop) ([]ne
 }
 
 // ancestor reports whether the user's repository has one commit below another.
-func (h *tending) ancestor(ctx context.Context, commit, tip string) (bool, error) {
-	if commit == "" || !h.place.there(ctx, commit) {
+func (h *Hands) ancestor(ctx context.Context, commit, tip string) (bool, error) {
+	if commit == "" || !h.there(ctx, commit) {
 		return false, nil
 	}
 	base, err := h.place.Repo.Run(ctx, "merge-base", "--all", "--end-of-options", commit, tip)
@@ -167,9 +192,15 @@ func (h *tending) ancestor(ctx context.Context, commit, tip string) (bool, error
 	return slices.Contains(strings.Fields(base), full), err
 }
 
+// there reports whether the user's repository has a commit or a ref.
+func (h *Hands) there(ctx context.Context, rev string) bool {
+	_, err := h.place.Repo.Resolve(ctx, rev)
+	return err == nil
+}
+
 // sight is a tree as findings are about it.
 type sight struct {
-	*tending
+	*Hands
 
 	tip   string
 	blobs map[string]string
@@ -226,7 +257,7 @@ func (s *sight) of(ctx context.Context, strategy, file string) ([]string, error)
 }
 
 // plan stores the plan that does what was found, as a person's file of it would be read.
-func (h *tending) plan(f finding.Finding) (string, error) {
+func (h *Hands) plan(f finding.Finding) (string, error) {
 	size := h.config.Limits.Size
 	data, err := json.Marshal(f.Plan(size.Minutes))
 	if err != nil {
@@ -242,12 +273,19 @@ func (h *tending) plan(f finding.Finding) (string, error) {
 	}
 	plan.Start(made.Tasks, repo, h.config.Gates.Packages)
 	made.Tasks[0].Criteria[0].Red = f.Red()
-	return keep(h.place, &made)
+	if data, err = json.Marshal(made); err != nil {
+		return "", err
+	}
+	store, err := h.place.Blobs()
+	if err != nil {
+		return "", err
+	}
+	return store.Put(data)
 }
 
 // work does what was taken up, in a run of its own. One that a dead process left is taken
 // up; one that ended is only told of.
-func (h *tending) work(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, error) {
+func (h *Hands) work(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, error) {
 	s, err := h.conduct(ctx, f)
 	stopped := errors.Is(context.Cause(ctx), run.ErrStopped)
 	if ctx.Err() != nil && !stopped {
@@ -291,8 +329,8 @@ func unfinished(s *state.State, why string) string {
 }
 
 // conduct takes the run of an item to its end.
-func (h *tending) conduct(ctx context.Context, f nexus.ItemTaken) (*state.State, error) {
-	o := Order{Headless: true, Seed: h.seed(f.Item), Traffic: h.order.Traffic}
+func (h *Hands) conduct(ctx context.Context, f nexus.ItemTaken) (*state.State, error) {
+	o := app.Order{Headless: true, Seed: h.seed(f.Item), Traffic: h.order.Traffic}
 	there, err := h.known(ctx, f.Item)
 	if err != nil {
 		return nil, err
@@ -315,15 +353,15 @@ func (h *tending) conduct(ctx context.Context, f nexus.ItemTaken) (*state.State,
 	if c.Limits.Approval == nexus.ApproveCommits { // what is published waits for a person there
 		c.Limits.Approval = nexus.ApproveDestructive
 	}
-	var w Watcher
-	if h.order.Watch != nil {
-		w = h.order.Watch()
+	var w app.Watcher
+	if h.order.Follow != nil {
+		w = h.order.Follow()
 	}
 	return h.app.Conduct(ctx, h.place, c, &o, w)
 }
 
 // seed draws for an item what was drawn for it before.
-func (h *tending) seed(item nexus.RunID) string {
+func (h *Hands) seed(item nexus.RunID) string {
 	if h.order.Seed == "" {
 		return ""
 	}
@@ -331,13 +369,13 @@ func (h *tending) seed(item nexus.RunID) string {
 }
 
 // known reports whether a run has begun.
-func (h *tending) known(ctx context.Context, id nexus.RunID) (bool, error) {
+func (h *Hands) known(ctx context.Context, id nexus.RunID) (bool, error) {
 	all, err := h.place.Runs(ctx)
 	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }), err
 }
 
 // planned reads a plan that was stored.
-func (h *tending) planned(hash string) (*nexus.Plan, error) {
+func (h *Hands) planned(hash string) (*nexus.Plan, error) {
 	store, err := h.place.Blobs()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package app
+package tending
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// look is how often it is looked whether something happened that a loop waits for.
+// lookAround is how often it is looked whether something happened that a loop waits for.
 const lookAround = time.Second
 
 // The things that a loop can wait for, besides a schedule.
@@ -21,10 +21,9 @@ const (
 	WatchGate    = "gate"
 )
 
-// watch wakes a loop when what it waits for happens. What cannot be looked at is looked at
-// again.
-func (h *tending) watch(ctx context.Context, target string, woken chan<- string) {
-	kind := h.order.Rules.Watch
+// Watch wakes a loop when what it waits for happens, until the context ends. What cannot be
+// looked at is looked at again.
+func (h *Hands) Watch(ctx context.Context, kind, target string, woken chan<- string) {
 	if kind != WatchFiles && kind != WatchCommits && kind != WatchGate {
 		return
 	}
@@ -56,7 +55,7 @@ func (h *tending) watch(ctx context.Context, target string, woken chan<- string)
 }
 
 // failing says which gate fails on a commit.
-func (h *tending) failing(ctx context.Context, commit string) string {
+func (h *Hands) failing(ctx context.Context, commit string) string {
 	red, err := h.order.Judge(ctx, commit)
 	if err != nil || len(red) == 0 {
 		return ""
@@ -65,7 +64,7 @@ func (h *tending) failing(ctx context.Context, commit string) string {
 }
 
 // mark changes when what is waited for happens.
-func (h *tending) mark(ctx context.Context, kind, target string) (string, error) {
+func (h *Hands) mark(ctx context.Context, kind, target string) (string, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+target)
 	if err != nil || kind != WatchFiles || h.place.Repo.Work == "" {
 		return tip, err

@@ -1,4 +1,4 @@
-package app
+package tending
 
 import (
 	"cmp"
@@ -18,13 +18,12 @@ import (
 )
 
 // land lands a result, unless people did something about the same meanwhile.
-func (h *tending) land(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) land(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) ([]nexus.Fact, error) {
 	i := l.Item(f.Item)
 	s, err := h.place.Replay(ctx, f.Item)
 	if err != nil {
 		return nil, err
 	}
-	before := s.Ledger.Spent()
 	kept := func(rule improve.Rule, why string) []nexus.Fact {
 		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0)}}
 	}
@@ -48,8 +47,10 @@ func (h *tending) land(ctx context.Context, f nexus.ItemOffered, l *improve.Loop
 		}
 		return kept(improve.Unlanded, why), nil
 	}
-	landed := nexus.ItemLanded{Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.Spent()-before, 0)}
-	if landed.Spent = max(s.Ledger.Spent()-i.Work.Spent, 0); s.Published.Merged != "" {
+	landed := nexus.ItemLanded{
+		Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0),
+	}
+	if s.Published.Merged != "" {
 		landed.Commit = s.Published.Merged
 		if landed.Before, err = h.place.Repo.Resolve(ctx, landed.Commit+"^1"); err != nil {
 			return nil, err
@@ -59,7 +60,7 @@ func (h *tending) land(ctx context.Context, f nexus.ItemOffered, l *improve.Loop
 }
 
 // deliver asks for what a run landed to be on a branch, once, and does it.
-func (h *tending) deliver(ctx context.Context, s *state.State, target string) (*state.State, error) {
+func (h *Hands) deliver(ctx context.Context, s *state.State, target string) (*state.State, error) {
 	asked := slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbLand && r.ID == target })
 	if !asked {
 		if _, err := h.place.Journal.Ask(ctx, s.Run, nexus.Request{Verb: nexus.VerbLand, ID: target, By: h.app.User()}); err != nil {
@@ -71,7 +72,7 @@ func (h *tending) deliver(ctx context.Context, s *state.State, target string) (*
 
 // theme makes the branch of a theme on the newest tip, or moves it there if nothing of it
 // waits for a person any more.
-func (h *tending) theme(ctx context.Context, branch string, l *improve.Loop) error {
+func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) error {
 	ref := "refs/heads/" + branch
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {
@@ -94,9 +95,9 @@ func (h *tending) theme(ctx context.Context, branch string, l *improve.Loop) err
 
 // overtaken returns the rule that keeps a result from landing because of what others
 // committed since it was begun.
-func (h *tending) overtaken(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
+func (h *Hands) overtaken(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
 	branches := []string{l.Target}
-	if target != l.Target && h.place.there(ctx, "refs/heads/"+target) {
+	if target != l.Target && h.there(ctx, "refs/heads/"+target) {
 		branches = append(branches, target)
 	}
 	for _, branch := range branches {
@@ -135,8 +136,10 @@ type foreign struct {
 const mostForeign = 200
 
 // theirs returns the commits of others on a branch that a commit does not have.
-func (h *tending) theirs(ctx context.Context, since, branch string, l *improve.Loop) ([]foreign, error) {
-	out, err := h.place.Repo.Run(ctx, "log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), "--no-merges", "--format=%x01%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)%x00", "--name-only", "-z", "--end-of-options", since+".."+branch)
+func (h *Hands) theirs(ctx context.Context, since, branch string, l *improve.Loop) ([]foreign, error) {
+	const format = "--format=%x01%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)%x00"
+	out, err := h.place.Repo.Run(ctx, "log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), "--no-merges", format,
+		"--name-only", "-z", "--end-of-options", since+".."+branch)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +179,7 @@ func steady(strategy string) bool {
 }
 
 // weigh returns what a landing made worse.
-func (h *tending) weigh(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) weigh(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
 	i := l.Item(f.Item)
 	before, err := h.order.Find(ctx, i.Before, "", l.Rules.Strategies)
 	if err != nil {
@@ -221,7 +224,7 @@ func seenBy(r discover.Result, blind map[string]bool) []improve.Seen {
 }
 
 // revert takes a landing back.
-func (h *tending) revert(ctx context.Context, f nexus.RevertSought, l *improve.Loop) (facts []nexus.Fact, err error) {
+func (h *Hands) revert(ctx context.Context, f nexus.RevertSought, l *improve.Loop) (facts []nexus.Fact, err error) {
 	i := l.Item(f.Item)
 	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
 	if err != nil {
@@ -229,7 +232,8 @@ func (h *tending) revert(ctx context.Context, f nexus.RevertSought, l *improve.L
 	}
 	defer func() { err = errors.Join(err, trees.Close()) }()
 	commit, tree, at, done, err := land.Undo(ctx, trees, land.Undoing{
-		Branch: i.Target, Before: i.Before, Commit: i.Commit, Subject: i.Wanted.Title, Why: "It made something worse: " + f.Why, Run: i.ID, At: h.app.Now(),
+		Branch: i.Target, Before: i.Before, Commit: i.Commit, Subject: i.Wanted.Title, Why: "It made something worse: " + f.Why,
+		Run: i.ID, At: h.app.Now(),
 	})
 	if err != nil {
 		return nil, err
@@ -247,7 +251,7 @@ func (h *tending) revert(ctx context.Context, f nexus.RevertSought, l *improve.L
 
 // fits refuses a commit that takes a landing back and fails gates that pass without it. The
 // tree from before the landing was good enough then.
-func (h *tending) fits(ctx context.Context, commit, tree, at string, i *improve.Item) error {
+func (h *Hands) fits(ctx context.Context, commit, tree, at string, i *improve.Item) error {
 	if was, err := h.place.Repo.Tree(ctx, i.Before); err != nil || was == tree {
 		return err
 	}
