@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
@@ -14,25 +13,6 @@ import (
 // Backlog returns where the items of a repository's backlog are.
 func (a *App) Backlog(p *Place) backlog.Store {
 	return backlog.Store{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
-}
-
-// Settle marks items of the backlog as done with a commit, since their checks pass on it, and
-// returns all items.
-func (a *App) Settle(ctx context.Context, p *Place, ids []string, commit string) ([]workitem.Item, error) {
-	store := a.Backlog(p)
-	for _, id := range ids {
-		_, err := store.Edit(ctx, id, func(i *workitem.Item) error {
-			if i.State == workitem.Waiting {
-				i.State, i.Commit, i.Reason = workitem.Done, commit, ""
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	all, _, err := store.Load()
-	return all, err
 }
 
 // past is a place whose runs the backlog is told of.

@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
@@ -32,6 +33,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
@@ -42,6 +45,9 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 		Mask: secret.New(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	})
+	if parent := background.Started(); parent != nil {
+		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.Say(string(id)) }}
+	}
 	failure := execute(ctx, a, args)
 	a.Complain(failure)
 	return console.ExitCode(ctx, failure)
@@ -51,6 +57,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 func execute(ctx context.Context, a *console.Console, args []string) error {
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
+	a.Args = args
 	return cmp.Or(c.ExecuteContext(ctx), a.Lost)
 }
 
@@ -65,7 +72,7 @@ func root(a *console.Console) *cobra.Command {
 		}
 	}
 	group("work", "Work:", slices.Concat(
-		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), quarantine.Commands(a),
+		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), discovercmd.Commands(a), quarantine.Commands(a),
 		memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 	))
 	group("watch", "Steer and watch:", runscmd.Commands(a))

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
@@ -14,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
-// danger is a pattern of code that is often wrong (spec/predecessors.md 1B.5).
+// danger is a pattern of code that is often wrong.
 type danger struct {
 	ends    []string
 	pattern string // for Go and for grep -E
@@ -61,7 +62,7 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			}
 		}
 	}
-	leaks, err := (&leak.Finder{}).Added(ctx, patch.String())
+	leaks, err := s.leaks.Added(ctx, patch.String())
 	if err != nil {
 		return found, err
 	}
@@ -70,6 +71,46 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
+	return found, nil
+}
+
+// veil takes out of findings what looks like a secret: they are kept, shown, and told to models.
+// Lines that were seen are left out, and a finding is none whose own words hold a secret.
+func (s *Site) veil(ctx context.Context, found Found) (Found, error) {
+	var patch strings.Builder
+	for i, f := range found.Findings {
+		addPatch(&patch, strconv.Itoa(i)+"/evidence", strings.Split(f.Evidence, "\n"))
+		addPatch(&patch, strconv.Itoa(i)+"/words", []string{f.Title, f.Why, f.Check})
+	}
+	if len(found.Findings) == 0 {
+		return found, nil
+	}
+	leaks, err := s.leaks.Added(ctx, patch.String())
+	if err != nil {
+		return found, err
+	}
+	drop := map[int]bool{}
+	for _, l := range leaks {
+		which, part, _ := strings.Cut(l.File, "/")
+		i, err := strconv.Atoi(which)
+		if err != nil || i >= len(found.Findings) {
+			continue
+		}
+		if found.Findings[i].Evidence = ""; part == "words" {
+			drop[i] = true
+		}
+	}
+	if len(drop) > 0 {
+		const why = " with a secret in its words was left out; the strategy security names the secret"
+		found.Notes = append(found.Notes, many(len(drop), "finding")+why)
+	}
+	var all []finding.Finding
+	for i, f := range found.Findings {
+		if !drop[i] {
+			all = append(all, f)
+		}
+	}
+	found.Findings = all
 	return found, nil
 }
 
@@ -145,7 +186,8 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 	}
 	f := finding.Finding{
 		ID: finding.ID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,
-		Title: fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File), Why: fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
+		Title:   fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File),
+		Why:     fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
 		Minutes: finding.Minutes("security", 1), Places: []finding.Place{{File: l.File, Line: l.Line}}, Check: check,
 	}
 	if stack.IsTest(l.File) {
@@ -153,4 +195,20 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 	}
 	f.Why = cut(strings.Join(strings.Fields(f.Why), " "), 200)
 	return f, true
+}
+
+// spaced returns a pattern of grep -E for a line whose spaces may be more of them.
+func spaced(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == ' ':
+			b.WriteString("[[:space:]]+")
+		case strings.ContainsRune(`.[](){}*+?^$|/`, r):
+			b.WriteString("[" + string(r) + "]")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "[^]", `\^`)
 }

@@ -286,6 +286,9 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 		found.More, found.Findings = n-most, found.Findings[:most]
 	}
 	var err error
+	if found, err = s.veil(ctx, found); err != nil {
+		return found, err
+	}
 	found.Findings, err = s.try(ctx, found)
 	for name := range s.programs {
 		found.Programs = append(found.Programs, name)
@@ -297,7 +300,7 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 // isFatal reports whether an error ends the search: one that people are to see as it is.
 func isFatal(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
-	return ok && !slices.Contains([]nexus.Code{nexus.CodeProvider, nexus.CodeNotFound}, e.Code)
+	return ok && e.Code != nexus.CodeProvider
 }
 
 // brief says an error in a line.

@@ -109,7 +109,8 @@ const (
 )
 
 // elsewhere are words of commands that fetch, install or go on for ever: they say nothing of the README.
-var elsewhere = regexp.MustCompile(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh|serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
+var elsewhere = regexp.MustCompile(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
+	`\b(?:serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
 
 // stale finds commands of a README that fail when they are run, in the sandbox, and only where
 // the policy allows them to anybody. What a block has before a command runs before it.
@@ -190,7 +191,7 @@ func blocks(lines []string) [][]codeLine {
 			if command = strings.TrimSpace(command); console && !prompted || command == "" || strings.HasPrefix(command, "#") || !plain(command) {
 				continue
 			}
-			block = append(block, codeLine{command, n + 1})
+			block = append(block, codeLine{text: command, n: n + 1})
 		}
 	}
 	return all

@@ -117,7 +117,8 @@ func tasks(_ context.Context, s *Site) (Found, error) {
 			continue
 		}
 		f := finding.Finding{
-			ID: taskID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority, Evidence: cut(i.Text, 4000), Check: i.Check,
+			ID: taskID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority,
+			Evidence: cut(i.Text, 4000), Check: i.Check,
 			Why: fmt.Sprintf("it is in %s", path.Join(s.o.Folder.Dir, pendingDir, i.ID+".md")),
 		}
 		switch i.Kind {
@@ -125,6 +126,7 @@ func tasks(_ context.Context, s *Site) (Found, error) {
 			f.Kind = finding.Test
 		case nexus.DocsTask:
 			f.Kind = finding.Docs
+		case nexus.CodeTask:
 		}
 		for _, file := range i.Files {
 			f.Places = append(f.Places, finding.Place{File: file})

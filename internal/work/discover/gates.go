@@ -10,6 +10,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
@@ -268,16 +270,15 @@ func (s *Site) testFindings(ctx context.Context, of, run gate.Gate) (all []findi
 	var rest []nexus.Finding
 	seen := map[string]bool{}
 	for _, one := range e.Findings {
-		args, ok := gate.SingleTest(of.Lone, of.Dir, one.Test)
-		check := within(of, args)
-		if !ok || check == "" || one.Code == nexus.MoreFindings {
+		check := alone(of, one.Test)
+		if check == "" || one.Code == nexus.MoreFindings {
 			rest = append(rest, one)
 			continue
 		}
-		if seen[one.Test] {
+		if seen[check] {
 			continue
 		}
-		seen[one.Test] = true
+		seen[check] = true
 		f := gateFinding("failing-tests", of, []nexus.Finding{one})
 		f.ID = finding.ID("failing-tests", of.Name, one.Test)
 		f.Kind, f.Severity, f.Test, f.Check, f.State = finding.Fix, nexus.PriorityHigh, one.Test, check, ""
@@ -291,6 +292,26 @@ func (s *Site) testFindings(ctx context.Context, of, run gate.Gate) (all []findi
 		all = append(all, f)
 	}
 	return all, nil, nil
+}
+
+// alone returns the command that runs one test of a gate, with more options of its runner, from the
+// root of the tree; empty where the runner cannot be told. Of a test of Go within another one, the
+// outer one runs.
+func alone(g gate.Gate, test string, more ...string) string {
+	if g.Format != read.GoTestJSON {
+		args, ok := gate.SingleTest(g.Lone, g.Dir, test)
+		if !ok || len(more) > 0 {
+			return ""
+		}
+		return within(g, args)
+	}
+	c, ok := gosrc.ParseTest(slices.DeleteFunc(slices.Clone(g.Args), func(word string) bool { return word == "-json" }))
+	pkg, name, named := gosrc.TestName(test)
+	name, _, _ = strings.Cut(name, "/")
+	if !ok || !named || !plain(name) || !plain(pkg) {
+		return ""
+	}
+	return within(g, c.Only([]string{pkg}, []string{name}, more...))
 }
 
 // within writes a command of a gate so that it runs from the root of the tree.

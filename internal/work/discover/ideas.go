@@ -25,7 +25,7 @@ func IdeasSchema() json.RawMessage {
 "kind":{"type":"string","enum":["feature","performance","security","quality"]},
 "files":{"type":"array","items":{"type":"string"},"maxItems":10},
 "minutes":{"type":"integer","minimum":1,"maximum":60},
-"check":{"type":"string","description":"a command, in a line, that fails now and passes when it is done; empty: there is none"}}}}}}`, MostIdeas))
+"check":{"type":"string","description":"a command, in a line, that fails now and passes when it is done; may be empty"}}}}}}`, MostIdeas))
 }
 
 // IdeasTask tells a suggester what to do.

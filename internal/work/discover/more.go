@@ -49,17 +49,17 @@ func flakyTests(ctx context.Context, s *Site) (Found, error) {
 			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but there is no gate %s any more", t.Test, t.Gate))
 			continue
 		}
-		args, ok := gate.SingleTest(gates[at].Lone, gates[at].Dir, t.Test)
-		command := within(gates[at], args)
-		if !ok || command == "" {
+		command := alone(gates[at], t.Test)
+		if command == "" {
 			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but its runner cannot run it alone", t.Test))
 			continue
 		}
 		s.ran(gates[at])
 		n := repeats(t.Failed, t.Runs)
 		found.Findings = append(found.Findings, finding.Finding{
-			ID: finding.ID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: finding.Flaky, Severity: nexus.PriorityMedium, Test: t.Test,
-			Title: "Make the test steady: " + t.Test, Why: fmt.Sprintf("it failed in %d of %d runs on one tree each, in %s", t.Failed, t.Runs, many(t.Times, "judgement")),
+			ID: finding.ID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: finding.Flaky, Severity: nexus.PriorityMedium,
+			Title: "Make the test steady: " + t.Test, Test: t.Test,
+			Why:   fmt.Sprintf("it failed in %d of %d runs on one tree each, in %s", t.Failed, t.Runs, many(t.Times, "judgement")),
 			Count: t.Failed, Minutes: finding.Minutes("flaky-tests", 1),
 			Check: fmt.Sprintf("i=0; while test $i -lt %d; do %s || exit 1; i=$((i+1)); done", n, command),
 		})
@@ -101,8 +101,9 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 			return found, err
 		}
 		for _, t := range elapsed(printed) {
-			if args, ok := gate.SingleTest(g.Lone, g.Dir, t.name); ok && t.seconds >= slowTest {
-				found.Findings = append(found.Findings, slow(g, t, args))
+			check := alone(g, t.name, fmt.Sprintf("-timeout=%.1fs", t.seconds/2))
+			if t.seconds >= slowTest && check != "" {
+				found.Findings = append(found.Findings, slow(g, t, check))
 			}
 		}
 	}
@@ -113,13 +114,12 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 }
 
 // slow makes a finding of a slow test: it is done when it takes half as long.
-func slow(g gate.Gate, t timed, args []string) finding.Finding {
-	limit := fmt.Sprintf("-timeout=%.1fs", t.seconds/2)
-	at := slices.Index(args, "test") + 1
+func slow(g gate.Gate, t timed, check string) finding.Finding {
 	return finding.Finding{
 		ID: finding.ID("slow-tests", g.Name, t.name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.name,
-		Title: "Make the test take half the time: " + t.name, Why: fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.seconds, slowTest),
-		Minutes: finding.Minutes("slow-tests", 1), Check: within(g, slices.Insert(slices.Clone(args), at, limit)),
+		Title:   "Make the test take half the time: " + t.name,
+		Why:     fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.seconds, slowTest),
+		Minutes: finding.Minutes("slow-tests", 1), Check: check,
 	}
 }
 
@@ -181,7 +181,11 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 			return found, err
 		}
 		if e.State != nexus.Pass {
-			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known (%s): %s", g.Name, e.State, e.Why))
+			why := e.Why
+			if why == "" && len(e.Findings) > 0 {
+				why = line(e.Findings[0])
+			}
+			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known (%s): %s", g.Name, e.State, why))
 			continue
 		}
 		found.Findings = append(found.Findings, s.gaps(g, printed, churn)...)
@@ -219,9 +223,11 @@ func (s *Site) gaps(g gate.Gate, printed string, churn map[string]finding.Touche
 		all = append(all, finding.Finding{
 			ID: finding.ID("test-coverage", name), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
 			Title: fmt.Sprintf("Test %s: tests go through %d %% of it", name, percent),
-			Why:   fmt.Sprintf("%d of its %d lines are not tested, and it changed %d times in the last %d commits", len(missed), len(hits), times, finding.HistoryCommits),
-			Count: len(missed) * times, Minutes: finding.Minutes("test-coverage", len(missed)/10), Places: []finding.Place{{File: name, Line: missed[0]}},
-			Check: coverCheck(g, name, min(percent+20, enough)),
+			Why: fmt.Sprintf("%d of its %d lines are not tested, and it changed %d times in the last %d commits",
+				len(missed), len(hits), times, finding.HistoryCommits),
+			Count: len(missed) * times, Minutes: finding.Minutes("test-coverage", len(missed)/10),
+			Places: []finding.Place{{File: name, Line: missed[0]}},
+			Check:  coverCheck(g, name, min(percent+20, enough)),
 		})
 	}
 	return all
@@ -234,7 +240,8 @@ func coverCheck(g gate.Gate, name string, percent int) string {
 	if g.Dir != "" && g.Dir != "." {
 		dir = path.Dir(strings.TrimPrefix(name, path.Clean(g.Dir)+"/"))
 	}
-	const sum = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} END {exit !(n > 0 && 100*c >= p*n)}`
+	const sum = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} ` +
+		`END {exit !(n > 0 && 100*c >= p*n)}`
 	line := fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && awk -v f=%s -v p=%d %s "$p"`,
 		quote("./"+dir), quote(path.Base(local)), percent, quote(sum))
 	if g.Dir != "" && g.Dir != "." {
@@ -244,7 +251,8 @@ func coverCheck(g gate.Gate, name string, percent int) string {
 }
 
 // called finds a call that asks another machine or a database.
-var called = regexp.MustCompile(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
+var called = regexp.MustCompile(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
+	`\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
 
 // loop finds a line that begins a loop.
 var loop = regexp.MustCompile(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
@@ -264,13 +272,13 @@ func performance(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
-	found.Notes = append(found.Notes, "benchmarks were not compared: a time of one machine at one moment says too little")
 	return found, nil
 }
 
 // callsInLoops makes a finding of a file with two calls or more within loops.
 func callsInLoops(name string, lines []string) (finding.Finding, bool) {
-	f := finding.Finding{Strategy: "performance", Kind: finding.Perf, Severity: nexus.PriorityMedium, Minutes: finding.Minutes("performance", 1)}
+	f := finding.Finding{Strategy: "performance", Kind: finding.Perf, Severity: nexus.PriorityMedium}
+	f.Minutes = finding.Minutes(f.Strategy, 1)
 	var open []int // how far the loops are indented that are open
 	var tests, texts []string
 	for n, text := range lines {

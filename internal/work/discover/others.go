@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
@@ -19,7 +20,7 @@ import (
 func dependencies(ctx context.Context, s *Site) (Found, error) {
 	var found Found
 	asked := false
-	for _, file := range s.files {
+	for _, file := range slices.Concat(s.files, s.locks) {
 		for _, a := range measure.Auditors() {
 			if path.Base(file.path) != a.File || !plain(file.path) {
 				continue
@@ -139,8 +140,9 @@ func issues(ctx context.Context, s *Site) (Found, error) {
 	for _, i := range all {
 		title := strings.Join(strings.Fields(i.Title), " ")
 		f := finding.Finding{
-			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: finding.Task, Title: cut(fmt.Sprintf("Issue #%d: %s", i.Number, title), 110),
-			Why: "it is open: " + i.Web, Severity: nexus.PriorityMedium,
+			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: finding.Task,
+			Title: cut(fmt.Sprintf("Issue #%d: %s", i.Number, title), 110),
+			Why:   "it is open: " + i.Web, Severity: nexus.PriorityMedium,
 		}
 		for _, l := range i.Labels {
 			switch strings.ToLower(l) {

@@ -12,13 +12,14 @@ import (
 func Strategies() []Strategy {
 	every := Reads{Files: func(string) bool { return true }}
 	code := Reads{Files: func(file string) bool { return !stack.IsProse(file) }}
+	const docs = "public names without docs, and commands in the README that fail"
 	return []Strategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: tasks},
 		{Name: "todo", Short: "marks of unfinished work", Cost: Cheap, Reads: every, Look: todos},
 		{Name: "security", Short: "secrets and dangerous code", Cost: Cheap, Reads: every, Look: dangers},
 		{Name: "duplicates", Short: "code that is there twice", Cost: Cheap, Reads: code, Look: duplicates},
 		{Name: "dead-code", Short: "code that nothing uses", Cost: Cheap, Reads: code, Look: deadCode},
-		{Name: "documentation", Short: "public names without docs, and commands in the README that fail", Cost: Tools, Reads: every, Look: documentation},
+		{Name: "documentation", Short: docs, Cost: Tools, Reads: every, Look: documentation},
 		{Name: "type-errors", Short: "type errors", Cost: Tools, Reads: code, Look: typeErrors},
 		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: buildErrors},
 		{Name: "lint-issues", Short: "lint and format findings", Cost: Tools, Reads: every, Look: lintIssues},
@@ -26,7 +27,7 @@ func Strategies() []Strategy {
 		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: Reads{Files: code.Files, Runs: true}, Look: flakyTests},
 		{Name: "slow-tests", Short: "tests that take long", Cost: Tools, Reads: code, Look: slowTests},
 		{Name: "test-coverage", Short: "code that changes often and that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
-		{Name: "performance", Short: "calls in loops, and benchmarks that got worse", Cost: Tools, Reads: code, Look: performance},
+		{Name: "performance", Short: "calls of others within loops", Cost: Cheap, Reads: code, Look: performance},
 		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
 		{Name: "plugins", Short: "what plugins find", Cost: Tools, Look: fromPlugins},
 		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: issues},

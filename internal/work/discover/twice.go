@@ -16,8 +16,9 @@ const shortestCopy = 10
 
 // codeLine is a line that says something.
 type codeLine struct {
-	text string
-	n    int // from 1
+	text  string
+	n     int  // from 1
+	exact bool // it stands like this in its file
 }
 
 // spot is where a run of lines begins, by file and place among the lines that say something.
@@ -53,14 +54,15 @@ func duplicates(ctx context.Context, s *Site) (Found, error) {
 // brackets or imports.
 func telling(syntax stack.Syntax, lines []string) []codeLine {
 	var all []codeLine
-	for n, text := range lines {
-		text = strings.Join(strings.Fields(text), " ")
+	for n, whole := range lines {
+		text := strings.Join(strings.Fields(whole), " ")
 		at := commentAt(syntax, text)
 		word, _, _ := strings.Cut(text, " ")
-		if at == 0 || len(strings.Trim(text, "{}()[];, ")) < 2 || slices.Contains([]string{"import", "#include", "from", "use", "require", "package"}, word) {
+		named := slices.Contains([]string{"import", "#include", "from", "use", "require", "package"}, word)
+		if at == 0 || named || len(strings.Trim(text, "{}()[];, ")) < 2 {
 			continue
 		}
-		all = append(all, codeLine{text, n + 1})
+		all = append(all, codeLine{text, n + 1, strings.TrimSpace(whole) == text})
 	}
 	return all
 }
@@ -114,7 +116,7 @@ func copied(from, to string, lines []codeLine, at int) (finding.Finding, bool) {
 	var words, evidence []string
 	for _, l := range lines {
 		words = append(words, l.text)
-		if len(l.text) >= 12 && len(l.text) < 90 && plain(l.text) && !slices.Contains(marks, l.text) && !strings.ContainsAny(l.text, `\`) {
+		if len(l.text) >= 12 && len(l.text) < 80 && l.exact && plain(l.text) && !slices.Contains(marks, l.text) {
 			marks = append(marks, l.text)
 		}
 	}
@@ -127,12 +129,11 @@ func copied(from, to string, lines []codeLine, at int) (finding.Finding, bool) {
 	}
 	var tests []string
 	for _, m := range marks[:2] {
-		pattern := quote(spaced(m))
 		if from == to {
-			tests = append(tests, fmt.Sprintf("test $(grep -cE -- %s %s) -ge 2", pattern, quote(from)))
+			tests = append(tests, fmt.Sprintf("test $(grep -cF -- %s %s) -ge 2", quote(m), quote("./"+from)))
 			continue
 		}
-		tests = append(tests, fmt.Sprintf("grep -qE -- %s %s", pattern, quote(from)), fmt.Sprintf("grep -qE -- %s %s", pattern, quote(to)))
+		tests = append(tests, fmt.Sprintf("test $(grep -lF -- %s %s %s | wc -l) -eq 2", quote(m), quote("./"+from), quote("./"+to)))
 	}
 	check := "! { " + strings.Join(tests, " && ") + "; }"
 	if len(check) > longestCheck {
@@ -145,20 +146,4 @@ func copied(from, to string, lines []codeLine, at int) (finding.Finding, bool) {
 		Why: fmt.Sprintf("%d lines of code are the same in both places", len(lines)), Evidence: strings.Join(evidence, "\n"), Count: len(lines),
 		Minutes: finding.Minutes("duplicates", 1), Places: places, Check: check,
 	}, true
-}
-
-// spaced returns a pattern of grep -E for a line whose spaces may be more of them.
-func spaced(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == ' ':
-			b.WriteString("[[:space:]]+")
-		case strings.ContainsRune(`.[](){}*+?^$|/`, r):
-			b.WriteString("[" + string(r) + "]")
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return strings.ReplaceAll(b.String(), "[^]", `\^`)
 }

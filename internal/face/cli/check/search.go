@@ -75,6 +75,7 @@ type hunt struct {
 	p        *app.Place
 	q        Search
 	settings config.Config
+	commit   string // that is looked at
 }
 
 // options says where to look, and for what.
@@ -83,7 +84,8 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	if h.settings, _, err = a.Settings(); err != nil {
 		return o, err
 	}
-	commit, err := p.Repo.Resolve(ctx, h.q.at())
+	h.commit, err = p.Repo.Resolve(ctx, h.q.at())
+	commit := h.commit
 	if err != nil {
 		return o, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the repository has no commit to look at", Cause: err,
@@ -139,7 +141,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 // open checks the commit out.
 func (h *hunt) open(ctx context.Context) (*discover.Bench, error) {
 	cache := cacheOf(h.a, h.p.State)
-	x, err := checkout(ctx, h.p, cache, h.q.at())
+	x, err := checkout(ctx, h.p, cache, h.commit)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func Red(ctx context.Context, a *console.Console, at string) (red []string, err 
 		return nil, err
 	}
 	defer p.Close()
-	h := &hunt{a: a, p: p, q: Search{At: at, Quiet: true}}
+	h := &hunt{a: a, p: p, q: Search{At: at, Quiet: true}, commit: at}
 	if h.settings, _, err = a.Settings(); err != nil {
 		return nil, err
 	}
@@ -227,11 +229,11 @@ const mostIssues = 50
 func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
 	ref, err := h.a.IssueRef(ctx, "#1")
 	if err != nil {
-		return nil, "", err
+		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows")
 	}
 	listed, others, err := forge.Client{}.List(ctx, ref, mostIssues)
 	if err != nil {
-		return nil, "", err
+		return nil, "", errors.New(err.Error()) // it ends this strategy alone
 	}
 	var all []discover.Issue
 	for _, l := range listed {
@@ -248,7 +250,7 @@ const ideasFiles = 12
 
 // ideas lets a model suggest improvements, and says before what that costs.
 func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding, error) {
-	survey, err := codemap.Look(ctx, h.p.Repo, h.q.at(), nil)
+	survey, err := codemap.Look(ctx, h.p.Repo, h.commit, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +294,7 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 
 // finish marks the items of the backlog that are done, and moves their files in the task folder.
 func (h *hunt) finish(ctx context.Context, o discover.Options, r discover.Result) error {
-	items, err := h.a.Settle(ctx, h.p, r.Green, r.Commit)
+	items, err := h.a.Backlog(h.p).Settle(ctx, r.Green, r.Commit)
 	if err != nil {
 		return err
 	}

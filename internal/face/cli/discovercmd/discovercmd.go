@@ -1,8 +1,10 @@
-package check
+// Package discovercmd holds the command that lists work worth doing. See docs/discover.md.
+package discovercmd
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -54,12 +57,15 @@ type answer struct {
 
 // discoverFlags are the flags of nexus discover.
 type discoverFlags struct {
-	Search
+	check.Search
 
 	all, add bool
 	most     int
 	why      string
 }
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{discoverCommand(a)} }
 
 func discoverCommand(a *console.Console) *cobra.Command {
 	var f discoverFlags
@@ -68,7 +74,7 @@ func discoverCommand(a *console.Console) *cobra.Command {
 		if f.Plugin != "" {
 			f.Strategies = []string{"plugins"}
 		}
-		r, err := Discover(ctx, a, f.Search)
+		r, err := check.Discover(ctx, a, f.Search)
 		if err != nil {
 			return err
 		}
@@ -175,20 +181,11 @@ func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []str
 		out.more = len(r.Open) - len(open)
 	}
 	for i := range r.Left {
-		if f.all || asksFor(ids, r.Left[i].ID) {
+		if f.all || slices.Contains(ids, r.Left[i].ID) {
 			out.Findings = append(out.Findings, discoveredOf(r.Left[i].Ranked, &r.Left[i], items))
 		}
 	}
 	return out, nil
-}
-
-func asksFor(ids []string, id string) bool {
-	for _, one := range ids {
-		if one == id {
-			return true
-		}
-	}
-	return false
 }
 
 // discoveredOf returns a finding as it is told.
