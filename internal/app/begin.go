@@ -59,6 +59,20 @@ type held struct {
 	*journal.Lease
 	journal *journal.Journal
 	run     nexus.RunID
+	pin     func(ctx context.Context, f nexus.Fact) // hears of checkpoints that are on record
+}
+
+// Append implements [run.Journal]. What checkpoints need is pinned at once; whoever takes the run up
+// pins what a killed process did not.
+func (h held) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	events, err := h.Lease.Append(ctx, facts...)
+	if err != nil {
+		return events, err
+	}
+	for _, f := range facts {
+		h.pin(ctx, f)
+	}
+	return events, nil
 }
 
 // Events implements [run.Journal].
@@ -109,13 +123,15 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	routing.Experience = past.Experience(price)
 	facts := []nexus.Fact{nexus.GoalAccepted{
 		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,
-		Consent: o.Consent,
+		Consent: o.Consent, Asked: o.Asked,
 	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}
 	for _, d := range o.Refused {
-		offer, err := offered(p, &nexus.Plan{Version: plan.Version, Goal: d.Goal, Tasks: d.Tasks})
+		offer, err := offered(p, &nexus.Plan{
+			Version: plan.Version, Goal: d.Goal, Tasks: d.Tasks, Assumptions: d.Assumed, Foreseen: d.Foreseen,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +153,9 @@ func offered(p *Place, made *nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
+	facts := []nexus.Fact{nexus.PlanProposed{
+		Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover, Assumptions: made.Assumptions, Foreseen: made.Foreseen,
+	}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

@@ -127,7 +127,7 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 	}
 	l := s.Limits
 	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
-	l.Fixes = c.Limits.Fixes
+	l.Fixes, l.Points = c.Limits.Fixes, c.Limits.Points
 	l.Alerts = c.Limits.Alerts // who is there may be another now
 	for key := range a.Set {
 		switch key {

@@ -177,6 +177,7 @@ type Limits struct {
 	Replan        Replan           `json:"replan,omitzero"`          // when it is decided anew how a task continues
 	Items         int              `json:"items,omitzero"`           // of the backlog that are worked on at once; 0: any
 	Step          bool             `json:"step,omitzero"`            // one task at a time, and a person is asked before each
+	Points        Points           `json:"points,omitzero"`          // which checkpoints it makes by itself
 }
 
 // Size is how large a task may be that is planned.

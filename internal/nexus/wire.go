@@ -13,7 +13,7 @@ func zeros() []Fact {
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{}, SpecSought{}, SpecWritten{}, SpecFailed{},
-		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
+		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanLooked{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, LaneFormed{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
@@ -23,6 +23,7 @@ func zeros() []Fact {
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 		AdditionSought{}, AdditionProposed{}, AdditionFailed{}, TasksAdded{},
+		CheckpointMade{}, CheckpointDropped{}, RunRewound{}, TaskInherited{}, UndoSought{}, UndoLanded{}, UndoRefused{},
 		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{},
 		ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
 		LandingWatched{}, LandingWeighed{}, RevertSought{}, ItemReverted{}, RevertFailed{}, ResultSettled{},
@@ -113,6 +114,7 @@ func (QuestionLeft) fact() string         { return "question.left" }
 func (QuestionAnswered) fact() string     { return "question.answered" }
 func (PlanSought) fact() string           { return "plan.sought" }
 func (CheckTried) fact() string           { return "check.tried" }
+func (PlanLooked) fact() string           { return "plan.looked" }
 func (PlanProposed) fact() string         { return "plan.proposed" }
 func (PlanFailed) fact() string           { return "plan.failed" }
 func (TaskPlanned) fact() string          { return "task.planned" }
@@ -193,6 +195,13 @@ func (AdditionSought) fact() string       { return "addition.sought" }
 func (AdditionProposed) fact() string     { return "addition.proposed" }
 func (AdditionFailed) fact() string       { return "addition.failed" }
 func (TasksAdded) fact() string           { return "tasks.added" }
+func (CheckpointMade) fact() string       { return "checkpoint.made" }
+func (CheckpointDropped) fact() string    { return "checkpoint.dropped" }
+func (RunRewound) fact() string           { return "run.rewound" }
+func (TaskInherited) fact() string        { return "task.inherited" }
+func (UndoSought) fact() string           { return "undo.sought" }
+func (UndoLanded) fact() string           { return "undo.landed" }
+func (UndoRefused) fact() string          { return "undo.refused" }
 func (LoopOpened) fact() string           { return "loop.opened" }
 func (CycleStarted) fact() string         { return "cycle.started" }
 func (CycleLooked) fact() string          { return "cycle.looked" }

@@ -28,7 +28,9 @@ func (s *State) apply(e nexus.Event) {
 	pondering := s.pondering()
 	s.before(e)
 	s.fold(e)
-	s.ponder(pondering, e.At)
+	if _, back := e.Fact.(nexus.RunRewound); !back {
+		s.ponder(pondering, e.At)
+	}
 }
 
 // fold folds what a fact itself says. Each case group lives in a function of its
@@ -56,7 +58,9 @@ func (s *State) fold(e nexus.Event) {
 		s.applyInterview(f, e.At)
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
 		s.applySpec(f, e.At)
-	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+	case nexus.AssumptionStated:
+		s.assume(f)
+	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionLocked:
 		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
@@ -73,7 +77,7 @@ func (s *State) fold(e nexus.Event) {
 		s.Lanes = append(s.Lanes, f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		s.applyHoming(f, e.At)
@@ -92,6 +96,14 @@ func (s *State) fold(e nexus.Event) {
 		s.applyQuota(f, e.At)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
+	case nexus.CheckpointMade, nexus.CheckpointDropped:
+		s.applyCheckpoint(e)
+	case nexus.RunRewound:
+		s.rewind(e, f)
+	case nexus.TaskInherited:
+		s.applyInherited(f, e)
+	case nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
+		s.applyUndo(f, e.At)
 	}
 }
 
@@ -191,7 +203,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	case nexus.ResultGated:
 		s.Result = &f
 	case nexus.ResultPublished:
-		s.Published = &f
+		s.Published, s.out = &f, s.out || f.Branch != ""
 	default:
 	}
 }
@@ -293,7 +305,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		}
 		s.Planning.Stage = Working
 	case nexus.PlanProposed:
-		s.Proposed, s.Cover = f.Tasks, f.Cover
+		s.Proposed, s.Cover, s.Assumed, s.Foreseen = f.Tasks, f.Cover, f.Assumptions, f.Foreseen
 		if f.Tasks == 0 {
 			s.PlanError = "it has no tasks"
 		}
@@ -306,6 +318,10 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.order()
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
+		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were given before the run went back
+			t.Mercy = len(t.Attempts)
+			delete(s.void, t.ID)
+		}
 		s.Tasks = append(s.Tasks, t)
 		s.tasks[t.ID] = t
 	default:

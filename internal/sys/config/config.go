@@ -187,8 +187,10 @@ type Mutation struct {
 
 // Default returns the documented defaults.
 func Default() Config {
+	limits := nexus.DefaultLimits()
+	limits.Points = nexus.Points{On: nexus.Reasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
 	return Config{
-		Limits:   nexus.DefaultLimits(),
+		Limits:   limits,
 		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
 		Improve:  Improve{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
 		Routing: Routing{

@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), improveKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), improveKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -188,6 +188,20 @@ func gateKeys() []Key {
 
 // Personas returns the names of those who may read a change.
 func Personas() []string { return []string{"correctness", "security", "tests", "maintainability"} }
+
+// pointKeys are the settings of checkpoints.
+func pointKeys() []Key {
+	var reasons []string
+	for _, r := range nexus.Reasons() {
+		reasons = append(reasons, string(r))
+	}
+	return []Key{
+		one("checkpoint.on", kind.List(reasons...), "before what, and after what, a run makes a checkpoint by itself. wave: once all tasks that can be done at the same depth have ended; risk: before a change lands that is large or touches dependencies, or what decides what runs; publish: before what landed is published; failure: before a task is given up", func(c *Config) *[]nexus.Reason { return &c.Limits.Points.On }),
+		one("checkpoint.every", kind.Span(), "time that a run works between checkpoints of the timer; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
+		one("checkpoint.keep", kind.Whole(0, 10_000), "checkpoints that a run made by itself and keeps, the last ones; those made by hand stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
+		one("checkpoint.age", kind.Span(), "age at which nexus clean drops a checkpoint that a run made by itself; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
+	}
+}
 
 func planKeys() []Key {
 	return []Key{
