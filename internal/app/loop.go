@@ -132,7 +132,7 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 	if err != nil {
 		return nil, err
 	}
-	own := heard{held{lease, p.Journal, id}, o.Heard}
+	own := heard{held{Lease: lease, journal: p.Journal, run: id, pin: func(context.Context, nexus.Fact) {}}, o.Heard}
 	for _, e := range first {
 		l.Apply(e)
 		own.tell(e)

@@ -231,7 +231,7 @@ func (h *Hands) revert(ctx context.Context, f nexus.RevertSought, l *improve.Loo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, trees.Close()) }()
-	commit, tree, at, done, err := land.Undo(ctx, trees, land.Undoing{
+	commit, tree, at, done, err := land.TakeBack(ctx, trees, land.Undoing{
 		Branch: i.Target, Before: i.Before, Commit: i.Commit, Subject: i.Wanted.Title, Why: "It made something worse: " + f.Why,
 		Run: i.ID, At: h.app.Now(),
 	})

@@ -22,11 +22,11 @@ type Undoing struct {
 // undoes is the trailer of a commit that takes another back.
 const undoes = "Nexus-Reverts: "
 
-// Undo makes the commit that takes a landing back, on top of the branch as it is now, and
+// TakeBack makes the commit that takes a landing back, on top of the branch as it is now, and
 // returns it with its tree and with where the branch is. Nothing moves. What others changed
 // since stays; where they changed the same, that is an error. A commit that takes it back
 // already is returned with done.
-func Undo(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tree, at string, done bool, err error) {
+func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tree, at string, done bool, err error) {
 	if at, err = trees.Branch(ctx, u.Branch); err != nil {
 		return "", "", "", false, err
 	}
