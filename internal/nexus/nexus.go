@@ -117,6 +117,8 @@ const (
 	Suggester  Role = "suggester"  // suggests improvements of a repository
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
+	Editor Role = "editor" // does what a step of the pipeline asks for, with work that is green
+
 	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
 	Assistant Role = "assistant" // works outside of any run and answers in text

@@ -141,6 +141,14 @@ type Memory struct {
 	Approve   string // person: proposals wait for one; auto: they are told at once
 	Proposals int    // days that one is kept that nobody approves; 0: for ever
 	Unused    int    // days that an approved one is kept that no task needs; 0: for ever
+	Embed     Embed
+}
+
+// Embed says where the vectors of texts come from. The zero Embed is nowhere.
+type Embed struct {
+	URL   string
+	Model string
+	Hosts []string // besides this machine
 }
 
 // Precheck says what a run looks at before it begins.
