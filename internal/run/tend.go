@@ -181,7 +181,7 @@ func (t *tender) hear(ctx context.Context, d deed) error {
 	case errors.Is(d.cause, ErrStopped):
 		return t.record(ctx, append(d.facts, improve.Broken(d.intent, "the loop was stopped")...)...)
 	case d.cause != nil:
-		return nil
+		return nil //nolint:nilerr // it was let go, and nothing failed
 	}
 	return t.record(ctx, append(d.facts, improve.Broken(d.intent, d.err.Error())...)...)
 }

@@ -126,7 +126,6 @@ type yard struct {
 	spoils float64 // how often a landing spoils another line
 	price  nexus.Money
 	quiet  improve.Hours
-	err    []string // what must not be
 }
 
 func newYard(seed uint64, lines int) *yard {
@@ -172,8 +171,9 @@ func (y *yard) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]n
 		return y.weigh(f, l), nil
 	case nexus.RevertSought:
 		return y.revert(f, l), nil
+	default:
+		return nil, fmt.Errorf("nobody does %T", intent)
 	}
-	return nil, fmt.Errorf("nobody does %T", intent)
 }
 
 // commit changes a line as a person does.
@@ -345,6 +345,7 @@ func (y *yard) account(events iter.Seq2[nexus.Event, error]) (all []string, fact
 			spent += f.Spent
 		case nexus.ItemLanded:
 			landed[f.Item]++
+		default:
 		}
 	}
 	for id, r := range y.runs {

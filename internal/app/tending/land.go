@@ -31,10 +31,8 @@ func (h *Hands) land(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) 
 		if rule, why, err := h.overtaken(ctx, i, f.Target, l); err != nil || rule != "" {
 			return kept(rule, why), err
 		}
-		if f.Target != l.Target {
-			if err := h.theme(ctx, f.Target, l); err != nil {
-				return nil, err
-			}
+		if err := h.theme(ctx, f.Target, l); err != nil {
+			return nil, err
 		}
 		if s, err = h.deliver(ctx, s, f.Target); err != nil {
 			return nil, err
@@ -73,6 +71,9 @@ func (h *Hands) deliver(ctx context.Context, s *state.State, target string) (*st
 // theme makes the branch of a theme on the newest tip, or moves it there if nothing of it
 // waits for a person any more.
 func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) error {
+	if branch == l.Target {
+		return nil
+	}
 	ref := "refs/heads/" + branch
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {

@@ -224,7 +224,7 @@ func (s *sight) wanted(ctx context.Context, f finding.Finding) (nexus.Wanted, er
 	}
 	sum := sha256.New()
 	for _, file := range x.Files {
-		fmt.Fprintf(sum, "%s %s\n", s.blobs[file], file)
+		_, _ = fmt.Fprintf(sum, "%s %s\n", s.blobs[file], file) // a hash takes all
 	}
 	x.Mark = hex.EncodeToString(sum.Sum(nil)[:8])
 	for _, at := range f.Places[:min(len(f.Places), 50)] {
@@ -308,7 +308,7 @@ func (h *Hands) work(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, erro
 	}
 	if err != nil || s.Status != nexus.StatusDone || w.Branch == "" || len(s.Landings) == 0 {
 		w.Why = unfinished(s, w.Why)
-		return []nexus.Fact{w}, nil
+		return []nexus.Fact{w}, nil //nolint:nilerr // the fact says what failed
 	}
 	w.Commit = s.Published.Commit
 	w.Change, err = change.Weigh(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)

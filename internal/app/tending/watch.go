@@ -74,13 +74,13 @@ func (h *Hands) mark(ctx context.Context, kind, target string) (string, error) {
 		return "", err
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%s\n", tip, out)
+	_, _ = fmt.Fprintf(sum, "%s\n%s\n", tip, out) // a hash takes all
 	for entry := range strings.SplitSeq(out, "\x00") {
 		if len(entry) < 4 {
 			continue
 		}
 		if info, err := os.Lstat(filepath.Join(h.place.Repo.Work, filepath.FromSlash(entry[3:]))); err == nil {
-			fmt.Fprintf(sum, "%d %d\n", info.Size(), info.ModTime().UnixNano())
+			_, _ = fmt.Fprintf(sum, "%d %d\n", info.Size(), info.ModTime().UnixNano())
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
