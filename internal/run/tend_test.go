@@ -225,7 +225,7 @@ func TestRests(t *testing.T) {
 // what happens.
 func TestStopAndWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		y, j := newYard(6, 1), newLedger(t)
+		y, j := newYard(8, 1), newLedger(t)
 		y.lines[0] = "line 0 version 0 ok"
 		rules := modest()
 		rules.Watch = "commits"
