@@ -37,7 +37,9 @@ func begin(ctx context.Context, a *App, p *Place, c config.Config, o *Order) ([]
 		return nil, err
 	}
 	o.draw = o.dice()
-	o.Run, err = unused(ctx, p, a.Now(), o.draw)
+	if o.Run = o.Name; o.Run == "" {
+		o.Run, err = unused(ctx, p, a.Now(), o.draw)
+	}
 	return begun, err
 }
 

@@ -39,7 +39,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}
 	o.tap = tap
 	defer a.leave(tap)
-	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), o.check()); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), p.noLoop(ctx, o.Run), o.check()); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)

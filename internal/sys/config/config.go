@@ -55,6 +55,7 @@ type Config struct {
 	Precheck   Precheck
 	Discover   Discover // how work is found
 	Bounds     Bounds
+	Improve    Improve  // how modest the loop is that finds and does it
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
@@ -200,6 +201,7 @@ func Default() Config {
 	return Config{
 		Limits:   limits,
 		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
+		Improve:  Improve{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{

@@ -21,7 +21,7 @@ type told struct {
 	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
 	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
-	Health   *vitals         `json:"health,omitempty"`  // where it was asked for
+	Health   *vitals                `json:"health,omitempty"`  // where it was asked for
 }
 
 // before returns what was tried before a run began.
@@ -50,6 +50,9 @@ func planned(s *state.State) []nexus.Task {
 func statusCommand(a *console.Console) *cobra.Command {
 	var measured bool
 	c := a.Command("status [RUN] [--health] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
+		if shown, err := statusOfLoop(ctx, a, console.First(args)); shown || err != nil {
+			return err
+		}
 		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
@@ -87,4 +90,40 @@ func statusCommand(a *console.Console) *cobra.Command {
 		"also show what the run uses of the machine, who was last heard of when, and how much of what fails")
 	a.JSONFlag(c)
 	return c
+}
+
+// statusOfLoop shows a loop, where it is one that is named, or where one is tended and none
+// is named.
+func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown bool, err error) {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil || p.Journal == nil {
+		return false, nil //nolint:nilerr // who looks for a run says so
+	}
+	defer p.Close()
+	r, err := loopOf(ctx, p, name)
+	if err != nil || r == "" {
+		return false, nil //nolint:nilerr // the same
+	}
+	return true, a.ShowLoop(ctx, p, r)
+}
+
+// loopOf returns the loop that a name means, or the one that is tended where there is no
+// name; empty where it is none.
+func loopOf(ctx context.Context, p *app.Place, name string) (nexus.RunID, error) {
+	if name == "" {
+		r, err := p.Tended(ctx)
+		if err != nil || r == nil {
+			return "", err
+		}
+		return r.ID, nil
+	}
+	r, err := p.Run(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	_, last, err := p.Loop(ctx, r.ID)
+	if err != nil || last == nil || last.ID != r.ID {
+		return "", err
+	}
+	return r.ID, nil
 }
