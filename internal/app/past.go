@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -68,19 +67,6 @@ func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stat
 		return nil, err
 	}
 	return &h, nil
-}
-
-// History sums up the newest runs of the repository for people. Those that only made a
-// plan have no tasks of their own.
-func History(ctx context.Context, j *journal.Journal) (history.Figures, error) {
-	var runs []*state.State
-	err := newest(ctx, j, func(s *state.State) {
-		if s.Goal.Goal.Mode != nexus.Draft {
-			runs = append(runs, s)
-		}
-	})
-	slices.Reverse(runs)
-	return history.Of(runs), err
 }
 
 // routingOf returns where work begins as it is set, by the past if that is

@@ -41,8 +41,15 @@ func TestFigures(t *testing.T) {
 		{Task: nexus.Task{ID: "T5"}, Status: nexus.Pending},
 	}
 	second.Tasks = []*state.Task{again, task("T6", nexus.Parked, 1, 0)}
-	f := history.Of([]*state.State{first, second})
-	want := history.Group{Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, FirstPass: 0.2, Seconds: 600, Money: 7 * nexus.Dollar}
+	of := func(all ...*state.State) history.Figures {
+		var runs []history.Run
+		for _, s := range all {
+			runs = append(runs, history.Fold(s))
+		}
+		return history.Of(runs)
+	}
+	f := of(first, second)
+	want := history.Group{Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2, Seconds: 600, Money: 7 * nexus.Dollar}
 	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.Group{})); d != "" {
 		t.Error(d)
 	}
@@ -77,7 +84,7 @@ func TestFigures(t *testing.T) {
 	free := task("T1", nexus.Landed, 10, 0)
 	free.Route.Estimate.Unpriced = true
 	first.Tasks = []*state.Task{free, task("T2", nexus.Landed, 10, nexus.Dollar)}
-	if e := history.Of([]*state.State{first}).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
+	if e := of(first).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
 		t.Errorf("what has no price counts as an estimate of nothing: %+v", e)
 	}
 	if empty := history.Of(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {

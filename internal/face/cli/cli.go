@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/historycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
@@ -67,7 +68,7 @@ func root(a *console.Console) *cobra.Command {
 		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), quarantine.Commands(a),
 		memorycmd.Commands(a), backlogcmd.Commands(a), docscmd.Commands(a),
 	))
-	group("watch", "Steer and watch:", runscmd.Commands(a))
+	group("watch", "Steer and watch:", slices.Concat(runscmd.Commands(a), historycmd.Commands(a)))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))
 	help := inspect.Help(a)
