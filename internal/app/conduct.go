@@ -46,6 +46,9 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
+	if c, err = a.taught(ctx, p, c, *o, begun); err != nil {
+		return nil, err
+	}
 	machine, release, err := a.machine(ctx, p, c, *o)
 	if err != nil {
 		return nil, err

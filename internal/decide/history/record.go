@@ -196,7 +196,7 @@ func foldTry(a *state.Attempt) Try {
 		case nexus.Accepted, nexus.Conflicted:
 			t.Counts, t.Accepted = true, true
 		case nexus.GaveUp, nexus.Exhausted, nexus.NoProgress:
-			t.Counts = true
+			t.Counts = !a.Category.NeedsPerson() // a stronger tier would have needed one, too
 		default:
 		}
 	}

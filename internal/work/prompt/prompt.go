@@ -147,6 +147,9 @@ func (t Told) section() Section {
 // TitleOf is the title of what a plugin says.
 func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
 
+// EarlierTitle is the heading of what was learned from earlier tasks.
+const EarlierTitle = "From earlier tasks"
+
 const pluginTitle = "From the plugin "
 
 // Brief is what opens a conversation about a task. Empty fields are left out.
@@ -158,6 +161,7 @@ type Brief struct {
 	Before    []nexus.Finding  // what reviews before this one found
 	Replies   []string         // what the author answered to each of them; empty for nothing
 	Needs     []Need           // what the tasks made that it needs
+	Earlier   string           // which files earlier tasks like this one read and changed
 	Base      string           // commit that the work starts from
 	Tried     tried.Account    // what is known from earlier attempts
 	Kept      Kept             // what of them the worktree holds
@@ -195,6 +199,7 @@ func (b Brief) sections() []Section {
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
+		{Title: EarlierTitle, Body: b.Earlier, Rank: 2, Lead: "What landed tasks that declare the same files or directories needed. It is a hint, not a rule."},
 	}
 	all = append(append(all, needs(b.Needs)...), []Section{
 		{Title: "Start", Body: start(b.Base, b.Kept)},

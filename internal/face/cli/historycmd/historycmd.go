@@ -12,5 +12,5 @@ import (
 func Commands(a *console.Console) []*cobra.Command {
 	runs := runsCommand(a)
 	runs.AddCommand(compareCommand(a))
-	return []*cobra.Command{runs, historyCommand(a)}
+	return []*cobra.Command{runs, historyCommand(a), lessonsCommand(a)}
 }
