@@ -183,7 +183,7 @@ func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
 // something else.
 func looked(about string) string {
 	file, _, _ := strings.Cut(about, ":")
-	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || path.Ext(file) == "" || path.IsAbs(file) || path.Clean(file) != file || strings.HasPrefix(file, "..") {
+	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || len(path.Ext(file)) < 2 || path.IsAbs(file) || path.Clean(file) != file || strings.HasPrefix(file, "..") {
 		return ""
 	}
 	return file

@@ -243,8 +243,12 @@ func (v visited) from(tier nexus.Tier) float64 {
 	if !ok {
 		return at.cost / max(0.1, 1-at.failed)
 	}
-	return at.cost + at.failed*v.from(next)
+	return max(at.cost, v.rate(next).cost*waits) + at.failed*v.from(next)
 }
+
+// waits is what a try costs at least, of what one at the next tier does, however
+// cheap its model is: people wait for it.
+const waits = 0.15
 
 // rated is what a task costs at a tier, and how likely it fails there.
 type rated struct{ cost, failed float64 }
