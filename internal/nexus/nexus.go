@@ -115,6 +115,8 @@ const (
 	Documenter Role = "documenter" // describes the code for people and other agents
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
+	Explainer Role = "explainer" // explains to people what happened in a run
+
 	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
 	Assistant Role = "assistant" // works outside of any run and answers in text
