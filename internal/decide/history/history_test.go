@@ -91,3 +91,36 @@ func TestFigures(t *testing.T) {
 		t.Errorf("%+v", empty)
 	}
 }
+
+func TestCompare(t *testing.T) {
+	a, b := state.New("a"), state.New("b")
+	a.Goal.Goal.Text, b.Goal.Goal.Text = "Greet", "Greet twice"
+	a.Goal.Limits.Parallel, b.Goal.Limits.Parallel = 2, 4
+	one, other := task("T1", nexus.Landed, 10, nexus.Dollar, ""), task("T1", nexus.Failed, 12, 2*nexus.Dollar, "")
+	one.Attempts[0].Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/m"}}}
+	other.Attempts[0].Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/n"}}}
+	one.Landed.Commit = "c1"
+	for i, s := range []*state.State{a, b} {
+		for _, x := range [][]*state.Task{{one}, {other, task("T2", nexus.Landed, 1, 0)}}[i] {
+			if err := s.Apply(nexus.Event{Seq: int64(len(s.Tasks) + 1), Run: s.Run, Fact: nexus.TaskPlanned{Task: x.Task}}); err != nil {
+				t.Fatal(err)
+			}
+			*s.Task(x.ID) = *x
+		}
+	}
+	got := map[string][2]string{}
+	for _, d := range history.Compare(a, b) {
+		got[d.About+" "+string(d.Task)+" "+d.What] = [2]string{d.A, d.B}
+	}
+	for what, want := range map[string][2]string{
+		"goal  text": {"Greet", "Greet twice"}, "settings  limits.parallel": {"2", "4"}, "models  coder": {"p/m", "p/n"}, "plan T2 task": {"", "T2"},
+		"task T1 status": {"landed", "failed"}, "task T1 money": {"$1.00", "$2.00"}, "task T1 commit": {"c1", ""}, "result  landed": {"0 of 1", "0 of 2"},
+	} {
+		if got[what] != want {
+			t.Errorf("%s: %q, want %q", what, got[what], want)
+		}
+	}
+	if same := history.Compare(a, a); len(same) > 0 {
+		t.Errorf("%+v", same)
+	}
+}
