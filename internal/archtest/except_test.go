@@ -42,7 +42,7 @@ var longFiles = map[string]int{
 // largePackages are packages whose idea is larger than the bound, with how
 // large they may be.
 var largePackages = map[string]int{
-	"app":               3500, // the composition root: there is a line here for each thing that can be set up
+	"app":               3700, // the composition root: there is a line here for each thing that can be set up
 	"decide/state":      3620, // all that is true of a run, folded in one place
 	"face/view":         3300, // what every face draws of a run: one projection of the state
 	"decide/policy":     3800, // what each of some 400 programs may do: one judgement, whose parts call each other

@@ -77,7 +77,8 @@ func keys(x, y map[string]string) []string {
 func settings(s *state.State) map[string]string {
 	r := s.Goal.Routing
 	r.Past, r.Experience = nil, nil
-	data, err := json.Marshal(map[string]any{"limits": s.Goal.Limits, "routing": r, "gates": s.Goal.Gates, "land": s.Goal.Land, "consent": s.Goal.Consent})
+	data, err := json.Marshal(map[string]any{"limits": s.Goal.Limits, "routing": r, "gates": s.Goal.Gates,
+		"land": s.Goal.Land, "consent": s.Goal.Consent})
 	if err != nil {
 		return nil
 	}
@@ -155,14 +156,16 @@ func planned(t *state.Task) map[string]string {
 		criteria = append(criteria, c.Text)
 	}
 	return map[string]string{
-		"title": t.Title, "brief": t.Brief, "kind": string(t.Kind), "files": strings.Join(t.Files, ", "), "needs": strings.Join(needs, ", "), "criteria": strings.Join(criteria, "; "),
+		"title": t.Title, "brief": t.Brief, "kind": string(t.Kind), "files": strings.Join(t.Files, ", "),
+		"needs": strings.Join(needs, ", "), "criteria": strings.Join(criteria, "; "),
 	}
 }
 
 // became returns what became of a task.
 func became(s *state.State, t *state.Task) map[string]string {
 	all := map[string]string{
-		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(began(t)), "attempts": strconv.Itoa(len(t.Attempts)), "rounds": strconv.Itoa(t.Rounds),
+		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(began(t)),
+		"attempts": strconv.Itoa(len(t.Attempts)), "rounds": strconv.Itoa(t.Rounds),
 		"money": t.Spent.String(), "time": t.Worked.Round(time.Second).String(),
 	}
 	if a := t.Current(); a != nil {
@@ -184,7 +187,8 @@ func result(s *state.State) map[string]string {
 		attempts, rounds = attempts+len(t.Attempts), rounds+t.Rounds
 	}
 	all := map[string]string{
-		"status": string(s.Status), "landed": fmt.Sprintf("%d of %d", len(s.Landings), len(s.Tasks)), "attempts": strconv.Itoa(attempts), "rounds": strconv.Itoa(rounds),
+		"status": string(s.Status), "landed": fmt.Sprintf("%d of %d", len(s.Landings), len(s.Tasks)),
+		"attempts": strconv.Itoa(attempts), "rounds": strconv.Itoa(rounds),
 		"money": s.Ledger.Spent().String(), "tip": s.Tip,
 	}
 	if !s.Ended.IsZero() {

@@ -149,7 +149,8 @@ func Of(runs []Run) Figures {
 // Dimensions are what tasks can be told apart by, with the groups.
 func (f Figures) Dimensions() []Dimension {
 	return []Dimension{
-		{"repository", f.ByRepo}, {"kind", f.ByKind}, {"stack", f.ByStack}, {"tier", f.ByTier}, {"strategy", f.ByStrat}, {"role", f.ByRole}, {"model", f.ByModel},
+		{"repository", f.ByRepo}, {"kind", f.ByKind}, {"stack", f.ByStack}, {"tier", f.ByTier}, {"strategy",
+			f.ByStrat}, {"role", f.ByRole}, {"model", f.ByModel},
 	}
 }
 
@@ -264,7 +265,9 @@ func byFailures(all map[string]*GateGroup) []GateGroup {
 		g.Seconds /= float64(max(1, g.Judged))
 		out = append(out, *g)
 	}
-	slices.SortFunc(out, func(a, b GateGroup) int { return cmp.Or(cmp.Compare(b.Failed, a.Failed), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(out, func(a, b GateGroup) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), strings.Compare(a.Name, b.Name))
+	})
 	return out
 }
 

@@ -15,9 +15,11 @@ import (
 // task is one that was estimated at ten minutes and a dollar.
 func task(id string, status nexus.TaskStatus, minutes int, money nexus.Money, causes ...string) *state.Task {
 	t := &state.Task{
-		Task: nexus.Task{ID: nexus.TaskID(id), Files: []string{"a.go"}}, Status: status, Worked: time.Duration(minutes) * time.Minute, Spent: money, Why: "why",
+		Task: nexus.Task{ID: nexus.TaskID(id), Files: []string{"a.go"}}, Status: status,
+		Worked: time.Duration(minutes) * time.Minute, Spent: money, Why: "why",
 		Route: &nexus.TaskRouted{Tier: nexus.Fast, Estimate: &nexus.TaskEstimate{
-			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{Seconds: 300, Money: nexus.Dollar / 2}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
+			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{Seconds: 300,
+				Money: nexus.Dollar / 2}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
 		}},
 	}
 	a := &state.Attempt{}
@@ -37,7 +39,8 @@ func TestFigures(t *testing.T) {
 	again.Kind, again.Files = nexus.TestTask, []string{"a.py"}
 	first, second := state.New("r1"), state.New("r2")
 	first.Tasks = []*state.Task{
-		task("T1", nexus.Landed, 10, nexus.Dollar, "", ""), task("T2", nexus.Landed, 4, 3*nexus.Dollar, "", "test"), task("T3", nexus.Failed, 60, 2*nexus.Dollar, ""),
+		task("T1", nexus.Landed, 10, nexus.Dollar, "", ""), task("T2", nexus.Landed, 4, 3*nexus.Dollar, "", "test"),
+		task("T3", nexus.Failed, 60, 2*nexus.Dollar, ""),
 		{Task: nexus.Task{ID: "T5"}, Status: nexus.Pending},
 	}
 	second.Tasks = []*state.Task{again, task("T6", nexus.Parked, 1, 0)}
@@ -49,14 +52,17 @@ func TestFigures(t *testing.T) {
 		return history.Of(runs)
 	}
 	f := of(first, second)
-	want := history.Group{Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2, Seconds: 600, Money: 7 * nexus.Dollar}
+	want := history.Group{Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2,
+		Seconds: 600, Money: 7 * nexus.Dollar}
 	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.Group{})); d != "" {
 		t.Error(d)
 	}
-	if len(f.ByKind) != 2 || f.ByKind[0].Name != "code" || f.ByKind[0].PerLanded != 3*nexus.Dollar || f.ByKind[1].Name != "test" || f.ByKind[1].Landed != 1 {
+	if len(f.ByKind) != 2 || f.ByKind[0].Name != "code" || f.ByKind[0].PerLanded != 3*nexus.Dollar ||
+		f.ByKind[1].Name != "test" || f.ByKind[1].Landed != 1 {
 		t.Errorf("%+v", f.ByKind)
 	}
-	if len(f.ByStack) != 3 || f.ByStack[0].Name != "go" || f.ByStack[0].Tasks != 4 || f.ByStack[1].Name != "other" || f.ByStack[2].Name != "python" {
+	if len(f.ByStack) != 3 || f.ByStack[0].Name != "go" || f.ByStack[0].Tasks != 4 || f.ByStack[1].Name != "other" ||
+		f.ByStack[2].Name != "python" {
 		t.Errorf("%+v", f.ByStack)
 	}
 	names := func(all []history.Item) (ids []nexus.TaskID) {
@@ -113,8 +119,10 @@ func TestCompare(t *testing.T) {
 		got[d.About+" "+string(d.Task)+" "+d.What] = [2]string{d.A, d.B}
 	}
 	for what, want := range map[string][2]string{
-		"goal  text": {"Greet", "Greet twice"}, "settings  limits.parallel": {"2", "4"}, "models  coder": {"p/m", "p/n"}, "plan T2 task": {"", "T2"},
-		"task T1 status": {"landed", "failed"}, "task T1 money": {"$1.00", "$2.00"}, "task T1 commit": {"c1", ""}, "result  landed": {"0 of 1", "0 of 2"},
+		"goal  text": {"Greet", "Greet twice"}, "settings  limits.parallel": {"2", "4"}, "models  coder": {"p/m",
+			"p/n"}, "plan T2 task": {"", "T2"},
+		"task T1 status": {"landed", "failed"}, "task T1 money": {"$1.00", "$2.00"}, "task T1 commit": {"c1", ""},
+		"result  landed": {"0 of 1", "0 of 2"},
 	} {
 		if got[what] != want {
 			t.Errorf("%s: %q, want %q", what, got[what], want)

@@ -127,8 +127,10 @@ func Fold(s *state.State) Run {
 
 func foldTask(s *state.State, t *state.Task) Task {
 	out := Task{
-		ID: t.ID, Title: short(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.Written(files(t)), "other"), Tier: began(t),
-		Status: s.StatusOf(t), Why: short(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t), Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
+		ID: t.ID, Title: short(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.Written(files(t)),
+			"other"), Tier: began(t),
+		Status: s.StatusOf(t), Why: short(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
+		Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
 		Files: few(t.Files),
 	}
 	if t.Route != nil {
@@ -183,7 +185,8 @@ func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
 // something else.
 func looked(about string) string {
 	file, _, _ := strings.Cut(about, ":")
-	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || len(path.Ext(file)) < 2 || path.IsAbs(file) || path.Clean(file) != file || strings.HasPrefix(file, "..") {
+	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || len(path.Ext(file)) < 2 || path.IsAbs(file) ||
+		path.Clean(file) != file || strings.HasPrefix(file, "..") {
 		return ""
 	}
 	return file

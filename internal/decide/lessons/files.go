@@ -94,7 +94,8 @@ func Beside(learned []nexus.FileLearned, files []string) []nexus.FileLearned {
 	})
 	for _, of := range at {
 		for _, l := range learned {
-			if l.Of != of || slices.Contains(files, l.File) || slices.ContainsFunc(all, func(o nexus.FileLearned) bool { return o.File == l.File }) {
+			if l.Of != of || slices.Contains(files, l.File) || slices.ContainsFunc(all,
+				func(o nexus.FileLearned) bool { return o.File == l.File }) {
 				continue
 			}
 			all = append(all, l)

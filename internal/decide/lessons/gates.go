@@ -50,7 +50,8 @@ func gates(runs []history.Run, since time.Time, sample int) *nexus.GatesLearned 
 	var why []string
 	for _, g := range some {
 		l.Order = append(l.Order, g.Name)
-		why = append(why, fmt.Sprintf("%s was red %d of %d times and takes %.1f s", g.Name, g.Failed, g.Judged, g.Seconds/float64(g.Judged)))
+		why = append(why, fmt.Sprintf("%s was red %d of %d times and takes %.1f s", g.Name, g.Failed, g.Judged,
+			g.Seconds/float64(g.Judged)))
 	}
 	l.Order = buildsFirst(l.Order)
 	l.Why = strings.Join(why, "; ")

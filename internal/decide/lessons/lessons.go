@@ -107,7 +107,8 @@ func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
 	}
 	slices.SortFunc(order, func(a, b sort) int {
 		narrow := func(k sort) int { return b2i(k.kind == "") + b2i(k.stack == "") }
-		return cmp.Or(cmp.Compare(narrow(a), narrow(b)), cmp.Compare(a.complexity, b.complexity), cmp.Compare(a.kind, b.kind), cmp.Compare(a.stack, b.stack))
+		return cmp.Or(cmp.Compare(narrow(a), narrow(b)), cmp.Compare(a.complexity, b.complexity), cmp.Compare(a.kind,
+			b.kind), cmp.Compare(a.stack, b.stack))
 	})
 	var all []nexus.TierLearned
 	for _, k := range order {
@@ -133,7 +134,8 @@ func tierOf(k sort, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
 	if seen[usual].n < o.Sample {
 		return nexus.TierLearned{}, false
 	}
-	l := nexus.TierLearned{Complexity: k.complexity, Kind: k.kind, Stack: k.stack, Usual: usual, Tier: usual, Tasks: seen[usual].n, Seen: len(tasks)}
+	l := nexus.TierLearned{Complexity: k.complexity, Kind: k.kind, Stack: k.stack, Usual: usual, Tier: usual,
+		Tasks: seen[usual].n, Seen: len(tasks)}
 	from := seen.from(usual)
 	best := from
 	for _, tier := range ladder() {

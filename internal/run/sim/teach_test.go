@@ -27,7 +27,8 @@ func TestLessonsSave(t *testing.T) {
 		off, on := teach(t, seed, w, false), teach(t, seed, w, true)
 		ratio := on.PerLanded() / off.PerLanded()
 		if ratio > 0.75 || on.Landed < off.Landed {
-			t.Errorf("seed %d: with lessons a landed task costs %.0f %%; %d landed, without them %d", seed, 100*ratio, on.Landed, off.Landed)
+			t.Errorf("seed %d: with lessons a landed task costs %.0f %%; %d landed, without them %d", seed, 100*ratio,
+				on.Landed, off.Landed)
 		}
 		first, last = first+mean(on.Cost[:w.Tasks]), last+mean(on.Cost[len(on.Cost)-50:])
 		all, sooner = all+ratio/float64(seeds), sooner+float64(off.Tries-on.Tries)/float64(seeds)
@@ -89,7 +90,8 @@ func TestLessonsForget(t *testing.T) {
 				off, on := teach(t, seed, w, false), teach(t, seed, w, true)
 				ratio := on.PerLanded() / off.PerLanded()
 				if ratio > 1.05 && name != chance || on.Landed < off.Landed-1 {
-					t.Errorf("seed %d: with lessons a landed task costs %.0f %%; %d landed, without them %d", seed, 100*ratio, on.Landed, off.Landed)
+					t.Errorf("seed %d: with lessons a landed task costs %.0f %%; %d landed, without them %d", seed,
+						100*ratio, on.Landed, off.Landed)
 				}
 				worst, sum = max(worst, ratio), sum+ratio/float64(seeds)
 			}

@@ -37,12 +37,14 @@ func lessonKeys() []Key {
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
 		one("lessons.sample", kind.Whole(1, 1_000), "fewest tasks that a lesson rests on; estimates have a bound of their own",
 			func(c *Config) *int { return &c.Lessons.Sample }),
-		what("routing", "learn at which tier work on tasks begins, where routing.order has adaptive", func(c *Config) *string { return &c.Lessons.Routing }),
+		what("routing", "learn at which tier work on tasks begins, where routing.order has adaptive",
+			func(c *Config) *string { return &c.Lessons.Routing }),
 		what("estimates", "learn what tasks take; off: by a rule of thumb", func(c *Config) *string { return &c.Lessons.Estimates }),
 		what("gates", "learn in which order gates judge; gates.order wins", func(c *Config) *string { return &c.Lessons.Gates }),
 		what("touches", "learn which files tasks change that they do not declare, so that two tasks that change one do not work at once",
 			func(c *Config) *string { return &c.Lessons.Touches }),
-		what("retries", "learn after which failures the next tier follows at once", func(c *Config) *string { return &c.Lessons.Retries }),
+		what("retries", "learn after which failures the next tier follows at once",
+			func(c *Config) *string { return &c.Lessons.Retries }),
 		what("context", "learn which files coders read first, and name them", func(c *Config) *string { return &c.Lessons.Context }),
 	}
 }

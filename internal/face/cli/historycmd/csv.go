@@ -16,7 +16,8 @@ func table(f history.Figures, ways []string) (string, error) {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	rows := [][]string{{
-		"by", "name", "tasks", "landed", "failed", "parked", "retried", "attempts", "rounds", "escalations", "first_pass", "seconds", "usd", "usd_per_landed", "tokens",
+		"by", "name", "tasks", "landed", "failed", "parked", "retried", "attempts", "rounds", "escalations",
+		"first_pass", "seconds", "usd", "usd_per_landed", "tokens",
 	}}
 	rows = append(rows, cells("all", f.Of))
 	for _, d := range f.Dimensions() {
@@ -44,7 +45,8 @@ func cells(by string, g history.Group) []string {
 	money := func(usd float64) string { return strconv.FormatFloat(usd, 'f', 6, 64) }
 	return []string{
 		by, g.Name, n(g.Tasks), n(g.Landed), n(g.Failed), n(g.Parked), n(g.Retried), n(g.Attempts), n(g.Rounds), n(g.Raised),
-		strconv.FormatFloat(g.FirstPass, 'f', 4, 64), strconv.FormatInt(g.Seconds, 10), money(g.Money.Float()), money(g.PerLanded.Float()), strconv.FormatInt(g.Tokens, 10),
+		strconv.FormatFloat(g.FirstPass, 'f', 4, 64), strconv.FormatInt(g.Seconds, 10), money(g.Money.Float()),
+		money(g.PerLanded.Float()), strconv.FormatInt(g.Tokens, 10),
 	}
 }
 

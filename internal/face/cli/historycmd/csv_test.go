@@ -39,7 +39,8 @@ func TestCellsAreNoFormulas(t *testing.T) {
 func TestWhen(t *testing.T) {
 	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{
-		"": {}, "36h": now.Add(-36 * time.Hour), "7d": now.AddDate(0, 0, -7), "2w": now.AddDate(0, 0, -14), "2026-05-01": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
+		"": {}, "36h": now.Add(-36 * time.Hour), "7d": now.AddDate(0, 0, -7), "2w": now.AddDate(0, 0, -14),
+		"2026-05-01": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
 	} {
 		if got, err := whenOf(text, now); err != nil || !got.Equal(want) {
 			t.Errorf("%q: %s, %v", text, got, err)

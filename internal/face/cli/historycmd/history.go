@@ -27,38 +27,39 @@ type lookBack struct {
 
 func historyCommand(a *console.Console) *cobra.Command {
 	var o lookBack
-	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]", "show figures over the runs of this repository, or of all", func(ctx context.Context, _ []string) error {
-		begin, err := whenOf(o.since, a.Now())
-		if err != nil {
-			return err
-		}
-		ways, err := o.ways()
-		if err != nil {
-			return err
-		}
-		runs, err := runsOf(ctx, a, o.all)
-		if err != nil {
-			return err
-		}
-		f := history.Of(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
-		switch {
-		case f.Runs > 0:
-		case len(runs) > 0:
-			a.Say("no run began since %s; leave out --since to see all", begin.Format(time.DateTime))
-		case o.all:
-			a.Say("nothing ran on this machine yet; start with nexus run GOAL in a repository, or try nexus demo")
-		default:
-			a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
-		}
-		if o.csv {
-			text, err := table(f, ways)
+	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]",
+		"show figures over the runs of this repository, or of all", func(ctx context.Context, _ []string) error {
+			begin, err := whenOf(o.since, a.Now())
 			if err != nil {
 				return err
 			}
-			return a.Print(text)
-		}
-		return a.Answer(f, func(s view.Style) string { return drawHistory(s, f, ways, len(o.by) > 0) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+			ways, err := o.ways()
+			if err != nil {
+				return err
+			}
+			runs, err := runsOf(ctx, a, o.all)
+			if err != nil {
+				return err
+			}
+			f := history.Of(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
+			switch {
+			case f.Runs > 0:
+			case len(runs) > 0:
+				a.Say("no run began since %s; leave out --since to see all", begin.Format(time.DateTime))
+			case o.all:
+				a.Say("nothing ran on this machine yet; start with nexus run GOAL in a repository, or try nexus demo")
+			default:
+				a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
+			}
+			if o.csv {
+				text, err := table(f, ways)
+				if err != nil {
+					return err
+				}
+				return a.Print(text)
+			}
+			return a.Answer(f, func(s view.Style) string { return drawHistory(s, f, ways, len(o.by) > 0) })
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	fl := c.Flags()
 	fl.BoolVar(&o.all, "all", false, "look at the runs of all repositories on this machine")
 	fl.StringVar(&o.since, "since", "", "look only at runs that began since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
@@ -91,7 +92,8 @@ func (o lookBack) ways() ([]string, error) {
 	for _, name := range o.by {
 		if !slices.Contains(known, name) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name), Hint: "Use " + strings.Join(known, ", ") + ".",
+				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
+				Hint: "Use " + strings.Join(known, ", ") + ".",
 			}
 		}
 	}
@@ -115,7 +117,8 @@ func whenOf(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	for unit, days := range map[string]int{"d": 1, "w": 7} {
-		if n, err := strconv.Atoi(strings.TrimSuffix(text, unit)); err == nil && strings.HasSuffix(text, unit) && n > 0 && n <= longest/days {
+		if n, err := strconv.Atoi(strings.TrimSuffix(text, unit)); err == nil && strings.HasSuffix(text, unit) &&
+			n > 0 && n <= longest/days {
 			return now.AddDate(0, 0, -n*days), nil
 		}
 	}
@@ -139,7 +142,8 @@ func drawHistory(s view.Style, f history.Figures, ways []string, only bool) stri
 		fmt.Sprintf("%d failed", f.Of.Failed), fmt.Sprintf("%d parked", f.Of.Parked),
 		fmt.Sprintf("%s, %s for each landed task", f.Money, f.Of.PerLanded),
 	) + "\n"
-	head := []string{"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts", "rounds", "escalated", "time", "for each landed"}
+	head := []string{"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts",
+		"rounds", "escalated", "time", "for each landed"}
 	text += view.Table(s, head, groupRows(s, f, ways))
 	if only {
 		return text
@@ -167,8 +171,10 @@ func groupRows(s view.Style, f history.Figures, ways []string) [][]string {
 				title = ""
 			}
 			rows = append(rows, []string{
-				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed), strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
-				percent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised), took(g.Seconds), g.PerLanded.String(),
+				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
+				strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
+				percent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
+				took(g.Seconds), g.PerLanded.String(),
 			})
 		}
 	}
@@ -183,7 +189,8 @@ func itemTable(s view.Style, items []history.Item) string {
 			run = i.Repo + " " + run
 		}
 		rows = append(rows, []string{
-			view.Clean(run), string(i.Task), view.Clean(i.Title), string(i.Status), strconv.Itoa(i.Attempts), strconv.Itoa(i.Rounds), took(i.Seconds), i.Money.String(), view.Clean(i.Why),
+			view.Clean(run), string(i.Task), view.Clean(i.Title), string(i.Status), strconv.Itoa(i.Attempts),
+			strconv.Itoa(i.Rounds), took(i.Seconds), i.Money.String(), view.Clean(i.Why),
 		})
 	}
 	return view.Table(s, []string{"run", "task", "title", "status", "attempts", "rounds", "time", "cost", "why"}, rows)
@@ -195,9 +202,11 @@ func drawFailures(s view.Style, f history.Figures) string {
 	if len(f.Failures) > 0 {
 		var rows [][]string
 		for _, x := range f.Failures {
-			rows = append(rows, []string{view.Clean(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks), x.Money.String(), string(x.Run), view.Clean(x.About)})
+			rows = append(rows, []string{view.Clean(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks),
+				x.Money.String(), string(x.Run), view.Clean(x.About)})
 		}
-		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.Table(s, []string{"signature", "attempts", "tasks", "cost", "latest in", "what"}, rows)
+		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.Table(s, []string{"signature",
+			"attempts", "tasks", "cost", "latest in", "what"}, rows)
 	}
 	if len(f.Gates) == 0 {
 		return text
@@ -221,13 +230,15 @@ func drawAccuracy(s view.Style, f history.Figures) string {
 		if x.Paid > 0 {
 			money = []string{percent(x.PaidInside), times(x.PaidRatio)}
 		}
-		rows = append(rows, slices.Concat([]string{name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned), percent(x.Inside), times(x.Ratio)}, money))
+		rows = append(rows, slices.Concat([]string{name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned),
+			percent(x.Inside), times(x.Ratio)}, money))
 	}
 	for _, x := range f.Learned[max(0, len(f.Learned)-mostRuns):] {
 		row(string(x.Run), x)
 	}
 	row("all", f.Estimates)
-	return text + view.Table(s, []string{"run", "tasks", "from history", "time in range", "actual/estimate", "cost in range", "actual/estimate"}, rows)
+	return text + view.Table(s, []string{"run", "tasks", "from history", "time in range", "actual/estimate",
+		"cost in range", "actual/estimate"}, rows)
 }
 
 // mostRuns is how many runs are drawn one by one, the latest.

@@ -20,7 +20,8 @@ import (
 )
 
 func lessonsCommand(a *console.Console) *cobra.Command {
-	return a.Parent("lessons", "show what new runs learn from earlier ones", lessonListCommand(a), lessonShowCommand(a), lessonResetCommand(a))
+	return a.Parent("lessons", "show what new runs learn from earlier ones", lessonListCommand(a),
+		lessonShowCommand(a), lessonResetCommand(a))
 }
 
 // lessonList is the object of nexus lessons list --json.
@@ -89,7 +90,8 @@ func kindOf(name string) (nexus.LessonKind, error) {
 		known = append(known, string(k))
 	}
 	return "", &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "there is no kind of lesson " + view.Quote(name), Hint: "Use " + strings.Join(known, ", ") + ".",
+		Code: nexus.CodeInvalidInput, Message: "there is no kind of lesson " + view.Quote(name),
+		Hint: "Use " + strings.Join(known, ", ") + ".",
 	}
 }
 
@@ -103,7 +105,8 @@ func drawLessons(s view.Style, l lessonList) string {
 		text = "turned off: " + strings.Join(names, ", ") + "\n"
 	}
 	if len(l.Lessons) == 0 {
-		return text + fmt.Sprintf("nothing is learned from %s: each lesson rests on at least %s\n", view.Count(l.Runs, "run"), view.Count(l.Sample, "task"))
+		return text + fmt.Sprintf("nothing is learned from %s: each lesson rests on at least %s\n", view.Count(l.Runs,
+			"run"), view.Count(l.Sample, "task"))
 	}
 	return text + lessonTable(s, l.Lessons)
 }
@@ -124,17 +127,18 @@ type lessonShow struct {
 }
 
 func lessonShowCommand(a *console.Console) *cobra.Command {
-	c := a.Command("show [RUN] [--json]", "show what a run had learned when it began, and which tasks it changed", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, console.First(args), func(_ *app.Place, r journal.Run, s *state.State) error {
-			l := lessonShow{Run: r.ID, Lessons: lessons.Tell(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
-			for _, t := range s.Tasks {
-				if t.Route != nil && t.Route.By == "adaptive" {
-					l.Used = append(l.Used, *t.Route)
+	c := a.Command("show [RUN] [--json]", "show what a run had learned when it began, and which tasks it changed",
+		func(ctx context.Context, args []string) error {
+			return a.Look(ctx, console.First(args), func(_ *app.Place, r journal.Run, s *state.State) error {
+				l := lessonShow{Run: r.ID, Lessons: lessons.Tell(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
+				for _, t := range s.Tasks {
+					if t.Route != nil && t.Route.By == "adaptive" {
+						l.Used = append(l.Used, *t.Route)
+					}
 				}
-			}
-			return a.Answer(l, func(s view.Style) string { return drawShown(s, l) })
-		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+				return a.Answer(l, func(s view.Style) string { return drawShown(s, l) })
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, 1)
 	a.JSONFlag(c)
 	return c
@@ -153,31 +157,32 @@ func drawShown(s view.Style, l lessonShow) string {
 }
 
 func lessonResetCommand(a *console.Console) *cobra.Command {
-	c := a.Command("reset [KIND]... [--json]", "let new runs learn nothing from what ran before now", func(ctx context.Context, args []string) error {
-		kinds := nexus.LessonKinds()
-		if len(args) > 0 {
-			kinds = nil
-		}
-		for _, name := range args {
-			k, err := kindOf(name)
+	c := a.Command("reset [KIND]... [--json]", "let new runs learn nothing from what ran before now",
+		func(ctx context.Context, args []string) error {
+			kinds := nexus.LessonKinds()
+			if len(args) > 0 {
+				kinds = nil
+			}
+			for _, name := range args {
+				k, err := kindOf(name)
+				if err != nil {
+					return err
+				}
+				kinds = append(kinds, k)
+			}
+			p, err := a.Open(ctx, app.Reads)
 			if err != nil {
 				return err
 			}
-			kinds = append(kinds, k)
-		}
-		p, err := a.Open(ctx, app.Reads)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		now := a.Now()
-		if err := p.Forget(now, kinds...); err != nil {
-			return err
-		}
-		return a.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {
-			return "new runs learn nothing from what ran before now; nexus history still shows it\n"
-		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+			defer p.Close()
+			now := a.Now()
+			if err := p.Forget(now, kinds...); err != nil {
+				return err
+			}
+			return a.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {
+				return "new runs learn nothing from what ran before now; nexus history still shows it\n"
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, len(nexus.LessonKinds()))
 	a.JSONFlag(c)
 	return c

@@ -43,7 +43,8 @@ func explained(ctx context.Context, a *console.Console, p *app.Place, d diagnosi
 	if m := model.Price(nexus.Usage{Input: tokens, Output: explain.Output}, llm.Terms{}); m > 0 {
 		price = "about " + m.String()
 	}
-	a.Say("the explanation reads about %s tokens with %s, %s; at most %s", view.Number(tokens), view.Clean(model.Name), price, settings.Limits.RunMoney)
+	a.Say("the explanation reads about %s tokens with %s, %s; at most %s", view.Number(tokens),
+		view.Clean(model.Name), price, settings.Limits.RunMoney)
 	said, err := sitting.Ask(ctx, app.Message{Session: explain.Session, Dir: p.Repo.Work, Text: c.Message(), Handin: explain.Schema()})
 	if err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func caseOf(d diagnosis) explain.Case {
 		c.About = "why task " + string(d.Task) + " is " + d.Status
 	}
 	for _, k := range d.Causes {
-		c.Causes = append(c.Causes, fmt.Sprintf("%s: %s: %s (events %s)", k.Pattern, view.Clean(k.Symptom), view.Clean(k.Why), numbers(k.Events)))
+		c.Causes = append(c.Causes, fmt.Sprintf("%s: %s: %s (events %s)", k.Pattern, view.Clean(k.Symptom),
+			view.Clean(k.Why), numbers(k.Events)))
 	}
 	for _, e := range d.events {
 		if d.Task != "" && !view.Concerns(e.Fact, d.Task) {
